@@ -150,6 +150,9 @@ func (s *Subscriber) restored(got held) error {
 		return err
 	}
 	s.held, s.last = got.packed(), got.head
+	if s.o.Budget != (Budget{}) {
+		s.class = got.head.Fold
+	}
 	s.show(f, got.head, s.o.Now())
 	return nil
 }

@@ -109,17 +109,15 @@ func writeIndex(ctx context.Context, store Store, x *Index) (Ref, error) {
 // the store to which objects are written.
 type catalog struct {
 	Store
-	grace   time.Duration
-	limit   uint64 // bytes of the deltas to old versions; 0 means 4 times the last snapshot
-	now     func() time.Time
-	current *edition
-	used    map[string]bool      // by the head in the store, and by heads that may be there
-	unused  map[string]time.Time // since when
+	grace  time.Duration
+	now    func() time.Time
+	used   map[string]bool      // by the heads in the store, and by heads that may be there
+	unused map[string]time.Time // since when
 }
 
 func newCatalog(o *PublisherOptions) *catalog {
 	return &catalog{
-		Store: o.Store, grace: o.Grace, limit: o.MaxOldBytes, now: o.Now,
+		Store: o.Store, grace: o.Grace, now: o.Now,
 		unused: make(map[string]time.Time), used: make(map[string]bool),
 	}
 }
@@ -137,7 +135,7 @@ func (c *catalog) adopt(ctx context.Context) error {
 	return nil
 }
 
-// NewObject begins an object. It is unused until an edition that uses it is the current one.
+// NewObject begins an object. It is unused until an edition that uses it is committed.
 func (c *catalog) NewObject(ctx context.Context) (Upload, error) {
 	u, err := c.Store.NewObject(ctx)
 	if err != nil {
@@ -158,24 +156,24 @@ func (u upload) Commit(ctx context.Context, name string) error {
 	return u.Upload.Commit(ctx, name)
 }
 
-// next returns the edition of a version, with what remains of the current one.
-func (c *catalog) next(version uint64) *edition {
-	e := &edition{version: version, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
-	if c.current == nil {
-		return e
+// next returns the edition of a later version, with what remains of e. If e is nil, it is the first one.
+func (e *edition) next(version uint64) *edition {
+	n := &edition{version: version, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
+	if e == nil {
+		return n
 	}
-	e.snapshots = slices.Clone(c.current.snapshots)
-	for n, r := range c.current.pages {
-		if (n+1)*pageVersions+horizon > version {
-			e.pages[n] = r
+	n.snapshots = slices.Clone(e.snapshots)
+	for number, r := range e.pages {
+		if (number+1)*pageVersions+horizon > version {
+			n.pages[number] = r
 		}
 	}
-	for d, r := range c.current.deltas {
-		if useful(d.from, d.to, version) || e.listed(d) {
-			e.deltas[d] = r
+	for d, r := range e.deltas {
+		if useful(d.from, d.to, version) || n.listed(d) {
+			n.deltas[d] = r
 		}
 	}
-	return e
+	return n
 }
 
 // listed reports whether a delta is in a page.
@@ -212,9 +210,8 @@ func (e *edition) dropOldest(limit uint64) {
 	}
 }
 
-// objects returns the names of the objects of an edition.
-func (e *edition) objects() map[string]bool {
-	names := make(map[string]bool)
+// addTo adds the names of the objects of an edition.
+func (e *edition) addTo(names map[string]bool) {
 	use := func(r Ref) {
 		names[r.Hash.String()] = true
 		if r.Bytes > ChunkBytes {
@@ -231,21 +228,24 @@ func (e *edition) objects() map[string]bool {
 	for _, r := range e.pages {
 		use(r)
 	}
-	return names
 }
 
-// commit makes an edition the current one. Its head may be in the store from now on.
+// commit notes that the head of an edition may be in the store from now on.
 func (c *catalog) commit(e *edition) {
-	c.current = e
-	for name := range e.objects() {
+	names := make(map[string]bool)
+	e.addTo(names)
+	for name := range names {
 		c.used[name] = true
 		delete(c.unused, name)
 	}
 }
 
-// published notes that the head of the current edition is in the store: other objects are unused.
-func (c *catalog) published() {
-	needed := c.current.objects()
+// published notes that the heads in the store are those of the given editions: other objects are unused.
+func (c *catalog) published(editions ...*edition) {
+	needed := make(map[string]bool)
+	for _, e := range editions {
+		e.addTo(needed)
+	}
 	for name := range c.used {
 		if !needed[name] {
 			c.unused[name] = c.now()

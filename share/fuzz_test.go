@@ -3,6 +3,7 @@ package share
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +37,15 @@ func FuzzHead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	class := smallHead()
+	class.Fold, class.Classes = 4, []Class{{1, 9, 8, 0.5}, {4, 7, 0, 1}}
+	folded, err := class.Sign(trusting{})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(golden)
 	f.Add(small)
+	f.Add(folded)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		text, _, _ := strings.Cut(string(b), "\n\n")
 		lines := strings.SplitN(text, "\n", 3)
@@ -57,6 +65,15 @@ func FuzzHead(f *testing.F) {
 			t.Errorf("%q is also %q", text, again)
 		}
 		h.Expires()
+		for _, b := range []Budget{{Rate: 0.5}, {Start: 8}, {Memory: 1 << 20}} {
+			if len(h.Classes) == 0 {
+				break
+			}
+			fold, err := b.choose(h.Classes, h.Bytes, true)
+			if err == nil && !slices.ContainsFunc(h.Classes, func(c Class) bool { return c.Fold == fold }) {
+				t.Errorf("%+v chooses the class %d", b, fold)
+			}
+		}
 		s := Subscriber{o: SubscriberOptions{Skew: defaultSkew}, last: h}
 		if err := s.checkOrder(h, h.Time); err != nil {
 			t.Errorf("the same head again: %v", err)
@@ -98,7 +115,7 @@ func FuzzNotes(f *testing.F) {
 			return
 		}
 		x := newHistory(state.Clone(), h.Version, revisions)
-		p := Publisher{history: x}
+		d := draft{class: &class{o: &PublisherOptions{}, history: x}, state: state, connected: true}
 		changes, err := x.newStretch(1)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +124,7 @@ func FuzzNotes(f *testing.F) {
 			if err := x.visit(v, umbel.State.Check); err != nil {
 				t.Errorf("version %d: %v", v, err)
 			}
-			if _, err := p.delta(v, x.version, state, changes); err != nil {
+			if _, err := d.delta(v, changes); err != nil {
 				t.Errorf("the delta from version %d: %v", v, err)
 			}
 		}

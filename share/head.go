@@ -35,6 +35,12 @@ type Head struct {
 	// Deltas are the deltas to this version from the version before it, from the one before
 	// that, and so on: at most MaxHeadDeltas.
 	Deltas []Ref
+	// Fold is the factor of the fold class that the head belongs to; 1 is the whole filter. ID, Bytes,
+	// Index and Deltas are those of the folded filter.
+	Fold uint64
+	// Classes are all fold classes of the publication in ascending order of their factors, the whole
+	// filter first. It is empty if there are no others.
+	Classes []Class
 }
 
 // MaxHeadDeltas is the maximum number of deltas in a head. The index contains more.
@@ -75,6 +81,12 @@ func (h *Head) text() string {
 	fmt.Fprintf(&b, "index %d %s\n", h.Index.Bytes, h.Index.Hash)
 	for i, d := range h.Deltas {
 		fmt.Fprintf(&b, "delta %d %d %s\n", i+1, d.Bytes, d.Hash)
+	}
+	if h.Fold > 1 {
+		fmt.Fprintf(&b, "class %d\n", h.Fold)
+	}
+	for _, c := range h.Classes {
+		fmt.Fprintf(&b, "fold %d %d %d %.0f\n", c.Fold, c.Snapshot, c.Delta, c.Rate*rateUnit)
 	}
 	return b.String()
 }
@@ -128,10 +140,10 @@ func parseHead(text string) (*Head, error) {
 	if lines[0] != headMagic {
 		return nil, fmt.Errorf("begins with %.40q, want %q: %w", lines[0], headMagic, ErrCorrupt)
 	}
-	if len(lines) < 6 || len(lines) > 6+MaxHeadDeltas {
-		return nil, fmt.Errorf("has %d lines, want 6 to %d: %w", len(lines), 6+MaxHeadDeltas, ErrCorrupt)
+	if most := 6 + MaxHeadDeltas + 1 + 1 + MaxFolds; len(lines) < 6 || len(lines) > most {
+		return nil, fmt.Errorf("has %d lines, want 6 to %d: %w", len(lines), most, ErrCorrupt)
 	}
-	h := &Head{Name: lines[1]}
+	h := &Head{Name: lines[1], Fold: 1}
 	p := fields{}
 	f := p.line(lines[2], "stream", 2)
 	h.Stream, h.Version = p.stream(f[0]), p.number(f[1])
@@ -141,13 +153,15 @@ func parseHead(text string) (*Head, error) {
 	h.ID, h.Kind, h.Bytes = p.id(f[0]), f[1], p.number(f[2])
 	f = p.line(lines[5], "index", 2)
 	h.Index = p.ref(f[0], f[1])
-	for i, l := range lines[6:] {
-		f = p.line(l, "delta", 3)
-		if p.number(f[0]) != uint64(i+1) {
-			p.fail("delta %q, want %d", f[0], i+1)
+	rest := lines[6:]
+	for len(rest) > 0 && len(h.Deltas) < MaxHeadDeltas && strings.HasPrefix(rest[0], "delta ") {
+		f = p.line(rest[0], "delta", 3)
+		if p.number(f[0]) != uint64(len(h.Deltas)+1) {
+			p.fail("delta %q, want %d", f[0], len(h.Deltas)+1)
 		}
-		h.Deltas = append(h.Deltas, p.ref(f[1], f[2]))
+		h.Deltas, rest = append(h.Deltas, p.ref(f[1], f[2])), rest[1:]
 	}
+	p.classes(h, rest)
 	if p.err == nil {
 		p.err = umbel.CheckName(h.Kind)
 	}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,6 +191,84 @@ func TestHeadMalformed(t *testing.T) {
 		// Deltas may be missing.
 		if _, err := share.OpenHead(b, signer.Name(), note.VerifierList(verifier)); (n < 6) != errors.Is(err, share.ErrCorrupt) {
 			t.Errorf("%d lines: %v", n, err)
+		}
+	}
+}
+
+// classHead is the head of a fold class.
+func classHead() *share.Head {
+	h := goldenHead()
+	h.Fold = 4
+	h.Classes = []share.Class{{1, 87_807, 331, 0.0198}, {4, 60_000, 300, 0.077}, {16, 25_000, 0, 1}}
+	return h
+}
+
+func TestHeadClasses(t *testing.T) {
+	signer, verifier := goldenKeys(t)
+	h := classHead()
+	good := sign(t, h, signer)
+	back, err := share.OpenHead(good, h.Name, note.VerifierList(verifier))
+	if err != nil || back.Fold != 4 || !slices.Equal(back.Classes, h.Classes) {
+		t.Fatalf("%+v, %v", back, err)
+	}
+	text, _, _ := strings.Cut(string(good), "\n\n")
+	text += "\n"
+	if want := "class 4\nfold 1 87807 331 19800000\nfold 4 60000 300 77000000\nfold 16 25000 0 1000000000\n"; !strings.HasSuffix(text, want) {
+		t.Errorf("got\n%s\nwant the end\n%s", text, want)
+	}
+	lines := text[strings.Index(text, "class"):]
+	for name, change := range map[string]string{
+		"no classes":                  "class 4\n",
+		"no class but the whole":      "fold 1 1 0 1\n",
+		"the class 1":                 strings.Replace(lines, "class 4", "class 1", 1),
+		"the class 0":                 strings.Replace(lines, "class 4", "class 0", 1),
+		"a class that is not there":   strings.Replace(lines, "class 4", "class 8", 1),
+		"the class at the end":        strings.TrimPrefix(lines, "class 4\n") + "class 4\n",
+		"the whole filter is missing": strings.Replace(lines, "fold 1 87807 331 19800000\n", "", 1),
+		"the whole filter is later":   strings.Replace(lines, "fold 1 87807 331 19800000\n", "", 1) + "fold 1 87807 331 19800000\n",
+		"a class twice":               strings.Replace(lines, "fold 16", "fold 4", 1),
+		"descending classes":          strings.Replace(lines, "fold 16", "fold 2", 1),
+		"not a multiple":              strings.Replace(lines, "fold 16", "fold 6", 1),
+		"class 0":                     strings.Replace(lines, "fold 16", "fold 0", 1),
+		"a rate above 1":              strings.Replace(lines, " 1000000000", " 1000000001", 1),
+		"a rate in other digits":      strings.Replace(lines, " 77000000", " 077000000", 1),
+		"a field more":                strings.Replace(lines, " 77000000", " 77000000 1", 1),
+		"a field less":                strings.Replace(lines, " 77000000", "", 1),
+		"nine folds": lines + "fold 32 1 1 1\nfold 64 1 1 1\nfold 128 1 1 1\nfold 256 1 1 1\nfold 512 1 1 1\nfold 1024 1 1 1\n" +
+			"fold 2048 1 1 1\n",
+	} {
+		b, err := note.Sign(&note.Note{Text: strings.Replace(text, lines, change, 1)}, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := share.OpenHead(b, signer.Name(), note.VerifierList(verifier)); !errors.Is(err, share.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The most classes, with the largest numbers, fit into a head.
+	h.Classes = h.Classes[:1]
+	for i := range share.MaxFolds {
+		h.Classes = append(h.Classes, share.Class{1 << (8 * i) * 128, math.MaxUint64, math.MaxUint64, 1})
+	}
+	h.Fold = 1 << 63
+	if b := sign(t, h, signer); len(b) > 1500 {
+		t.Errorf("%d bytes", len(b))
+	} else if _, err := share.OpenHead(b, h.Name, note.VerifierList(verifier)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRecordNames(t *testing.T) {
+	for name, isHead := range map[string]bool{
+		"head": true, "head-2": true, "head-18446744073709551615": true, "publisher": false, "held": false,
+	} {
+		if err := share.CheckRecord(name); err != nil || share.IsHead(name) != isHead {
+			t.Errorf("%s: %v, a head: %v", name, err, share.IsHead(name))
+		}
+	}
+	for _, name := range []string{"", "objects", "head-", "head-0", "head-1", "head-04", "head-+4", "head-4-4", "head-18446744073709551616", "held-4", "Head"} {
+		if err := share.CheckRecord(name); !errors.Is(err, share.ErrCorrupt) || share.IsHead(name) {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }

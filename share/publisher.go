@@ -1,20 +1,16 @@
 package share
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/wire"
-	"github.com/umbel-filters/umbel/wire/delta"
-	"golang.org/x/mod/sumdb/note"
 )
 
 // PublisherOptions configure a publisher. Store and Key are required.
@@ -22,6 +18,13 @@ type PublisherOptions struct {
 	Store Store
 	// Key signs heads. Its name is the name of the publication.
 	Key Key
+	// Folds are the factors of the fold classes, in ascending order: each divides the next one and the
+	// size of every published filter, and is at least 2. There are at most MaxFolds. A subscriber
+	// with a Budget follows the class that suffices for it. Each class takes memory of the
+	// publisher as a filter of its size does.
+	Folds []uint64
+	// Kinds are the kinds of the filters that are published. They are required with Folds only.
+	Kinds umbel.Kinds
 	// Valid is how long a head is valid, in whole seconds; the default is 5 minutes. Call Renew
 	// more often than that, for example three times.
 	Valid time.Duration
@@ -46,18 +49,15 @@ type PublisherOptions struct {
 
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
 //
-// It keeps a copy of the last version, 7 % of its memory in hashes and counts, and the words that changed
-// before it: at most half of the memory of the copy.
+// Of the filter and of each fold class it keeps a copy of the last version, 7 % of its memory in hashes and
+// counts, and the words that changed before it: at most half of the memory of the copy.
 type Publisher struct {
 	o       PublisherOptions
 	stream  Stream
-	before  time.Time // of the last head in the store or, if later, of head
-	head    *Head     // the last one that was signed
-	signed  []byte    // the head in the store
-	tried   []byte    // a head whose writing failed: it may be in the store
-	history history
-	tree    *wire.Tree // of the last version
-	current bool       // the last call of Publish succeeded
+	version uint64    // the last one, 0 before the first
+	before  time.Time // the latest of the heads in the store and of those that were signed
+	classes []*class  // the whole filter, then those of Folds
+	current bool      // the last call of Publish succeeded
 	catalog *catalog
 }
 
@@ -93,51 +93,32 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if err := checkFolds(&o); err != nil {
+		return nil, err
+	}
 	p := &Publisher{o: o, catalog: newCatalog(&o)}
 	if err := p.catalog.adopt(ctx); err != nil {
 		return nil, fmt.Errorf("share: list the objects: %w", err)
 	}
-	old, signed, err := p.last(ctx)
-	if err != nil {
-		return nil, err
+	for _, fold := range append([]uint64{1}, o.Folds...) {
+		p.classes = append(p.classes, &class{o: &p.o, catalog: p.catalog, fold: fold})
 	}
-	p.signed = signed
-	began := o.Now().UnixMilli()
-	if old != nil {
-		if err := p.resume(ctx, old); err == nil || !isLost(err) {
-			return p, err
-		}
-		p.before = old.Time
-		began = max(began, old.Stream.Began+1)
+	resumed, err := p.resume(ctx)
+	if err != nil || resumed {
+		return p, err
 	}
+	began := max(o.Now().UnixMilli(), p.stream.Began+1)
 	var nonce [8]byte
 	rand.Read(nonce[:])
-	p.stream = Stream{began, binary.BigEndian.Uint64(nonce[:])}
+	p.stream, p.version = Stream{began, binary.BigEndian.Uint64(nonce[:])}, 0
 	return p, nil
 }
 
-// isLost reports whether an error of a store means that an object is not there any more.
-func isLost(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF)
-}
+// Head returns the last head of the whole filter that was signed, nil before the first version.
+func (p *Publisher) Head() *Head { return p.whole().head }
 
-// last returns the head in the store, and nil if there is none.
-func (p *Publisher) last(ctx context.Context) (h *Head, signed []byte, err error) {
-	signed, err = p.o.Store.Record(ctx, HeadName)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("share: read the last head: %w", err)
-	}
-	if h, err = OpenHead(signed, p.o.Key.Signer.Name(), note.VerifierList(p.o.Key.Verifier)); err != nil {
-		return nil, nil, fmt.Errorf("share: the head in the store is damaged, or of another publication: use another store, or remove the head to begin a new stream: %w", err)
-	}
-	return h, signed, nil
-}
-
-// Head returns the last head that was signed, nil before the first version.
-func (p *Publisher) Head() *Head { return p.head }
+// whole returns the class of the filter that is not folded.
+func (p *Publisher) whole() *class { return p.classes[0] }
 
 // Publish publishes a version. It reads the state with plain loads until it returns: nothing may
 // change the filter meanwhile. If the state is that of the last version, Publish is Renew.
@@ -148,7 +129,8 @@ func (p *Publisher) Head() *Head { return p.head }
 // If Publish returns an error and no head, the version is not published, unless the store kept the
 // head in spite of its error. Publish may be called again. If it returns both, the version is
 // published, but an old object could not be removed. If the error wraps ErrFork, something else
-// changed the store: continue with a new publisher.
+// changed the store: continue with a new publisher. It wraps umbel.ErrMismatch if the filter cannot be
+// folded by all factors of PublisherOptions.Folds, and errors.ErrUnsupported if its kind has no folds.
 func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	return p.PublishChanged(ctx, s, nil)
 }
@@ -160,7 +142,8 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 // case. If changed is nil, all words may have changed.
 //
 // The list is not used by the first call, and after a call that returned no head. PublishChanged panics
-// if an array has no word of a given number.
+// if an array has no word of a given number. If the publication has fold classes, the time of folding the
+// filter and of comparing the folds is added.
 func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed func(array int) iter.Seq[uint64]) (*Head, error) {
 	if !p.current {
 		changed = nil
@@ -179,45 +162,40 @@ func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed f
 
 // publish is PublishChanged for a state that may be published.
 func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordLists) (*Head, error) {
-	connected := p.head != nil && p.history.add(s, changed, s.Bytes()/8/4)
-	tree := p.tree
-	if connected {
-		tree.UpdateLeaves(p.history.state, p.history.newest().leaves)
-	} else {
-		tree = wire.NewTree(s, p.o.Workers)
-	}
-	if p.head != nil && p.head.ID == tree.ID() {
-		p.revert(connected)
+	version := p.version + 1
+	drafts := []*draft{p.whole().draft(s, changed, version)}
+	published := false
+	defer func() {
+		if !published {
+			for _, d := range drafts {
+				d.revert()
+			}
+		}
+	}()
+	if drafts[0].isUnchanged() && p.isComplete() {
 		return p.Renew(ctx)
 	}
-	h := &Head{
-		Name: p.o.Key.Signer.Name(), Stream: p.stream, Version: versionOf(p.head) + 1, Valid: p.o.Valid,
-		ID: tree.ID(), Kind: s.Kind, Bytes: s.Bytes(),
+	for _, c := range p.classes[1:] {
+		finer := drafts[len(drafts)-1]
+		folded, err := foldState(p.o.Kinds, finer.state, c.fold/finer.class.fold)
+		if err != nil {
+			return nil, fmt.Errorf("share: publish: class %d: %w", c.fold, err)
+		}
+		drafts = append(drafts, c.draft(folded, nil, version))
 	}
-	next := p.catalog.next(h.Version)
-	if err := p.write(ctx, h, s, next); err != nil {
-		p.revert(connected)
-		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
-	}
-	if p.tree = tree; !connected {
-		p.history = newHistory(s.Clone(), h.Version, nil)
+	if err := p.write(ctx, drafts); err != nil {
+		return nil, fmt.Errorf("share: publish version %d: %w", version, err)
 	}
 	// From here on the version is used up: the store may keep the head in spite of an error.
-	p.catalog.commit(next)
-	if err := p.sign(ctx, h); err != nil {
-		return nil, fmt.Errorf("share: publish version %d: %w", h.Version, err)
+	published = true
+	p.version = version
+	for _, d := range drafts {
+		d.commit()
 	}
-	return h, p.catalog.collect(ctx)
-}
-
-// revert makes the last version the newest one of history and tree again.
-func (p *Publisher) revert(connected bool) {
-	if !connected {
-		return
+	if err := p.sign(ctx); err != nil {
+		return nil, fmt.Errorf("share: publish version %d: %w", version, err)
 	}
-	changed := *p.history.newest()
-	p.history.removeNewest()
-	p.tree.UpdateLeaves(p.history.state, changed.leaves)
+	return p.Head(), p.catalog.collect(ctx)
 }
 
 func hasSeed(s umbel.State) bool {
@@ -232,126 +210,97 @@ func hasSeed(s umbel.State) bool {
 	return false
 }
 
-// write writes the objects of a version.
-func (p *Publisher) write(ctx context.Context, h *Head, s umbel.State, next *edition) error {
-	shrunk := p.head != nil && s.Bytes() < p.history.state.Bytes()/4*3
-	if err := p.deltas(ctx, h.Version, s, next); err != nil {
-		return err
-	}
-	next.dropOldest(p.o.MaxOldBytes)
-	// A snapshot of before the filter shrank is larger than one of now.
-	if shrunk || next.needsSnapshot(p.o.SnapshotShare) {
-		r, err := put(ctx, p.catalog, func(w io.Writer) error { return wire.Packer{Workers: p.o.Workers}.Write(w, s) })
-		if err != nil {
+// write writes the objects of a version, the finest class first. If a class takes a snapshot, the coarser
+// ones do, too.
+func (p *Publisher) write(ctx context.Context, drafts []*draft) error {
+	snapshot := false
+	for _, d := range drafts {
+		d.head.Name, d.head.Stream, d.head.Valid = p.o.Key.Signer.Name(), p.stream, p.o.Valid
+		if err := d.write(ctx, snapshot); err != nil {
 			return err
 		}
-		next.addSnapshot(r)
+		snapshot = d.hasSnapshot()
 	}
-	if err := next.writeIndex(ctx, p.catalog); err != nil {
-		return err
-	}
-	h.Index = next.index
-	for from := h.Version - 1; from > 0 && len(h.Deltas) < MaxHeadDeltas; from-- {
-		r, ok := next.deltas[edge{from, h.Version}]
-		if !ok {
-			break
-		}
-		h.Deltas = append(h.Deltas, r)
-	}
-	return nil
+	return p.announce(drafts)
 }
 
-// deltas writes the deltas to a version.
-func (p *Publisher) deltas(ctx context.Context, v uint64, s umbel.State, next *edition) error {
-	if p.head == nil {
+// announce states all classes in all heads.
+func (p *Publisher) announce(drafts []*draft) error {
+	if len(drafts) == 1 {
 		return nil
 	}
-	changes, err := p.history.newStretch(p.o.Workers)
-	if err != nil {
-		return err
-	}
-	for from := range incoming(v) {
-		if from < p.history.oldest() || v-from > MaxHeadDeltas && !useful(from, v, v) {
-			continue
-		}
-		b, err := p.delta(from, v, s, changes)
-		if errors.Is(err, umbel.ErrMismatch) || err == nil && uint64(len(b)) >= next.limit() {
-			continue
-		}
-		if err == nil {
-			next.deltas[edge{from, v}], err = putBytes(ctx, p.catalog, b)
-		}
+	var list []Class
+	for _, d := range drafts {
+		c, err := d.describe(p.o.Kinds)
 		if err != nil {
 			return err
 		}
+		list = append(list, c)
+	}
+	for _, d := range drafts {
+		d.head.Classes = list
 	}
 	return nil
 }
 
-// delta returns the delta to version v, whose state is s. If the history has that version, it uses changes.
-func (p *Publisher) delta(from, v uint64, s umbel.State, changes *stretch) (b []byte, err error) {
-	if p.history.version == v {
-		if b, err = changes.change(from); !errors.Is(err, delta.ErrCompare) {
-			return b, err
+// isComplete reports whether the last version has a head in each class, which announces them all.
+func (p *Publisher) isComplete() bool {
+	for _, c := range p.classes {
+		if c.head == nil {
+			return false
 		}
 	}
-	err = p.history.visit(from, func(base umbel.State) error {
-		b, err = delta.Encoder{Workers: p.o.Workers}.AppendChange(nil, base, s)
-		return err
-	})
-	return b, err
+	announced := p.Head().Classes
+	return len(announced) == 0 && len(p.classes) == 1 ||
+		slices.EqualFunc(announced, p.classes, func(a Class, c *class) bool { return a.Fold == c.fold })
 }
 
 // Renew publishes the last version with a new time.
 func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
-	if p.head == nil {
-		return nil, fmt.Errorf("share: renew: nothing is published yet")
+	if p.Head() == nil || !p.isComplete() {
+		return nil, fmt.Errorf("share: renew: this version is not published yet: call Publish")
 	}
-	h := *p.head
-	h.Valid = p.o.Valid
-	if err := p.sign(ctx, &h); err != nil {
+	for _, c := range p.classes {
+		h := *c.head
+		h.Valid = p.o.Valid
+		c.head = &h
+	}
+	if err := p.sign(ctx); err != nil {
 		return nil, fmt.Errorf("share: renew: %w", err)
 	}
-	return &h, p.catalog.collect(ctx)
+	return p.Head(), p.catalog.collect(ctx)
 }
 
-// sign signs a head with the current time and stores it. The time does not go backwards, unless the
-// clock went back by more than subscribers accept: then it was wrong, and they refused the heads that
-// were signed meanwhile. It fails if the store's head is not the one that this publisher wrote last.
-func (p *Publisher) sign(ctx context.Context, h *Head) error {
+// sign signs the heads of all classes with the current time and stores them, the coarsest first. The time
+// does not go backwards, unless the clock went back by more than subscribers accept: then it was wrong,
+// and they refused the heads that were signed meanwhile. It fails if a head in the store is not the one
+// that this publisher wrote last.
+func (p *Publisher) sign(ctx context.Context) error {
 	at := p.o.Now().UnixMilli()
 	if last := p.before.UnixMilli(); last <= at+defaultSkew.Milliseconds() {
 		at = max(at, last+1)
 	}
-	h.Time = time.UnixMilli(at).UTC()
-	p.head, p.before = h, h.Time
-	signed, err := h.Sign(p.o.Key.Signer)
-	if err != nil {
-		return err
+	p.before = time.UnixMilli(at).UTC()
+	signed := make([][]byte, len(p.classes))
+	for i, c := range p.classes {
+		c.head.Time = p.before
+		var err error
+		if signed[i], err = c.head.Sign(p.o.Key.Signer); err != nil {
+			return err
+		}
 	}
-	if err := p.checkStore(ctx); err != nil {
-		return err
+	for _, c := range p.classes {
+		if err := c.checkStore(ctx); err != nil {
+			return err
+		}
 	}
-	p.tried = signed
-	if err := p.o.Store.PutRecord(ctx, HeadName, signed); err != nil {
-		return err
+	var editions []*edition
+	for i, c := range slices.Backward(p.classes) {
+		if err := c.store(ctx, signed[i]); err != nil {
+			return err
+		}
+		editions = append(editions, c.current)
 	}
-	p.signed, p.tried = signed, nil
-	p.catalog.published()
-	return nil
-}
-
-// checkStore returns an error wrapping ErrFork unless the store has the head that this publisher
-// wrote last.
-func (p *Publisher) checkStore(ctx context.Context) error {
-	current, err := p.o.Store.Record(ctx, HeadName)
-	switch {
-	case err != nil && !errors.Is(err, ErrNotFound):
-		return fmt.Errorf("read the last head: %w", err)
-	case p.tried != nil && bytes.Equal(current, p.tried):
-		p.signed, p.tried = p.tried, nil
-	case !bytes.Equal(current, p.signed):
-		return fmt.Errorf("the head in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", ErrFork)
-	}
+	p.catalog.published(editions...)
 	return nil
 }

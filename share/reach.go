@@ -54,7 +54,8 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 		have.state, have.compact = state, nil
 	}
 	// If the publisher was set back, what is held is no base, even if it has the same version.
-	earlier := have.head != nil && have.head.Stream == h.Stream && have.head.Version < h.Version
+	// It is no base of another class either.
+	earlier := have.head != nil && have.head.Stream == h.Stream && have.head.Fold == h.Fold && have.head.Version < h.Version
 	if missed := h.Version - versionOf(have.head); earlier && missed <= uint64(len(h.Deltas)) {
 		got, _, err := r.walk(ctx, h, have, []step{{h.Deltas[missed-1], h.Version, false}})
 		if err == nil || r.isFinal(ctx, err) {

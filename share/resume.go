@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"golang.org/x/mod/sumdb/note"
 )
 
 // notesName is the record that refers to the notes of a publisher: what the next publisher needs in
@@ -24,30 +29,39 @@ const notesMagic = "umbpub\n\x01"
 // Close writes the notes with which the next publisher of the store continues. It does not end the
 // validity of the head.
 func (p *Publisher) Close(ctx context.Context) error {
-	if p.head == nil {
+	var record []byte
+	unused := p.catalog.unused
+	for _, c := range p.classes {
+		if c.head == nil {
+			continue
+		}
+		r, err := putBytes(ctx, p.catalog, c.notes(unused))
+		if err != nil {
+			return fmt.Errorf("share: write the notes of the publisher: %w", err)
+		}
+		record = fmt.Appendf(record, "%d %d %s\n", c.fold, r.Bytes, r.Hash)
+		unused = nil
+	}
+	if record == nil {
 		return nil
 	}
-	r, err := putBytes(ctx, p.catalog, p.notes())
-	if err != nil {
-		return fmt.Errorf("share: write the notes of the publisher: %w", err)
-	}
-	if err := p.o.Store.PutRecord(ctx, notesName, fmt.Appendf(nil, "%d %s\n", r.Bytes, r.Hash)); err != nil {
+	if err := p.o.Store.PutRecord(ctx, notesName, record); err != nil {
 		return fmt.Errorf("share: write the notes of the publisher: %w", err)
 	}
 	return nil
 }
 
-// notes encodes the version, the objects that are unused, and the history.
-func (p *Publisher) notes() []byte {
-	b := append([]byte(notesMagic), p.head.Stream.String()...)
-	b = binary.AppendUvarint(b, p.head.Version)
-	b = binary.AppendUvarint(b, uint64(len(p.catalog.unused)))
-	for name, since := range p.catalog.unused {
+// notes encodes the version, objects that are unused, and the history.
+func (c *class) notes(unused map[string]time.Time) []byte {
+	b := append([]byte(notesMagic), c.head.Stream.String()...)
+	b = binary.AppendUvarint(b, c.head.Version)
+	b = binary.AppendUvarint(b, uint64(len(unused)))
+	for name, since := range unused {
 		b = appendString(b, name)
 		b = binary.AppendUvarint(b, uint64(max(0, since.UnixMilli())))
 	}
-	b = binary.AppendUvarint(b, uint64(len(p.history.revisions)))
-	for _, r := range p.history.revisions {
+	b = binary.AppendUvarint(b, uint64(len(c.history.revisions)))
+	for _, r := range c.history.revisions {
 		before, err := wire.Append(nil, r.before)
 		if err != nil {
 			panic(fmt.Sprintf("share: %v", err)) // the state was published
@@ -70,10 +84,95 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// resume continues the stream in the store.
-func (p *Publisher) resume(ctx context.Context, h *Head) error {
+// resume continues the stream in the store, and reports whether there is one that can be read. A class
+// that cannot be read, or that lacks the last version because the publisher was killed, begins again.
+func (p *Publisher) resume(ctx context.Context) (bool, error) {
+	heads := make([]*Head, len(p.classes))
+	for i, c := range p.classes {
+		h, err := c.last(ctx)
+		if err != nil {
+			return false, err
+		}
+		if heads[i] = h; h == nil {
+			continue
+		}
+		if h.Time.After(p.before) {
+			p.before = h.Time
+		}
+		switch order := h.Stream.Compare(p.stream); {
+		case order > 0:
+			p.stream, p.version = h.Stream, h.Version
+		case order == 0:
+			p.version = max(p.version, h.Version)
+		}
+	}
+	if heads[0] == nil {
+		return false, nil
+	}
+	for i, c := range p.classes {
+		h := heads[i]
+		if h == nil || h.Stream != p.stream || h.Version != p.version {
+			continue
+		}
+		err := c.resume(ctx, h)
+		if isLost(err) && i > 0 {
+			continue
+		}
+		if isLost(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if !p.isComplete() {
+		return true, nil // the heads in the store still need their objects
+	}
+	var editions []*edition
+	since := make(map[string]time.Time)
+	for _, c := range p.classes {
+		editions = append(editions, c.current)
+		maps.Copy(since, c.unused)
+	}
+	p.catalog.published(editions...)
+	for name := range p.catalog.unused {
+		if at, ok := since[name]; ok {
+			p.catalog.unused[name] = at
+		}
+	}
+	return true, nil
+}
+
+// isLost reports whether an error of a store means that an object is not there any more.
+func isLost(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// last returns the head in the store, and nil if there is none.
+func (c *class) last(ctx context.Context) (*Head, error) {
+	name := ClassRecord(c.fold)
+	signed, err := c.catalog.Record(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("share: read the last head: %w", err)
+	}
+	h, err := OpenHead(signed, c.o.Key.Signer.Name(), note.VerifierList(c.o.Key.Verifier))
+	if err == nil {
+		err = h.checkClass(c.fold)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("share: the record %s in the store is damaged, or of another publication: use another store, or remove the record to begin a new stream: %w", name, err)
+	}
+	c.signed = signed
+	return h, nil
+}
+
+// resume continues after the version of a head.
+func (c *class) resume(ctx context.Context, h *Head) error {
 	r := reacher{
-		source: p.o.Store, limits: wire.NoLimits, note: func(string, error) {},
+		source: c.catalog, limits: wire.NoLimits, note: func(string, error) {},
 		fetched: func(context.Context, Ref, []byte) error { return nil },
 	}
 	x, err := r.readIndex(ctx, h.Index)
@@ -88,20 +187,15 @@ func (p *Publisher) resume(ctx context.Context, h *Head) error {
 	if err != nil {
 		return err
 	}
-	since, revisions, err := p.readNotes(ctx, &r, h, got.state)
+	since, revisions, err := c.readNotes(ctx, h, got.state)
 	if err != nil && !isLost(err) {
 		return err
 	}
-	p.head, p.before, p.stream = h, h.Time, h.Stream
-	p.history, p.tree = newHistory(got.state, h.Version, revisions), got.tree
+	c.head, c.tree, c.unused = h, got.tree, since
+	c.history = newHistory(got.state, h.Version, revisions)
 	e.index = h.Index
-	p.catalog.commit(e)
-	p.catalog.published()
-	for name := range p.catalog.unused {
-		if at, ok := since[name]; ok {
-			p.catalog.unused[name] = at
-		}
-	}
+	c.current = e
+	c.catalog.commit(e)
 	return nil
 }
 
@@ -125,22 +219,28 @@ func openEdition(ctx context.Context, r *reacher, version uint64, x *Index) (*ed
 }
 
 // readNotes reads the notes to the version of a head.
-func (p *Publisher) readNotes(ctx context.Context, r *reacher, h *Head, s umbel.State) (since map[string]time.Time, revisions []revision, err error) {
-	record, err := p.o.Store.Record(ctx, notesName)
+func (c *class) readNotes(ctx context.Context, h *Head, s umbel.State) (since map[string]time.Time, revisions []revision, err error) {
+	record, err := c.catalog.Record(ctx, notesName)
 	if err != nil {
 		return nil, nil, err
 	}
-	f := fields{}
-	bytes, name, _ := strings.Cut(strings.TrimSuffix(string(record), "\n"), " ")
-	ref := f.ref(bytes, name)
-	if f.err != nil {
-		return nil, nil, f.err
+	for line := range strings.Lines(string(record)) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[0] != strconv.FormatUint(c.fold, 10) {
+			continue
+		}
+		p := fields{}
+		ref := p.ref(f[1], f[2])
+		if p.err != nil {
+			return nil, nil, p.err
+		}
+		b, err := fetch(ctx, c.catalog, ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		return parseNotes(b, h, s)
 	}
-	b, err := fetch(ctx, r.source, ref)
-	if err != nil {
-		return nil, nil, err
-	}
-	return parseNotes(b, h, s)
+	return nil, nil, fmt.Errorf("share: the class %d has no notes: %w", c.fold, ErrNotFound)
 }
 
 // parseNotes decodes notes to the version of a head, whose state is s.

@@ -44,7 +44,7 @@ func continuePublisher(t testing.TB, m Store) *Publisher {
 // someNotes returns the notes to the 5th version, its head and its state.
 func someNotes(t testing.TB) (*Head, umbel.State, []byte) {
 	p, _, states := somePublisher(t, 5)
-	return p.Head(), states[4], p.notes()
+	return p.Head(), states[4], p.whole().notes(nil)
 }
 
 func TestNotes(t *testing.T) {
@@ -86,11 +86,11 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := continuePublisher(t, m)
-	if q.stream != p.stream || q.head.Version != 40 || q.history.oldest() != p.history.oldest() || len(q.catalog.current.deltas) == 0 {
-		t.Fatalf("version %d, %d revisions", q.head.Version, len(q.history.revisions))
+	if q.stream != p.stream || q.version != 40 || q.whole().history.oldest() != p.whole().history.oldest() || len(q.whole().current.deltas) == 0 {
+		t.Fatalf("version %d, %d revisions", q.version, len(q.whole().history.revisions))
 	}
-	for v := uint64(40); v >= q.history.oldest(); v-- {
-		checkHistory(t, &q.history, states, v)
+	for v := uint64(40); v >= q.whole().history.oldest(); v-- {
+		checkHistory(t, &q.whole().history, states, v)
 	}
 	if h, err := q.Publish(t.Context(), mutate(rand.New(rand.NewPCG(1, 3)), states[39], 2)); err != nil || h.Version != 41 || len(h.Deltas) != 3 {
 		t.Errorf("%+v, %v", h, err)

@@ -27,7 +27,7 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		b, watched, err := s.nextHead(ctx, period, last)
 		if err == nil && !bytes.Equal(b, last) {
 			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
-				last = b
+				last = s.signed
 			}
 		}
 		if ctx.Err() != nil {
@@ -58,12 +58,12 @@ func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []
 	if ok && last != nil {
 		limited, cancel := context.WithTimeout(ctx, period)
 		defer cancel()
-		b, err = w.WatchRecord(limited, HeadName, last)
+		b, err = w.WatchRecord(limited, s.record(), last)
 		if limited.Err() == nil || ctx.Err() != nil {
 			return b, true, err
 		}
 	}
-	b, err = s.o.Source.Record(ctx, HeadName)
+	b, err = s.o.Source.Record(ctx, s.record())
 	return b, ok, err
 }
 

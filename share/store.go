@@ -29,12 +29,15 @@ type Source interface {
 // MaxRecord is the maximum number of bytes of a record.
 const MaxRecord = 16 << 10
 
-// CheckRecord returns an error wrapping ErrCorrupt unless name can be the name of a record: 1 to 32
-// lower-case letters, but not "objects", which carriers may use for the objects.
+// CheckRecord returns an error wrapping ErrCorrupt unless name can be the name of a record: that of a
+// head (IsHead), or 1 to 32 lower-case letters, but not "objects", which carriers may use for the objects.
 func CheckRecord(name string) error {
+	if IsHead(name) {
+		return nil
+	}
 	notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
 	if name == "" || len(name) > 32 || name == "objects" || strings.ContainsFunc(name, notLetter) {
-		return fmt.Errorf("share: %.40q is not the name of a record, want 1 to 32 of a-z: %w", name, ErrCorrupt)
+		return fmt.Errorf("share: %.40q is not the name of a record, want 1 to 32 of a-z, or head- and a number: %w", name, ErrCorrupt)
 	}
 	return nil
 }

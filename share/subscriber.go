@@ -46,6 +46,9 @@ type SubscriberOptions struct {
 	// its nonzero cells. It takes about as many bytes as a snapshot, and queries take longer.
 	// During an update there is memory for the cells as well. Other filters stay as they are.
 	Compact bool
+	// Budget selects a fold class of the publication. Without it, or if the publication has no
+	// classes, the subscriber follows the whole filter.
+	Budget Budget
 	// Limits bound the memory of the filter; the default is 1 GiB. Limits.Workers is the number of
 	// goroutines that decode and verify a version; the default is GOMAXPROCS, but at most 4.
 	Limits wire.Limits
@@ -67,7 +70,9 @@ const defaultSkew = time.Minute
 type Subscriber struct {
 	o       SubscriberOptions
 	held    held
-	last    *Head // the last head that was accepted, in this process or, with a cache, before
+	last    *Head  // the last head that was accepted, in this process or, with a cache, before
+	signed  []byte // the head of the view, as it was received; nil after a restart
+	class   uint64 // the factor of the class whose record is read next; 0 and 1 are the whole filter
 	view    atomic.Pointer[View]
 	answers atomic.Pointer[answers]
 
@@ -96,11 +101,16 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 	switch {
 	case o.Source == nil || o.Verifier == nil || len(o.Kinds) == 0:
 		return nil, errors.New("share: a subscriber needs a source, a verifier and a list of kinds")
+	case !(o.Budget.Rate >= 0 && o.Budget.Rate < 1):
+		return nil, fmt.Errorf("share: a budget with a false-positive rate of %v, want 0 for any, or a rate below 1", o.Budget.Rate)
 	case o.Stale < StaleError || o.Stale > StaleLast:
 		return nil, errors.New("share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast")
 	}
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = wire.DefaultBytes
+	}
+	if o.Budget.Memory > 0 {
+		o.Limits.Bytes = min(o.Limits.Bytes, o.Budget.Memory)
 	}
 	if o.Limits.Workers == 0 {
 		o.Limits.Workers = min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -130,24 +140,46 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 // or the cache. It wraps ErrStale if the version was applied, but its head has expired.
 func (s *Subscriber) Update(ctx context.Context) error {
 	defer s.expire()
-	b, err := s.o.Source.Record(ctx, HeadName)
+	b, err := s.o.Source.Record(ctx, s.record())
 	if err != nil {
+		s.class = 0
 		return fmt.Errorf("share: read the head: %w", err)
 	}
 	return s.apply(ctx, b)
 }
 
-// apply applies a signed head.
+// apply applies a signed head of the record of the class, or that of a class that suits the budget better.
 func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
+	h, err := s.openHead(signed, max(s.class, 1))
+	if err == nil {
+		h, signed, err = s.classOf(ctx, h, signed)
+	}
+	if err == nil {
+		err = s.follow(ctx, h, signed)
+	}
+	if err != nil {
+		s.class = 0 // the head of the whole filter announces the classes that there are
+	}
+	return err
+}
+
+// openHead opens a head of the class of a factor, unless it is not in the order of heads.
+func (s *Subscriber) openHead(signed []byte, fold uint64) (*Head, error) {
 	h, err := OpenHead(signed, s.o.Verifier.Name(), note.VerifierList(s.o.Verifier))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	if err := h.checkClass(fold); err != nil {
+		return nil, err
+	}
+	return h, s.checkOrder(h, s.o.Now())
+}
+
+// follow makes the version of a head the one that answers.
+func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 	now := s.o.Now()
-	if err := s.checkOrder(h, now); err != nil {
-		return err
-	}
-	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) {
+	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) && v.head.Fold == h.Fold {
+		s.class, s.signed = h.Fold, signed
 		s.count(func(c *Counters) { c.LastUpdated = now })
 		return v.check(now) // it is exact for as long as it was when the head was new
 	}
@@ -165,6 +197,7 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	}
 	isNew := s.held.head == nil || s.held.head.ID != h.ID
 	s.held, s.last = got.packed(), h
+	s.class, s.signed = h.Fold, signed
 	s.count(func(c *Counters) {
 		if c.LastUpdated = now; isNew {
 			c.Versions++
@@ -194,11 +227,11 @@ func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
 	case h.Time.Before(last.Time):
 		return fmt.Errorf("share: head of version %d from %s, but version %d from %s was accepted before: %w",
 			h.Version, h.Time.Format(time.RFC3339Nano), last.Version, last.Time.Format(time.RFC3339Nano), ErrReplayed)
-	case h.Time.Equal(last.Time) && (h.Version != last.Version || h.ID != last.ID):
+	case h.Time.Equal(last.Time) && (h.Stream != last.Stream || h.Version != last.Version || h.Fold == last.Fold && h.ID != last.ID):
 		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
 	case c < 0:
 		s.o.Log.Warn("the publisher that began later has stopped", "stream", h.Stream, "instead of", last.Stream)
-	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.ID != last.ID):
+	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.Fold == last.Fold && h.ID != last.ID):
 		// The head was signed later, so it is what the publisher means. Its store was restored.
 		s.o.Log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)
 	}

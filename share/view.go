@@ -2,6 +2,7 @@ package share
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,14 +15,23 @@ type View struct {
 	filter umbel.Filter
 	head   *Head
 	stale  atomic.Bool
+	rate   func() float64
 }
 
 // Filter returns the filter. It must not be changed. With SubscriberOptions.Compact it may be the sparse
 // filter that is equivalent to the published one.
 func (v *View) Filter() umbel.Filter { return v.filter }
 
-// Head returns the head of the version.
+// Head returns the head of the version. If the subscriber follows a fold class, it is the head of that
+// class.
 func (v *View) Head() Head { return *v.head }
+
+// Fold returns the factor by which the published filter was folded; 1 is the whole filter.
+func (v *View) Fold() uint64 { return v.head.Fold }
+
+// Rate returns the false-positive rate of the view, measured from the fill of its cells. The first call
+// reads all cells.
+func (v *View) Rate() float64 { return v.rate() }
 
 // Exact reports whether the version was verified and its head is valid: whether the view answers as
 // the publisher's filter did less than Head.Valid ago.
@@ -35,7 +45,7 @@ func (v *View) Age(now time.Time) time.Duration { return now.Sub(v.head.Time) }
 // future, as one of the cache can be, the clock is wrong, and the version is stale. Time during which
 // the machine is suspended counts when Update or Run checks the clock next.
 func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) *View {
-	v := &View{filter: f, head: h}
+	v := &View{filter: f, head: h, rate: sync.OnceValue(func() float64 { return f.Stats().FPRate })}
 	left := min(h.Expires().Sub(now), h.Valid)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@
 // replica answers and which needs no consumer. If a replica answers that a message is absent, or is
 // older than another one, the source asks the leader of the stream, because the replica may lag.
 //
-// When a [Store] has replaced a record, it sends it to all sources that watch, by a message that
-// is not kept:
+// When a [Store] has replaced a record, it sends it to all sources that watch this record, by a message
+// that is not kept:
 //
 //	SUBJECT.live.NAME
 //

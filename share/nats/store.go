@@ -23,8 +23,9 @@ const (
 	attemptTime = 2 * time.Second
 	// pushedObject is the maximum number of bytes of an object that is sent with a record.
 	pushedObject = 32 << 10
-	// keptRecent is the number of objects that are kept until a record refers to one of them.
-	keptRecent = 64
+	// keptRecent is the number of objects that are kept until a record refers to one of them: those of a
+	// version of several fold classes.
+	keptRecent = 256
 )
 
 // Store reads and writes a publication. It is safe for concurrent use.
@@ -39,7 +40,7 @@ type Store struct {
 	mu     sync.Mutex // for writing records
 	// sequences are those of the records, as they were read or written last.
 	sequences map[string]uint64
-	recent    map[string][]byte // small objects that were committed after the last record
+	recent    map[string][]byte // small objects that were committed last
 }
 
 var _ share.Store = (*Store)(nil)
@@ -134,7 +135,7 @@ func (s *Store) push(name string, sequence uint64, record []byte) {
 		m.Header.Set(objectHeader, fmt.Sprintf("%s %d", delta, len(b)))
 		m.Data = append(bytes.Clone(record), b...)
 	}
-	clear(s.recent)
+	delete(s.recent, delta)
 	_ = s.nc.PublishMsg(m)
 }
 

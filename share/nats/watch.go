@@ -32,10 +32,10 @@ const (
 
 // watch is what a source has received without a request.
 type watch struct {
-	mu           sync.Mutex
-	closed       bool
-	subscription *nats.Subscription // nil before the first WatchRecord
-	status       chan nats.Status
+	mu            sync.Mutex
+	closed        bool
+	subscriptions map[string]*nats.Subscription // by record, after its first WatchRecord
+	status        chan nats.Status              // nil without subscriptions
 	// epoch counts subscriptions and reconnections: messages before may be missing.
 	epoch   int
 	records map[string]*seen
@@ -53,7 +53,7 @@ type seen struct {
 }
 
 func newWatch() watch {
-	return watch{records: make(map[string]*seen), objects: make(map[string][]byte), changed: make(chan struct{})}
+	return watch{subscriptions: make(map[string]*nats.Subscription), records: make(map[string]*seen), objects: make(map[string][]byte), changed: make(chan struct{})}
 }
 
 // wake wakes those who wait. The caller holds mu.
@@ -99,7 +99,7 @@ func (s *Source) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 	if err := share.CheckRecord(name); err != nil {
 		return nil, err
 	}
-	if err := s.subscribe(ctx); err != nil {
+	if err := s.subscribe(name); err != nil {
 		return nil, err
 	}
 	end := time.NewTimer(watchTime*3/4 + rand.N(watchTime/2))
@@ -135,21 +135,24 @@ func (s *Source) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 	}
 }
 
-// subscribe subscribes to the messages with records, once.
-func (s *Source) subscribe(ctx context.Context) error {
+// subscribe subscribes to the messages with a record, once.
+func (s *Source) subscribe(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.subscription != nil {
+	if s.closed || s.subscriptions[name] != nil {
 		return nil
 	}
-	sub, err := s.nc.Subscribe(s.o.live("*"), s.receive)
+	sub, err := s.nc.Subscribe(s.o.live(name), s.receive)
 	if err != nil {
 		return fmt.Errorf("share/nats: %w", err)
 	}
 	sub.SetPendingLimits(pendingMessages, pendingBytes)
-	s.subscription, s.status = sub, s.nc.StatusChanged(nats.CONNECTED)
+	s.subscriptions[name] = sub
 	s.epoch++
-	go s.reconnected(s.status)
+	if s.status == nil {
+		s.status = s.nc.StatusChanged(nats.CONNECTED)
+		go s.reconnected(s.status)
+	}
 	return nil
 }
 
@@ -221,12 +224,14 @@ func (s *Source) Close() error {
 	}
 	s.closed = true
 	s.wake()
-	if s.subscription == nil {
+	if s.status == nil {
 		return nil
 	}
 	s.nc.RemoveStatusListener(s.status)
-	if err := s.subscription.Unsubscribe(); err != nil && !s.nc.IsClosed() {
-		return fmt.Errorf("share/nats: %w", err)
+	for _, sub := range s.subscriptions {
+		if err := sub.Unsubscribe(); err != nil && !s.nc.IsClosed() {
+			return fmt.Errorf("share/nats: %w", err)
+		}
 	}
 	return nil
 }

@@ -46,6 +46,19 @@ func Set(t testing.TB, m, first, last uint64) umbel.Filter {
 	return f
 }
 
+// Fold returns a filter folded by r.
+func Fold(t testing.TB, f umbel.Filter, r uint64) umbel.Filter {
+	t.Helper()
+	folded, err := bloom.Kind.Open(f.State().Clone())
+	if err == nil {
+		err = folded.(umbel.Folder).Fold(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folded
+}
+
 // Publisher returns a publisher of the publication "example.org/set".
 func Publisher(t testing.TB, store share.Store) (*share.Publisher, note.Verifier) {
 	t.Helper()
@@ -110,23 +123,39 @@ func Run(t testing.TB, s *share.Subscriber, period time.Duration) {
 	})
 }
 
-// Publication tests that a subscriber that runs gets every version, and that one that starts late
-// gets the last. The snapshot has several chunks.
+// Publication tests that a subscriber that runs gets every version, of the whole filter and of a fold
+// class, and that one that starts late gets the last. The snapshot has several chunks.
 func Publication(t *testing.T, open Open) {
-	const m, n = 1 << 22, 30_000
+	const m, n, fold = 1 << 22, 30_000, 4
 	store, source := open(t)
-	p, verifier := Publisher(t, store)
+	signer, verifier := Keys(t, "example.org/set")
+	p, err := share.NewPublisher(t.Context(), share.PublisherOptions{
+		Store: store, Key: share.Key{Signer: signer, Verifier: verifier}, Folds: []uint64{fold}, Kinds: filter.All,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := Set(t, m, 0, n)
 	Publish(t, p, f)
 	running := Subscriber(t, source, verifier)
 	Run(t, running, 100*time.Millisecond)
 	Arrives(t, running, f)
+	coarse, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+		Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Budget: share.Budget{Rate: 0.5},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(coarse.Close)
+	Run(t, coarse, 100*time.Millisecond)
+	Arrives(t, coarse, Fold(t, f, fold))
 	for i := range uint64(8) {
 		for j := range uint64(10) {
 			f.Add(f.Hasher().HashUint64(1e9 + 10*i + j))
 		}
 		Publish(t, p, f)
 		Arrives(t, running, f)
+		Arrives(t, coarse, Fold(t, f, fold))
 	}
 	late := Subscriber(t, source, verifier)
 	Run(t, late, 100*time.Millisecond)

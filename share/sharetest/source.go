@@ -23,6 +23,7 @@ func Source(t *testing.T, open Open) {
 		{"WholeRecords", testWholeRecords},
 		{"Offsets", testOffsets},
 		{"Watch", testWatch},
+		{"WatchClasses", testWatchClasses},
 		{"WatchCanceled", testWatchCanceled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,6 +135,32 @@ func testWatch(t *testing.T, store share.Store, s share.Source) {
 	b, err := w.WatchRecord(t.Context(), share.HeadName, record(3))
 	if took := time.Since(begin); err != nil || bytes.Equal(b, record(3)) || took > timeout/3 {
 		t.Errorf("record %q, %v after %v; want another one at once", b, err, took)
+	}
+}
+
+// The head of each fold class is watched for itself.
+func testWatchClasses(t *testing.T, store share.Store, s share.Source) {
+	w, ok := s.(share.Watcher)
+	if !ok {
+		t.Skip("the source does not watch")
+	}
+	names := []string{share.HeadName, share.ClassRecord(4), share.ClassRecord(16)}
+	last := make([][]byte, len(names))
+	for i := range 6 {
+		name := names[i%len(names)]
+		want := fmt.Appendf(nil, "record %d of %s", i, name)
+		time.AfterFunc(5*time.Millisecond, func() {
+			if err := store.PutRecord(t.Context(), name, want); err != nil {
+				t.Error(err)
+			}
+		})
+		for end := time.Now().Add(timeout); !bytes.Equal(last[i%len(names)], want); time.Sleep(time.Millisecond) {
+			b, err := w.WatchRecord(t.Context(), name, last[i%len(names)])
+			if err != nil && !errors.Is(err, share.ErrNotFound) || time.Now().After(end) {
+				t.Fatalf("%s: %q, %v; want %q", name, b, err, want)
+			}
+			last[i%len(names)] = b
+		}
 	}
 }
 

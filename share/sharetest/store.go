@@ -109,7 +109,7 @@ func testNames(t *testing.T, s share.Store) {
 			t.Errorf("Object returns %d bytes for the name %q", len(b), name)
 		}
 	}
-	for _, name := range []string{"", ".", "..", "../head", "objects", "a/b", "Head", ".writer", "head "} {
+	for _, name := range []string{"", ".", "..", "../head", "objects", "a/b", "Head", ".writer", "head ", "head-", "head-1", "head-04", "head-x", "held-4"} {
 		if err := s.PutRecord(t.Context(), name, []byte("x")); err == nil {
 			t.Errorf("PutRecord accepts the name %q", name)
 		}
@@ -119,12 +119,12 @@ func testNames(t *testing.T, s share.Store) {
 // A store keeps several records.
 func testOtherRecords(t *testing.T, s share.Store) {
 	ctx := t.Context()
-	for _, name := range []string{"head", "held"} {
+	for _, name := range []string{"head", "head-4", "head-16", "held"} {
 		if err := s.PutRecord(ctx, name, []byte("the record "+name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"head", "held"} {
+	for _, name := range []string{"head", "head-4", "head-16", "held"} {
 		if b, err := s.Record(ctx, name); string(b) != "the record "+name || err != nil {
 			t.Errorf("record %s: %q, %v", name, b, err)
 		}

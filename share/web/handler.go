@@ -29,9 +29,9 @@ type HandlerOptions struct {
 
 // Handler serves a publication. It is safe for concurrent use.
 //
-// It replies to GET and HEAD with paths /head and /objects/NAME; use http.StripPrefix for others. It
-// supports ranges of objects if the bodies of the source are io.Seekers or have a size
-// (share.Source). While requests wait for a head, one goroutine watches the source.
+// It replies to GET and HEAD with paths /head, /head-FACTOR and /objects/NAME; use http.StripPrefix for
+// others. It supports ranges of objects if the bodies of the source are io.Seekers or have a size
+// (share.Source). While requests wait for a head, one goroutine watches its record.
 type Handler struct {
 	source share.Source
 	o      HandlerOptions
@@ -65,8 +65,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := strings.TrimPrefix(r.URL.Path, "/")
-	if path == headPath {
-		h.head(w, r)
+	if share.IsHead(path) {
+		h.head(w, r, path)
 		return
 	}
 	name, ok := strings.CutPrefix(path, objectsPath+"/")
@@ -95,12 +95,12 @@ func fail(w http.ResponseWriter, err error) {
 	refuse(w, http.StatusServiceUnavailable)
 }
 
-// head replies with the head, or waits for another one.
-func (h *Handler) head(w http.ResponseWriter, r *http.Request) {
-	head := h.wait(r)
+// head replies with a head, or waits for another one.
+func (h *Handler) head(w http.ResponseWriter, r *http.Request, record string) {
+	head := h.wait(r, record)
 	if head == nil {
 		var err error
-		if head, err = h.source.Record(r.Context(), share.HeadName); err != nil {
+		if head, err = h.source.Record(r.Context(), record); err != nil {
 			fail(w, err)
 			return
 		}
@@ -122,8 +122,9 @@ func (h *Handler) maxWait(r *http.Request) time.Duration {
 	return h.o.MaxWait
 }
 
-// wait waits for another head if the request says so. It returns nil if there is none.
-func (h *Handler) wait(r *http.Request) []byte {
+// wait waits for another head if the request says so. It returns nil if there is none, and does not wait
+// for a class that the publication does not have.
+func (h *Handler) wait(r *http.Request, record string) []byte {
 	if r.URL.RawQuery == "" || r.Method != http.MethodGet {
 		return nil
 	}
@@ -140,7 +141,12 @@ func (h *Handler) wait(r *http.Request) []byte {
 	if tag == "" {
 		return nil
 	}
-	return h.board.wait(r.Context(), limit, tag)
+	if record != share.HeadName {
+		if _, err := h.source.Record(r.Context(), record); err != nil {
+			return nil
+		}
+	}
+	return h.board.wait(r.Context(), record, limit, tag)
 }
 
 // tagOf returns the entity tag of a record, without quotes.

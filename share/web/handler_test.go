@@ -67,6 +67,41 @@ func putObject(t testing.TB, s share.Store, n int) (name string, data []byte) {
 	return name, data
 }
 
+// A handler serves and watches the heads of fold classes, and no other records. It does not wait for a
+// class that is not there.
+func TestHandlerClasses(t *testing.T) {
+	s := new(share.Memory)
+	putHead(t, s, "the head\n")
+	for _, name := range []string{"head-4", "publisher", "held"} {
+		if err := s.PutRecord(t.Context(), name, []byte("record "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := web.NewHandler(s, web.HandlerOptions{})
+	base := serve(t, h)
+	if r, b := reply(t, "GET", base+"/head-4"); r.StatusCode != http.StatusOK || string(b) != "record head-4" {
+		t.Errorf("%s: %q", r.Status, b)
+	}
+	for _, path := range []string{"/publisher", "/held", "/head-1", "/head-16", "/head-16?after=x&wait=25s", "/head-", "/head-4/"} {
+		if r, _ := reply(t, "GET", base+path); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	tag := share.RefOf([]byte("record head-4")).Hash.String()
+	changed := make(chan string)
+	go func() {
+		_, b := reply(t, "GET", base+"/head-4?wait=25s&after="+tag)
+		changed <- string(b)
+	}()
+	putHead(t, s, "another head\n")
+	if err := s.PutRecord(t.Context(), "head-4", []byte("another class")); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-changed; got != "another class" {
+		t.Errorf("waited for %q", got)
+	}
+}
+
 func TestHandlerReplies(t *testing.T) {
 	s := new(share.Memory)
 	putHead(t, s, "the head\n")

@@ -15,34 +15,36 @@ const (
 	errorInterval  = time.Second
 )
 
-// board shows the head to the requests that wait for it. One goroutine watches the source while
-// there are any.
+// board shows the heads to the requests that wait for them. One goroutine for each record watches the
+// source while there are any.
 type board struct {
 	source  share.Source
 	limit   int
 	closed  chan struct{}
 	mu      sync.Mutex
-	waiters int
-	watch   *watch // nil without waiters
+	waiters int               // in all
+	watches map[string]*watch // by record
 }
 
-// watch is one run of the goroutine.
+// watch is one run of the goroutine for a record.
 type watch struct {
+	record  string
 	cancel  context.CancelFunc
+	waiters int // guarded by the board
 	mu      sync.Mutex
 	head    []byte
 	tag     string        // of head, "" before the first
 	changed chan struct{} // closed when head changes
 }
 
-// wait returns the head when it has another tag. It returns nil if the time is over, the context ends
+// wait returns a head when it has another tag. It returns nil if the time is over, the context ends
 // or the board is closed before, or if too many requests wait.
-func (b *board) wait(ctx context.Context, limit time.Duration, tag string) []byte {
-	w := b.enter()
+func (b *board) wait(ctx context.Context, record string, limit time.Duration, tag string) []byte {
+	w := b.enter(record)
 	if w == nil {
 		return nil
 	}
-	defer b.leave()
+	defer b.leave(w)
 	end := time.NewTimer(limit)
 	defer end.Stop()
 	for {
@@ -64,26 +66,34 @@ func (b *board) wait(ctx context.Context, limit time.Duration, tag string) []byt
 	}
 }
 
-func (b *board) enter() *watch {
+func (b *board) enter(record string) *watch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.waiters >= b.limit {
 		return nil
 	}
-	if b.waiters++; b.watch == nil {
+	w := b.watches[record]
+	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		b.watch = &watch{cancel: cancel, changed: make(chan struct{})}
-		go b.watch.run(ctx, b.source)
+		w = &watch{record: record, cancel: cancel, changed: make(chan struct{})}
+		if b.watches == nil {
+			b.watches = make(map[string]*watch)
+		}
+		b.watches[record] = w
+		go w.run(ctx, b.source)
 	}
-	return b.watch
+	b.waiters++
+	w.waiters++
+	return w
 }
 
-func (b *board) leave() {
+func (b *board) leave(w *watch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.waiters--; b.waiters == 0 {
-		b.watch.cancel()
-		b.watch = nil
+	b.waiters--
+	if w.waiters--; w.waiters == 0 {
+		w.cancel()
+		delete(b.watches, w.record)
 	}
 }
 
@@ -91,7 +101,7 @@ func (b *board) leave() {
 func (w *watch) run(ctx context.Context, source share.Source) {
 	var last []byte
 	for ctx.Err() == nil {
-		head, err := nextHead(ctx, source, last)
+		head, err := w.next(ctx, source, last)
 		if err != nil {
 			sleep(ctx, errorInterval)
 			continue
@@ -103,15 +113,15 @@ func (w *watch) run(ctx context.Context, source share.Source) {
 	}
 }
 
-// nextHead returns the head when it differs from last, or after some time.
-func nextHead(ctx context.Context, source share.Source, last []byte) ([]byte, error) {
+// next returns the head when it differs from last, or after some time.
+func (w *watch) next(ctx context.Context, source share.Source, last []byte) ([]byte, error) {
 	if s, ok := source.(share.Watcher); ok && last != nil {
-		return s.WatchRecord(ctx, share.HeadName, last)
+		return s.WatchRecord(ctx, w.record, last)
 	}
 	if last != nil {
 		sleep(ctx, sourceInterval)
 	}
-	return source.Record(ctx, share.HeadName)
+	return source.Record(ctx, w.record)
 }
 
 func (w *watch) show(head []byte) {

@@ -3,6 +3,7 @@
 // The URLs are those of a directory of package share/dir under any web server:
 //
 //	BASE/head            the head
+//	BASE/head-FACTOR     the head of a fold class
 //	BASE/objects/NAME    an object; it never changes
 //
 // A [Client] reads a publication from a [Handler], from a plain web server, and through caches of
@@ -22,11 +23,8 @@
 // to the handler. Clients of servers without this header request the head periodically.
 package web
 
-const (
-	// headPath and objectsPath are the paths below the base URL.
-	headPath    = "head"
-	objectsPath = "objects"
-)
+// objectsPath is the path of the objects below the base URL.
+const objectsPath = "objects"
 
 const (
 	// longPollHeader has the number of seconds for which a request for the head may wait.

@@ -1,0 +1,179 @@
+package share
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+)
+
+// class is a publication of the filter folded by a factor, as its publisher keeps it. The whole filter is
+// the class of factor 1.
+type class struct {
+	o       *PublisherOptions
+	catalog *catalog // of all classes
+	fold    uint64
+	head    *Head  // of the last version; nil if the class begins with the next one
+	signed  []byte // the head in the store
+	tried   []byte // a head whose writing failed: it may be in the store
+	current *edition
+	history history
+	tree    *wire.Tree // of the last version
+	// unused are the objects that the notes of an earlier publisher list, and since when they are.
+	unused map[string]time.Time
+}
+
+// draft is a version of a class that is being written.
+type draft struct {
+	class     *class
+	state     umbel.State
+	tree      *wire.Tree
+	connected bool // the history has the version
+	next      *edition
+	head      *Head
+}
+
+// draft begins a version. The history and the tree of the class are those of the draft until it is
+// committed or reverted. If changed is not nil, the state differs from the last version in no other words.
+func (c *class) draft(s umbel.State, changed wordLists, version uint64) *draft {
+	d := &draft{class: c, state: s, tree: c.tree}
+	d.connected = c.head != nil && c.history.add(s, changed, s.Bytes()/8/4)
+	if d.connected {
+		d.tree.UpdateLeaves(c.history.state, c.history.newest().leaves)
+	} else {
+		d.tree = wire.NewTree(s, c.o.Workers)
+	}
+	d.head = &Head{Version: version, ID: d.tree.ID(), Kind: s.Kind, Bytes: s.Bytes(), Fold: c.fold}
+	d.next = c.current.next(version)
+	return d
+}
+
+// isUnchanged reports whether the state is that of the last version.
+func (d *draft) isUnchanged() bool { return d.class.head != nil && d.class.head.ID == d.head.ID }
+
+// revert makes the last version the newest one of history and tree again.
+func (d *draft) revert() {
+	if !d.connected {
+		return
+	}
+	c := d.class
+	changed := *c.history.newest()
+	c.history.removeNewest()
+	c.tree.UpdateLeaves(c.history.state, changed.leaves)
+}
+
+// commit makes the draft the last version.
+func (d *draft) commit() {
+	c := d.class
+	if !d.connected {
+		c.history = newHistory(d.state.Clone(), d.head.Version, nil)
+	}
+	c.tree, c.head, c.current = d.tree, d.head, d.next
+	c.catalog.commit(d.next)
+}
+
+// write writes the objects of the version, with a snapshot if that is requested or needed.
+func (d *draft) write(ctx context.Context, snapshot bool) error {
+	c, h := d.class, d.head
+	shrunk := c.head != nil && d.state.Bytes() < c.history.state.Bytes()/4*3
+	if err := d.deltas(ctx); err != nil {
+		return err
+	}
+	d.next.dropOldest(c.o.MaxOldBytes)
+	// A snapshot of before the filter shrank is larger than one of now.
+	if snapshot || shrunk || d.next.needsSnapshot(c.o.SnapshotShare) {
+		r, err := put(ctx, c.catalog, func(w io.Writer) error { return wire.Packer{Workers: c.o.Workers}.Write(w, d.state) })
+		if err != nil {
+			return err
+		}
+		d.next.addSnapshot(r)
+	}
+	if err := d.next.writeIndex(ctx, c.catalog); err != nil {
+		return err
+	}
+	h.Index = d.next.index
+	for from := h.Version - 1; from > 0 && len(h.Deltas) < MaxHeadDeltas; from-- {
+		r, ok := d.next.deltas[edge{from, h.Version}]
+		if !ok {
+			break
+		}
+		h.Deltas = append(h.Deltas, r)
+	}
+	return nil
+}
+
+// hasSnapshot reports whether the version has a snapshot.
+func (d *draft) hasSnapshot() bool { return d.next.snapshots[0].Version == d.head.Version }
+
+// deltas writes the deltas to the version.
+func (d *draft) deltas(ctx context.Context) error {
+	c, v := d.class, d.head.Version
+	if c.head == nil {
+		return nil
+	}
+	changes, err := c.history.newStretch(c.o.Workers)
+	if err != nil {
+		return err
+	}
+	for from := range incoming(v) {
+		if from < c.history.oldest() || v-from > MaxHeadDeltas && !useful(from, v, v) {
+			continue
+		}
+		b, err := d.delta(from, changes)
+		if errors.Is(err, umbel.ErrMismatch) || err == nil && uint64(len(b)) >= d.next.limit() {
+			continue
+		}
+		if err == nil {
+			d.next.deltas[edge{from, v}], err = putBytes(ctx, c.catalog, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delta returns the delta from a version. If the history has the draft, it uses changes.
+func (d *draft) delta(from uint64, changes *stretch) (b []byte, err error) {
+	if d.connected {
+		if b, err = changes.change(from); !errors.Is(err, delta.ErrCompare) {
+			return b, err
+		}
+	}
+	err = d.class.history.visit(from, func(base umbel.State) error {
+		b, err = delta.Encoder{Workers: d.class.o.Workers}.AppendChange(nil, base, d.state)
+		return err
+	})
+	return b, err
+}
+
+// store stores the signed head of the last version.
+func (c *class) store(ctx context.Context, signed []byte) error {
+	c.tried = signed
+	if err := c.catalog.PutRecord(ctx, ClassRecord(c.fold), signed); err != nil {
+		return err
+	}
+	c.signed, c.tried = signed, nil
+	return nil
+}
+
+// checkStore returns an error wrapping ErrFork unless the store has the head that this publisher
+// wrote last.
+func (c *class) checkStore(ctx context.Context) error {
+	current, err := c.catalog.Record(ctx, ClassRecord(c.fold))
+	switch {
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return fmt.Errorf("read the last head: %w", err)
+	case c.tried != nil && bytes.Equal(current, c.tried):
+		c.signed, c.tried = c.tried, nil
+	case !bytes.Equal(current, c.signed):
+		return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", ClassRecord(c.fold), ErrFork)
+	}
+	return nil
+}
