@@ -13,7 +13,8 @@ import (
 
 // TestFaults runs simulated histories of a publication with faults: loss, repetition, reordering,
 // damage and truncation on the way, replayed heads, wrong clocks, failing disks, restarts with old or
-// lost state, publishers restored from a backup, and two publishers with one name.
+// lost state, publishers restored from a backup, and two publishers with one name. Most publications have
+// fold classes, and most subscribers budgets, which change like the classes.
 //
 // After each event, a view that is exact is a version that was current when its head was signed, and
 // no longer ago than the head's validity (and the difference of the clocks). After the faults, the
@@ -125,7 +126,7 @@ func (w *world) event() string {
 
 // fault does something that should not happen.
 func (w *world) fault(x *site) string {
-	switch w.rng.IntN(14) {
+	switch w.rng.IntN(15) {
 	case 0:
 		x.store.failing = []float64{0, 0.02, 0.3}[w.rng.IntN(3)]
 		return "a failing store"
@@ -162,6 +163,12 @@ func (w *world) fault(x *site) string {
 			time.Sleep(time.Second / 4)
 		}
 		return "many versions"
+	case 10:
+		if len(w.folds) == 0 {
+			return "nothing"
+		}
+		w.folds, w.refold = [][]uint64{{4}, {2, 8}, {8}}[w.rng.IntN(3)], true
+		return fmt.Sprint("the publisher restarts with other classes: ", x.restart())
 	default:
 		return w.subscriberFault()
 	}
@@ -232,8 +239,8 @@ func (w *world) subscriberFault() string {
 }
 
 // recover ends all faults. The subscriber must be exact with the next head. If clocks were wrong, or the
-// publisher that began last is not the one that remains, it must be exact when the heads that it
-// accepted have expired.
+// publisher that began last is not the one that remains, or if there are other classes, it must be exact
+// when the heads that it accepted have expired.
 func (w *world) recover() error {
 	w.carrier.faults, w.skewed = 0, 0
 	if w.cache != nil {
@@ -261,11 +268,11 @@ func (w *world) recover() error {
 		if e := w.check(); e != nil {
 			return fmt.Errorf("after the faults: %w", e)
 		}
-		if err == nil && w.view.Exact() && w.view.Head().ID == x.p.Head().ID {
+		if err == nil && w.view.Exact() && w.view.Head().Time.Equal(x.p.Head().Time) && w.view.Head().Version == x.p.Head().Version {
 			return nil
 		}
 		end := begin
-		if w.clockFaults || x.p.Head().Stream.Compare(w.stream) < 0 {
+		if w.clockFaults || w.refold || x.p.Head().Stream.Compare(w.stream) < 0 {
 			end = w.expires
 		}
 		if now := time.Now(); now.After(begin) && now.After(end.Add(period)) {

@@ -63,7 +63,7 @@ func (d *disk) PutRecord(_ context.Context, name string, data []byte) error {
 		return errInjected
 	}
 	d.records[name] = bytes.Clone(data)
-	if name == share.HeadName && d.history != nil {
+	if share.IsHead(name) && d.history != nil {
 		d.history.heads = append(d.history.heads, d.records[name])
 	}
 	if d.fails() {
@@ -150,7 +150,7 @@ type carrier struct {
 	stores  []*disk // of the publishers
 	history *history
 	faults  float64
-	forge   func() []byte // returns a head that another key has signed
+	forge   func(record string) []byte // returns a head that another key has signed
 }
 
 func (c *carrier) faulty() bool { return c.faults > 0 && c.rng.Float64() < c.faults }
@@ -173,7 +173,7 @@ func (c *carrier) Record(ctx context.Context, name string) ([]byte, error) {
 		_, signature, _ := strings.Cut(string(b), "\n\n")
 		return []byte(text + "\n\n" + signature), nil
 	case 3:
-		return c.forge(), nil
+		return c.forge(name), nil
 	default: // a head of any time
 		return c.history.heads[c.rng.IntN(len(c.history.heads))], nil
 	}

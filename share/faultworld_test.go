@@ -42,6 +42,8 @@ type world struct {
 	states  map[wire.ID]published
 	signed  map[string]time.Time // the true time of each head
 	compact bool                 // the subscriber keeps filters as lists
+	folds   []uint64             // the classes that publishers offer
+	refold  bool                 // publishers change them
 	trust   bool                 // the subscriber accepts every signature
 	frozen  bool                 // the subscriber's clock always shows the time of its last head
 
@@ -63,6 +65,7 @@ type site struct {
 	keys   []uint64
 	cells  uint64
 	k      uint64
+	folds  []uint64 // of the publisher
 }
 
 const (
@@ -91,6 +94,7 @@ func newWorld(rng *rand.Rand, key string) (*world, error) {
 	w := &world{rng: rng, key: key, states: make(map[wire.ID]published), signed: make(map[string]time.Time)}
 	w.carrier = &carrier{rng: rng, history: &w.history, forge: w.forged}
 	w.compact = rng.IntN(4) == 0
+	w.folds = [][]uint64{nil, {4}, {2, 8}}[rng.IntN(3)]
 	if rng.IntN(4) > 0 {
 		w.cache = newDisk(rng, nil)
 	}
@@ -102,7 +106,7 @@ func newWorld(rng *rand.Rand, key string) (*world, error) {
 
 // site begins a publisher.
 func (w *world) site(store *disk) (*site, error) {
-	x := &site{w: w, store: store, cells: 64 << w.rng.IntN(4), k: 2}
+	x := &site{w: w, store: store, cells: w.size(), k: 2}
 	if w.compact {
 		x.k = 1
 	}
@@ -114,15 +118,24 @@ func (w *world) site(store *disk) (*site, error) {
 	return x, nil
 }
 
+// size returns a number of cells, which all classes divide into whole words.
+func (w *world) size() uint64 {
+	if len(w.folds) > 0 {
+		return 8 * 64 << w.rng.IntN(4)
+	}
+	return 64 << w.rng.IntN(4)
+}
+
 func (x *site) now() time.Time { return time.Now().Add(x.skewed) }
 
 func (x *site) restart() error {
 	time.Sleep(time.Millisecond)
 	p, err := share.NewPublisher(context.Background(), share.PublisherOptions{
 		Store: x.store, Key: share.Key{Signer: x.w, Verifier: x.w}, Valid: valid, Grace: period, Now: x.now,
+		Folds: x.w.folds, Kinds: umbel.Kinds{bloom.Kind},
 	})
 	if err == nil {
-		x.p = p
+		x.p, x.folds = p, x.w.folds
 	}
 	return err
 }
@@ -136,7 +149,7 @@ func (x *site) change() {
 		x.keys = slices.Delete(x.keys, 0, 5)
 	}
 	if x.w.rng.IntN(20) == 0 {
-		x.cells = 64 << x.w.rng.IntN(4)
+		x.cells = x.w.size()
 	}
 }
 
@@ -150,7 +163,16 @@ func (x *site) publish() error {
 		f.Add(f.Hasher().HashUint64(k))
 	}
 	s := f.State()
-	x.w.states[wire.Identify(s)] = published{s, slices.Clone(x.keys)}
+	for _, r := range append([]uint64{1}, x.folds...) {
+		g, err := bloom.Kind.Open(s.Clone())
+		if err == nil && r > 1 {
+			err = g.(umbel.Folder).Fold(r)
+		}
+		if err != nil {
+			return err
+		}
+		x.w.states[wire.Identify(g.State())] = published{g.State(), slices.Clone(x.keys)}
+	}
 	_, err = x.p.Publish(context.Background(), s)
 	return x.again(err)
 }
@@ -178,7 +200,7 @@ func (w *world) now() time.Time {
 }
 
 // forged returns a head that another key has signed, and makes its objects available.
-func (w *world) forged() []byte {
+func (w *world) forged(record string) []byte {
 	other, err := newWorld(w.rng, "another key")
 	if err != nil {
 		return nil
@@ -192,7 +214,7 @@ func (w *world) forged() []byte {
 	for name, b := range x.store.objects {
 		w.sites[0].store.objects[name] = b
 	}
-	return x.store.records[share.HeadName]
+	return x.store.records[record]
 }
 
 // subscribe starts a subscriber from the cache.
@@ -205,7 +227,7 @@ func (w *world) subscribe() error {
 	}
 	o := share.SubscriberOptions{
 		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{bloom.Kind}, Stale: share.StaleError, Now: w.now,
-		Compact: w.compact, Log: slog.New(slog.DiscardHandler),
+		Budget: w.budget(), Compact: w.compact, Log: slog.New(slog.DiscardHandler),
 	}
 	if w.cache != nil {
 		o.Cache = w.cache
@@ -213,6 +235,19 @@ func (w *world) subscribe() error {
 	s, err := share.NewSubscriber(context.Background(), o)
 	w.s = s
 	return err
+}
+
+// budget returns a budget, in most histories with classes one that selects among them.
+func (w *world) budget() (b share.Budget) {
+	if len(w.folds) == 0 && w.rng.IntN(4) > 0 || w.rng.IntN(4) == 0 {
+		return b
+	}
+	b.Rate = []float64{0, 0.01, 0.05, 0.3, 0.9}[w.rng.IntN(5)]
+	b.Start = []uint64{0, 0, 1, 60, 100}[w.rng.IntN(5)]
+	if len(w.folds) > 0 {
+		b.Memory = []uint64{0, 0, 128, 256}[w.rng.IntN(4)] // a quarter of the largest size, or more
+	}
+	return b
 }
 
 // check returns an error if the subscriber answers as exact what was not published in time.
