@@ -153,7 +153,7 @@ func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed f
 		return nil, fmt.Errorf("share: publish: %w", err)
 	}
 	if !p.o.PublishSeed && hasSeed(s) {
-		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication and set PublishSeed: %w", s.Hasher, ErrSeed)
+		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
 	}
 	h, err := p.publish(ctx, s, changed)
 	p.current = h != nil

@@ -64,11 +64,12 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 // exclusiveFlags matches cobra's error about flags that exclude each other.
 var exclusiveFlags = regexp.MustCompile(`^if any flags in the group .*; \[(.*)\] were all set$`)
 
-// message returns an error's text without the prefix that every line has, and that errors of package
-// umbel have too, at the beginning or within others.
+// message returns an error's text on one line, without the prefix that every line has, and that errors of
+// package umbel have too, at the beginning or within others.
 func message(text string) string {
 	if m := exclusiveFlags.FindStringSubmatch(text); m != nil {
 		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(text, "umbel: "), ": umbel: ", ": ")
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "umbel: "), ": umbel: ", ": ")
+	return strings.ReplaceAll(text, "\n", "; ") // of errors.Join
 }

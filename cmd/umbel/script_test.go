@@ -27,6 +27,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/messagetest"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
@@ -63,38 +64,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
-	for line := range strings.Lines(ts.ReadFile("stderr")) {
-		if word := repeated(line); word != "" {
-			ts.Fatalf("the message repeats %q: %s", word, line)
-		}
-	}
-}
-
-// repeated returns a word that is the prefix of an error twice, for example of "wal: wal: closed".
-func repeated(line string) string {
-	seen := map[string]bool{}
-	for prefix := range strings.SplitSeq(line, ": ") {
-		if prefix == "" || strings.ContainsAny(prefix, " \"/.") {
-			continue // text of the message
-		}
-		if seen[prefix] {
-			return prefix
-		}
-		seen[prefix] = true
-	}
-	return ""
-}
-
-func TestRepeated(t *testing.T) {
-	for line, want := range map[string]string{
-		"umbel: umbel: no file\n":                              "umbel",
-		"umbel: backup: verify: backup: the file is not one\n": "backup",
-		"umbel: data directory d: wal: directory in use\n":     "",
-		`umbel: settings: "a": size "a": want a number`:        "",
-	} {
-		if got := repeated(line); got != want {
-			t.Errorf("%q: got %q, want %q", line, got, want)
-		}
+	_, message, ok := strings.Cut("\n"+ts.ReadFile("stderr"), "\numbel: ") // after notes and the log of a node
+	if fault := messagetest.Fault(strings.TrimSuffix(message, "\n")); ok && fault != "" {
+		ts.Fatalf("%s: %s", fault, message)
 	}
 }
 

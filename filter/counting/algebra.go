@@ -50,7 +50,7 @@ func (f *Filter) Difference(s umbel.State) error {
 		return err
 	}
 	if b.Copied {
-		return fmt.Errorf("counting: counters that Unfold copied count more than was added and cannot be subtracted: %w", umbel.ErrMismatch)
+		return fmt.Errorf("counting: counters that were copied to unfold the filter count more than was added and cannot be subtracted: %w", umbel.ErrMismatch)
 	}
 	return f.set(a.Join(b, cells.Array.Subtract))
 }

@@ -107,7 +107,7 @@ func (s Shape) mostLayers(layers int) int {
 func (s Shape) checkGrowth(layers, most int) error {
 	bytes := uint64(layers) * s.bytes()
 	if layers >= most {
-		return fmt.Errorf("dynamic: an opened filter with few keys in large layers grows to at most %d layers: set MaxBytes to let it grow: %w", most, umbel.ErrLimit)
+		return fmt.Errorf("dynamic: an opened filter with few keys in large layers grows to at most %d layers: compact the filter, or start another: %w", most, umbel.ErrLimit)
 	}
 	if limit := s.MaxBytes; limit != 0 && (bytes > limit || s.bytes() > limit-bytes) {
 		return fmt.Errorf("dynamic: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+

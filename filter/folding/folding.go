@@ -119,7 +119,7 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if f.base != nil && f.isFullFor(d) {
 		_, high := f.shape.Interval()
 		return false, fmt.Errorf("folding: with one key more the base of %d cells has a rate above %.3g: "+
-			"make a filter for more keys, or accept a higher rate with Add: %w", f.shape.M, high, umbel.ErrLimit)
+			"make a filter for more keys: %w", f.shape.M, high, umbel.ErrLimit)
 	}
 	return f.Add(d), nil
 }
@@ -231,7 +231,11 @@ func openWith(s umbel.State, counters bool) (*Filter, error) {
 		return nil, err
 	}
 	if (f.shape.Width != 0) != counters {
-		return nil, fmt.Errorf("folding: a base of kind %s: use Open for bits and OpenCounting for counters: %w", s.Parts[0].Kind, umbel.ErrKind)
+		want := bloom.Name
+		if counters {
+			want = counting.Name
+		}
+		return nil, fmt.Errorf("folding: a base of kind %s, want %s: %w", s.Parts[0].Kind, want, umbel.ErrKind)
 	}
 	return f, nil
 }

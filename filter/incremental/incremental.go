@@ -97,7 +97,7 @@ func (f *Filter) checkGrowth() error {
 		return nil
 	}
 	return fmt.Errorf("incremental: the last of %d layers has reached its limit of %d bits: "+
-		"make a filter for more keys, or use Add and accept a higher rate: %w", n, f.shape.Layers[n-1].Limit, umbel.ErrLimit)
+		"make a filter for more keys: %w", n, f.shape.Layers[n-1].Limit, umbel.ErrLimit)
 }
 
 // grow opens the next layer. The error wraps umbel.ErrLimit.

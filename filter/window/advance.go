@@ -125,5 +125,5 @@ func (f *Filter) onesOf(age int) uint64 {
 
 func (f *Filter) crowded() error {
 	return fmt.Errorf("window: the newest slice has %d of the %d bits that a generation is planned for: "+
-		"advance the clock, make a larger filter, or use Add and accept a higher rate: %w", f.ones, f.shape.Limit, umbel.ErrLimit)
+		"advance the clock, or make a larger filter: %w", f.ones, f.shape.Limit, umbel.ErrLimit)
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/umbel-filters/umbel/cmd/internal/yamltext"
 )
 
 // File is the contents of a users file.
@@ -55,7 +55,7 @@ func parse(data []byte) ([]account, error) {
 	d.KnownFields(true)
 	var f File
 	if err := d.Decode(&f); err != nil && err != io.EOF {
-		return nil, decodeError(err)
+		return nil, yamltext.Error(err)
 	}
 	if err := d.Decode(new(yaml.Node)); err != io.EOF {
 		return nil, errors.New("more than one document")
@@ -140,38 +140,4 @@ func each[T, U any](name string, list []T, parse func(T) (U, error)) ([]U, error
 		}
 	}
 	return parsed, nil
-}
-
-// The decoder's errors about the structure of a file. The first quotes the value.
-var (
-	mismatch = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into (\S+)$`)
-	badField = regexp.MustCompile(`(?s)^(line \d+): (?:field|mapping key) (.*) (not found|already defined|already set)`)
-)
-
-// decodeError returns an error of the decoder without the values that it quotes, which could be
-// misplaced secrets.
-func decodeError(err error) error {
-	wrong := (*yaml.TypeError)(nil)
-	if !errors.As(err, &wrong) {
-		return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) // syntax
-	}
-	text := wrong.Errors[0]
-	if m := badField.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("%s: key %.40q %s", m[1], strings.Trim(m[2], `"`), m[3])
-	}
-	m := mismatch.FindStringSubmatch(text)
-	if m == nil {
-		line, _, _ := strings.Cut(text, ":")
-		return fmt.Errorf("%s: wrong structure", line)
-	}
-	want := "keys and values"
-	switch {
-	case strings.HasPrefix(m[2], "[]"):
-		want = "a list"
-	case m[2] == "string":
-		want = "a string"
-	case m[2] == "bool":
-		want = "true or false"
-	}
-	return fmt.Errorf("%s: want %s", m[1], want)
 }

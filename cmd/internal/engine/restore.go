@@ -37,19 +37,19 @@ func (f *Filter) replayed() *replay {
 // completely. Apply then adds the changes after m.From. A copy may contain parts of the changes
 // up to m.To, which only set bits; the filter's numbers are set to those of m.State with the
 // first change after m.To, or by FinishReplay. Restore and Apply ignore the memory limit. Restore
-// returns the error of fill, or one wrapping umbel.ErrCorrupt or umbel.ErrKind. It is safe for
-// concurrent use.
+// returns the error of fill, or one wrapping umbel.ErrCorrupt or umbel.ErrKind, without the name of the
+// filter. It is safe for concurrent use.
 func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	if _, err := e.find(m.State.Kind); err != nil {
 		return err
 	}
 	if m.From > m.To {
-		return fmt.Errorf("filter %q was captured from position %d to %d: %w", m.Name, m.From, m.To, umbel.ErrCorrupt)
+		return fmt.Errorf("captured from position %d to %d: %w", m.From, m.To, umbel.ErrCorrupt)
 	}
 	arrays := statecode.ArraysOf(m.State)
 	bytes, err := arraysSize(arrays)
 	if err != nil {
-		return fmt.Errorf("filter %q: %w", m.Name, err)
+		return err
 	}
 	n := footprint(m.Name, bytes)
 	e.memory.used.Add(n)
@@ -60,7 +60,7 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	}
 	if err != nil {
 		e.memory.release(n)
-		return fmt.Errorf("filter %q: %w", m.Name, err)
+		return err
 	}
 	return nil
 }

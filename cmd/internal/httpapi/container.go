@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -79,7 +80,7 @@ func (req *request) readContainer() (umbel.Filter, error) {
 	case errors.Is(err, engine.ErrMemory):
 		return nil, err
 	case errors.Is(err, umbel.ErrLimit) && l.Bytes < req.maxBytes():
-		return nil, fmt.Errorf("%w: %w", err, engine.ErrMemory)
+		return nil, fmt.Errorf("the filter needs more than the %v that are left: %w", quantity.Size(l.Bytes), engine.ErrMemory)
 	case errors.Is(err, umbel.ErrLimit):
 		return nil, &apiError{tooLarge, err}
 	case err != nil:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/messagetest"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -76,6 +77,12 @@ func (n *node) ask(method, path, body string, headers ...string) reply {
 	r.Body = io.NopCloser(strings.NewReader(body))
 	answer.Body = io.NopCloser(bytes.NewReader(b))
 	checkDocumented(n.T, r, answer)
+	var p api.Problem
+	if answer.Header.Get("Content-Type") == api.MediaProblem && json.Unmarshal(b, &p) == nil {
+		if fault := messagetest.Fault(p.Detail); fault != "" {
+			n.Errorf("%s %s: %s: %s", method, path, fault, p.Detail)
+		}
+	}
 	return reply{answer, string(b)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -123,7 +124,7 @@ func problemTypeOf(err error) problemType {
 // problemOf returns the response for an error.
 func problemOf(err error) api.Problem {
 	t := problemTypeOf(err)
-	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: err.Error()}
+	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: strings.ReplaceAll(err.Error(), "\n", "; ")} // of errors.Join
 	if part, ok := errors.AsType[partialError](err); ok {
 		p.Done = part.done
 	}

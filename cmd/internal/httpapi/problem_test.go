@@ -61,3 +61,10 @@ func TestKindOf(t *testing.T) {
 		}
 	}
 }
+
+// The detail of a problem is one line, also for several errors.
+func TestDetailIsOneLine(t *testing.T) {
+	if got := problemOf(errors.Join(errors.New("one"), errors.New("two"))).Detail; got != "one; two" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/umbel-filters/umbel/cmd/internal/yamltext"
 )
 
 // Origin is the value of a setting and its origin.
@@ -99,7 +101,7 @@ func readFile(flags *pflag.FlagSet, environ []string) (path string, values map[s
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return path, nil, pe.Err
 	}
-	return path, values, yaml.Unmarshal(data, &values)
+	return path, values, yamltext.Error(yaml.Unmarshal(data, &values))
 }
 
 // variables returns the settings of the environment by name.

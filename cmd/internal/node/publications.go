@@ -3,13 +3,13 @@ package node
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
+	"github.com/umbel-filters/umbel/cmd/internal/yamltext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,30 +19,29 @@ type Publications []publish.Spec
 
 // publication is an element of the list.
 type publication struct {
-	Filter    string   `yaml:"filter" json:"filter"`
-	Key       string   `yaml:"key" json:"key"`
-	Directory string   `yaml:"directory" json:"directory,omitempty"`
-	Period    duration `yaml:"period" json:"period,omitempty"`
-	Valid     duration `yaml:"valid" json:"valid,omitempty"`
-	Public    bool     `yaml:"public" json:"public"`
-	Seed      bool     `yaml:"publish-seed" json:"publish-seed,omitempty"`
+	Filter    string `yaml:"filter" json:"filter"`
+	Key       string `yaml:"key" json:"key"`
+	Directory string `yaml:"directory" json:"directory,omitempty"`
+	Period    string `yaml:"period" json:"period,omitempty"`
+	Valid     string `yaml:"valid" json:"valid,omitempty"`
+	Public    bool   `yaml:"public" json:"public"`
+	Seed      bool   `yaml:"publish-seed" json:"publish-seed,omitempty"`
 }
 
-// duration is a time such as 10s; "" is the default.
-type duration string
-
-func (d duration) parse() (time.Duration, error) {
-	if d == "" {
+// parseDuration parses a time such as 10s; "" is 0, which means the default.
+func parseDuration(text string) (time.Duration, error) {
+	if text == "" {
 		return 0, nil
 	}
-	return time.ParseDuration(string(d))
+	return time.ParseDuration(text)
 }
 
-func durationOf(d time.Duration) duration {
+// durationSetting is the inverse of parseDuration.
+func durationSetting(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return duration(d.String())
+	return d.String()
 }
 
 // Set parses a list.
@@ -51,14 +50,17 @@ func (ps *Publications) Set(text string) error {
 	d.KnownFields(true)
 	var list []publication
 	if err := d.Decode(&list); err != nil && err != io.EOF {
-		return fmt.Errorf("want a list such as [{filter: words, key: words.key, period: 10s, public: true}]: %w", err)
+		return fmt.Errorf("want a list such as [{filter: words, key: words.key, period: 10s, public: true}]: %w", yamltext.Error(err))
 	}
 	var specs []publish.Spec
 	for _, p := range list {
-		period, err := p.Period.parse()
-		valid, err2 := p.Valid.parse()
-		if err := errors.Join(err, err2); err != nil {
-			return fmt.Errorf("publication of %.80q: %w", p.Filter, err)
+		period, err := parseDuration(p.Period)
+		if err != nil {
+			return fmt.Errorf("publication of %.80q: period: %w", p.Filter, err)
+		}
+		valid, err := parseDuration(p.Valid)
+		if err != nil {
+			return fmt.Errorf("publication of %.80q: valid: %w", p.Filter, err)
 		}
 		specs = append(specs, publish.Spec{
 			Filter: p.Filter, Key: p.Key, Directory: p.Directory, Period: period, Valid: valid, Public: p.Public, Seed: p.Seed,
@@ -78,7 +80,7 @@ func (ps *Publications) String() string {
 	}
 	var list []publication
 	for _, s := range *ps {
-		list = append(list, publication{s.Filter, s.Key, s.Directory, durationOf(s.Period), durationOf(s.Valid), s.Public, s.Seed})
+		list = append(list, publication{s.Filter, s.Key, s.Directory, durationSetting(s.Period), durationSetting(s.Valid), s.Public, s.Seed})
 	}
 	b, err := json.Marshal(list)
 	if err != nil {

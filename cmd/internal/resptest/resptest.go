@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/messagetest"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
@@ -115,12 +116,17 @@ func (c *Client) Send(words ...string) {
 	}
 }
 
-// Reply reads the next reply.
+// Reply reads the next reply. The text of an error must be one that users can understand.
 func (c *Client) Reply() string {
 	c.t.Helper()
 	s, err := read(c.r)
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	if text, ok := strings.CutPrefix(s, "-"); ok {
+		if fault := messagetest.Fault(text); fault != "" {
+			c.t.Errorf("%s: %s", fault, s)
+		}
 	}
 	return s
 }
