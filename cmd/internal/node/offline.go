@@ -52,39 +52,6 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 	return errors.Join(use(s, found), s.Close(ctx))
 }
 
-// RestoreDir makes a data directory from a backup and reports what a start would find in it. The
-// directory must not contain a log.
-func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader) (_ store.Report, err error) {
-	for _, dir := range []string{logDir(data), snapshotsDir(data)} {
-		if _, err := os.Stat(dir); err == nil {
-			return store.Report{}, fmt.Errorf("%s already contains the data of a node; choose an empty directory", data)
-		}
-	}
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return store.Report{}, err
-	}
-	c := DefaultConfig()
-	c.Data = data
-	on, err := openData(ctx, c, log, oplog.Open, nil, false)
-	if err != nil {
-		return store.Report{}, err
-	}
-	seed, err := backup.Restore(ctx, r, on.log, on.snapshots)
-	err = errors.Join(err, on.log.Close())
-	if err == nil && seed != nil {
-		err = writeSeed(seedFile(data), seed)
-	}
-	var found store.Report
-	if err == nil {
-		found, err = Check(ctx, c, log)
-	}
-	if err != nil {
-		// A partial restore must not look complete.
-		err = errors.Join(err, os.RemoveAll(logDir(data)), os.RemoveAll(snapshotsDir(data)))
-	}
-	return found, err
-}
-
 // VerifyFile reads a backup as RestoreDir and a start would, and reports what it contains.
 func VerifyFile(ctx context.Context, r io.Reader) (store.Report, error) {
 	return backup.Verify(ctx, r, newEngine(0))
