@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
-
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 )
@@ -26,10 +23,17 @@ The rights are read (query, count, list, get), add (make filters, add keys), rem
 clear, fold, delete) and admin (the node itself; needs all names). Names are patterns: * matches
 any text, ? any character.
 
-A running node reloads the file on SIGHUP.`
+With --replace an existing user gets a new password and, with --token, a new token instead of its
+tokens. Its rights stay unless --rights and --names are given. With --delete the user is removed.
+Both change only this user, and need --file.
+
+A running node reloads the file on SIGHUP. Rights change at once, also for clients that have logged
+in; users that are not in the file any more lose all rights.`
 
 const userExample = `  umbel user alice --rights read,add --names 'users:*' --file users.yaml
-  umbel user root --rights read,add,remove,admin --names '*' --token --file users.yaml`
+  umbel user root --rights read,add,remove,admin --names '*' --token --file users.yaml
+  umbel user alice --replace --file users.yaml
+  umbel user alice --delete --file users.yaml`
 
 // newUser is the result of umbel user.
 type newUser struct {
@@ -38,12 +42,13 @@ type newUser struct {
 	Token    string `json:"token,omitempty"`
 	File     string `json:"file,omitempty"`
 	Entry    string `json:"entry,omitempty"` // without --file
+	Deleted  bool   `json:"deleted,omitempty"`
 }
 
 func userCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "user NAME",
-		Short:   "create a user of a node",
+		Short:   "create, replace or delete a user of a node",
 		Long:    userHelp,
 		Example: userExample,
 		Args:    arguments(1, 1),
@@ -54,39 +59,107 @@ func userCommand() *cobra.Command {
 	file := flags.String("file", "", "`FILE` of users to add the user to")
 	given := flags.Bool("password-stdin", false, "read the password from standard input")
 	token := flags.Bool("token", false, "create a token for HTTP too")
+	replace := flags.Bool("replace", false, "replace the password of an existing user")
+	remove := flags.Bool("delete", false, "delete the user")
+	cmd.MarkFlagsMutuallyExclusive("replace", "delete")
+	for _, other := range []string{"rights", "names", "password-stdin", "token"} {
+		cmd.MarkFlagsMutuallyExclusive("delete", other)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u := newUser{Name: args[0], File: *file}
+		e := userEdit{name: args[0], file: *file, rule: access.FileRule{Rights: *rights, Names: *names}}
+		switch {
+		case (*replace || *remove) && *file == "":
+			return errors.New("--replace and --delete need the file of the user: --file FILE")
+		case *replace && flags.Changed("rights") != flags.Changed("names"):
+			return errors.New("with --replace, give --rights and --names together, or none of them")
+		case *remove:
+			return e.delete(cmd)
+		}
 		password := access.NewPassword()
+		printed := password
 		if *given {
 			var err error
 			if password, err = passwordLine(cmd.InOrStdin()); err != nil {
 				return err
 			}
-		} else {
-			u.Password = password
+			printed = ""
 		}
-		hash, err := access.HashPassword(password)
-		if err != nil {
-			return err
-		}
-		e := access.FileUser{Name: args[0], Passwords: []string{hash}, Rules: []access.FileRule{{Rights: *rights, Names: *names}}}
-		if *token {
-			var sum string
-			u.Token, sum = access.NewToken()
-			e.Tokens = []string{sum}
-		}
-		lines, err := usersWith(*file, e)
-		if err != nil {
-			return err
-		}
-		if *file == "" {
-			u.Entry = string(lines)
-		} else if err := writePrivate(*file, lines); err != nil {
-			return err
-		}
-		return answer(cmd, u, u.write)
+		e.keepRules = *replace && !flags.Changed("rights")
+		return e.write(cmd, password, printed, *token, *replace)
 	}
 	return cmd
+}
+
+// userEdit is a change of one user in a file, or a new user without a file.
+type userEdit struct {
+	name, file string
+	rule       access.FileRule
+	keepRules  bool
+}
+
+// delete deletes the user.
+func (e userEdit) delete(cmd *cobra.Command) error {
+	if err := e.change(func(old []byte) ([]byte, error) { return access.DeleteUser(old, e.name) }); err != nil {
+		return err
+	}
+	u := newUser{Name: e.name, File: e.file, Deleted: true}
+	return answer(cmd, u, u.write)
+}
+
+// write adds or replaces the user, with a password, and prints what was generated.
+func (e userEdit) write(cmd *cobra.Command, password, printed string, token, replace bool) error {
+	u := newUser{Name: e.name, File: e.file, Password: printed}
+	hash, err := access.HashPassword(password)
+	if err != nil {
+		return err
+	}
+	sum := ""
+	if token {
+		u.Token, sum = access.NewToken()
+	}
+	set := func(f *access.FileUser) {
+		f.Name, f.Passwords, f.NoPassword = e.name, []string{hash}, false
+		if !e.keepRules {
+			f.Rules = []access.FileRule{e.rule}
+		}
+		if token {
+			f.Tokens = []string{sum}
+		}
+	}
+	if replace {
+		err = e.change(func(old []byte) ([]byte, error) { return access.ReplaceUser(old, e.name, set) })
+	} else {
+		err = e.add(&u, set)
+	}
+	if err != nil {
+		return err
+	}
+	return answer(cmd, u, u.write)
+}
+
+// add adds the user to the file, or without one puts its entry into u.
+func (e userEdit) add(u *newUser, set func(*access.FileUser)) error {
+	var f access.FileUser
+	set(&f)
+	if e.file != "" {
+		return e.change(func(old []byte) ([]byte, error) { return access.AddUser(old, f) })
+	}
+	entry, err := access.AddUser(nil, f)
+	u.Entry = string(entry)
+	return err
+}
+
+// change replaces the contents of the file, which only a new user may find missing.
+func (e userEdit) change(do func(old []byte) ([]byte, error)) error {
+	old, err := os.ReadFile(e.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	lines, err := do(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.file, err)
+	}
+	return writePrivate(e.file, lines)
 }
 
 // passwordLine reads one line.
@@ -98,36 +171,6 @@ func passwordLine(r io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// usersWith returns the contents of the file with the user appended. The rest, with its
-// comments, stays the same.
-func usersWith(file string, u access.FileUser) ([]byte, error) {
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(access.File{Users: []access.FileUser{u}}); err != nil {
-		return nil, err
-	}
-	if file != "" {
-		old, err := os.ReadFile(file)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return nil, err
-		default:
-			_, entry, _ := bytes.Cut(b.Bytes(), []byte("\n"))
-			old = append(bytes.TrimRight(old, "\n"), '\n')
-			b = *bytes.NewBuffer(append(old, entry...))
-		}
-	}
-	if _, err := access.Parse(b.Bytes()); err != nil {
-		if file != "" {
-			return nil, fmt.Errorf("%s with the new user: %w", file, err)
-		}
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
 // writePrivate writes a file. A new one is readable only by its owner.
 func writePrivate(file string, content []byte) error {
 	return atomicfile.WriteSecret(file, func(w io.Writer) error {
@@ -137,6 +180,9 @@ func writePrivate(file string, content []byte) error {
 }
 
 func (u newUser) write(w io.Writer) error {
+	if u.Deleted {
+		fmt.Fprintf(w, "deleted  %s\n", u.Name)
+	}
 	if u.Entry != "" {
 		fmt.Fprint(w, u.Entry)
 	}
