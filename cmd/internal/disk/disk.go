@@ -10,6 +10,9 @@ import (
 // ErrLocked is wrapped by Dir.Lock if another process has the directory locked.
 var ErrLocked = errors.New("directory in use")
 
+// ErrUnreadable is wrapped if the disk reports an error while it reads a file, which may be undamaged.
+var ErrUnreadable = errors.New("the disk cannot read the file")
+
 // Dir is a directory. Its methods may be called concurrently. Errors of methods that need an existing
 // file wrap fs.ErrNotExist if the file does not exist.
 type Dir interface {

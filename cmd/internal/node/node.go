@@ -260,7 +260,10 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, lim
 			return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	on.log, err = open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
+	on.log, err = open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, AcceptUnreadable: c.AcceptLoss, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
+	if errors.Is(err, oplog.ErrUnreadable) {
+		err = fmt.Errorf("%w: %s", err, store.UnreadableRemedy)
+	}
 	if err != nil {
 		return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 	}

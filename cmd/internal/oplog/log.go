@@ -17,15 +17,17 @@ const term = 1
 
 // Options configure a log.
 type Options struct {
-	ReadOnly     bool           // nothing in the directory is changed
-	SegmentBytes int64          // size of a file; 0: as in package wal
-	Disk         *budget.Budget // limits the size of all files; nil: no limit
-	Log          *slog.Logger   // nil: nowhere
+	ReadOnly bool // nothing in the directory is changed
+	// AcceptUnreadable is that of wal.Options.
+	AcceptUnreadable bool
+	SegmentBytes     int64          // size of a file; 0: as in package wal
+	Disk             *budget.Budget // limits the size of all files; nil: no limit
+	Log              *slog.Logger   // nil: nowhere
 }
 
 // wal returns the options of the log below.
 func (o Options) wal() wal.Options {
-	return wal.Options{ReadOnly: o.ReadOnly, SegmentBytes: o.SegmentBytes, Disk: o.Disk, Log: o.Log}
+	return wal.Options{ReadOnly: o.ReadOnly, AcceptUnreadable: o.AcceptUnreadable, SegmentBytes: o.SegmentBytes, Disk: o.Disk, Log: o.Log}
 }
 
 // Open opens the log in a directory, which is made if it does not exist. The error wraps ErrLocked or

@@ -14,6 +14,8 @@ var (
 	ErrLocked = disk.ErrLocked
 	// ErrReadOnly is wrapped if the log was opened only to be read.
 	ErrReadOnly = wal.ErrReadOnly
+	// ErrUnreadable is wrapped if the disk cannot read a file.
+	ErrUnreadable = disk.ErrUnreadable
 	// ErrVersion is wrapped if the directory contains the log of another version.
 	ErrVersion = wal.ErrVersion
 )

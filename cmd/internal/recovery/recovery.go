@@ -28,10 +28,12 @@ var ErrLost = errors.New("durable data is lost")
 // Remedy ends the errors that report missing or unreadable data.
 const Remedy = "restore a backup, or start without the lost data (--accept-loss)"
 
+// UnreadableRemedy ends the errors that report a file that the disk cannot read.
+const UnreadableRemedy = "it may be undamaged: check the disk, " + Remedy
+
 // Options configure a recovery.
 type Options struct {
-	// AcceptLoss makes Run continue if durable data is missing, or if the disk cannot read files of
-	// snapshots: see the package comment. The report lists what is lost.
+	// AcceptLoss makes Run continue if durable data is missing, or if the disk cannot read files: see the package comment. The report lists what is lost.
 	AcceptLoss bool
 	// Lost is what the caller knows to be lost in addition: filters whose names are unknown. It needs
 	// AcceptLoss.
@@ -89,7 +91,7 @@ func Run(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine
 	p := newReplayer(e, r.losses)
 	err := run(ctx, r, p)
 	if errors.Is(err, snapfile.ErrUnreadable) && !o.AcceptLoss {
-		err = fmt.Errorf("%w: it may be undamaged: check the disk, %s", err, Remedy)
+		err = fmt.Errorf("%w: %s", err, UnreadableRemedy)
 	}
 	result := Result{Set: r.set, Position: p.position, Batch: p.batch, Damaged: r.damaged || r.losses.any, Report: p.report}
 	result.Report.Snapshot, result.Report.Lost = r.snapshot, r.losses.list

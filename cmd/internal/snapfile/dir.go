@@ -27,9 +27,8 @@ const maxUnsynced = 32
 var (
 	// ErrNotFound is wrapped if a piece does not exist.
 	ErrNotFound = errors.New("piece not found")
-	// ErrUnreadable is wrapped if the disk reports an error while it reads a file, which may be
-	// undamaged.
-	ErrUnreadable = errors.New("the disk cannot read the file")
+	// ErrUnreadable is that of package disk.
+	ErrUnreadable = disk.ErrUnreadable
 	// ErrDamaged is wrapped if no copy of a manifest is whole.
 	ErrDamaged = errors.New("manifest damaged")
 	// ErrReadOnly is wrapped by all methods that write if the directory was opened for reading.

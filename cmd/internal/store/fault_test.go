@@ -186,6 +186,28 @@ func TestLostBatchesAndFiles(t *testing.T) {
 	}
 }
 
+// A segment of the log that the disk cannot read stops a start, unless the loss is accepted: then it is as a
+// damaged one.
+func TestUnreadableLog(t *testing.T) {
+	d, names, keys, _ := history(t, 1)
+	for _, name := range d.Disk.Files.Names() {
+		size := len(d.Disk.Files.File(name))
+		if !strings.HasSuffix(name, ".wal") {
+			continue
+		}
+		for _, from := range []int{0, 4096, 40_000} {
+			c := d.Clone()
+			c.Disk.Files.Spoil(name, from, size)
+			if _, err := tryStart(c, Options{}); err == nil {
+				continue // it is not needed
+			} else if !errors.Is(err, oplog.ErrUnreadable) {
+				t.Errorf("%s from %d: %v", name, from, err)
+			}
+			wantAccepted(t, c, names, keys)
+		}
+	}
+}
+
 // One bit of any copy of a manifest is harmless. If all copies of the last one are damaged, the
 // previous snapshot and the log have everything. If the log ends before that snapshot, as it does with
 // None, that is a loss, and if it is accepted, no filter returns a wrong no.

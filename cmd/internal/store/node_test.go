@@ -75,6 +75,7 @@ func newEngine() *engine.Engine {
 func tryStart(d *disk, o Options) (*node, error) {
 	logOptions := oplogtest.Options()
 	logOptions.Disk = o.Disk
+	logOptions.AcceptUnreadable = o.AcceptLoss
 	l, err := d.OpenWith(logOptions)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,10 @@ var ErrClosed = journal.ErrClosed
 var ErrLost = recovery.ErrLost
 
 // Remedy ends the errors that report missing or unreadable data.
-const Remedy = recovery.Remedy
+const (
+	Remedy           = recovery.Remedy
+	UnreadableRemedy = recovery.UnreadableRemedy
+)
 
 // Report describes what a start, a check or a verification found.
 type Report = recovery.Report

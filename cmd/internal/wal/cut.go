@@ -74,7 +74,7 @@ func (l *Log) collect() error {
 	l.mu.Unlock()
 	var errs []error
 	for _, s := range obsolete {
-		if spare > 0 && s.size == l.o.SegmentBytes {
+		if spare > 0 && s.size == l.o.SegmentBytes && !l.dir.isUnread(s.name()) {
 			err := l.dir.Rename(s.name(), s.spareName())
 			errs = append(errs, err)
 			if err == nil {

@@ -15,7 +15,7 @@ import (
 //
 // Lock order: writing, syncing, mu. mu is never held during an operation of the disk.
 type Log struct {
-	dir  disk.Dir
+	dir  *reads
 	o    Options
 	lock io.Closer
 	torn string

@@ -48,7 +48,8 @@ func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wal: %w", err)
 	}
-	l := &Log{dir: dir, o: o.withDefaults(), lock: lock, disk: o.Disk.Files()}
+	o = o.withDefaults()
+	l := &Log{dir: newReads(dir, o), o: o, lock: lock, disk: o.Disk.Files()}
 	l.idle.L = &l.mu
 	if err := l.open(); err != nil {
 		errs := []error{err}
@@ -100,6 +101,8 @@ func (l *Log) open() error {
 		l.lost = fmt.Errorf("%w: batches after %d, if there were any: %w", ErrHole, l.last(), errNoHead)
 	case end.foreign:
 		l.lost = fmt.Errorf("%w: %w", ErrHole, errForeign)
+	case end.unread:
+		l.lost = fmt.Errorf("%w: batches after %d, if there were any: %w", ErrHole, l.last(), errUnread)
 	default:
 		l.torn = end.torn
 	}
@@ -160,6 +163,7 @@ func (l *Log) findEnd() (tail, error) {
 			return tail{}, err
 		}
 		end.segment = s
+		end.unread = l.dir.isUnread(s.name())
 		break
 	}
 	if end.tip.index < end.proof && end.proof < l.head.first {

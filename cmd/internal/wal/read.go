@@ -61,7 +61,7 @@ func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(first, las
 		if err := lost(r.next, last, hole(r.next, last, r.reason("they are missing at the end of the log"))); err != nil {
 			return err
 		}
-	} else if errors.Is(atEnd, errNoHead) || errors.Is(atEnd, errForeign) {
+	} else if errors.Is(atEnd, errNoHead) || errors.Is(atEnd, errForeign) || errors.Is(atEnd, errUnread) {
 		if err := lost(last+1, last, atEnd); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ type tail struct {
 	fresh   int64    // offset of the first frame that the head does not name as durable; end if there is none
 	proof   uint64
 	torn    string // what follows and was never acknowledged
+	unread  bool   // a part of the segment cannot be read
 	foreign bool   // the last durable entry is not the one that the head names
 }
 

@@ -41,6 +41,9 @@ type Entry struct {
 type Options struct {
 	// ReadOnly opens a log without changing anything in the directory.
 	ReadOnly bool
+	// AcceptUnreadable makes bytes that the disk cannot read count as damaged. Otherwise Open and the methods that
+	// read return an error that wraps disk.ErrUnreadable.
+	AcceptUnreadable bool
 	// SegmentBytes is the size of a segment file; 0 means 32 MiB. Segments are smaller if the disk
 	// or Disk leave no more space, and larger if an entry needs it.
 	SegmentBytes int64

@@ -152,6 +152,7 @@ func (d *Disk) Clone() *Disk {
 	c := NewDisk()
 	for name, f := range d.names {
 		c.set(name, bytes.Clone(f.data))
+		c.names[name].spoilt = f.spoilt
 	}
 	return c
 }
@@ -198,6 +199,13 @@ func (d *Disk) Flip(name string, bit int) {
 		b[bit/8%len(b)] ^= 1 << (bit % 8)
 		return b
 	})
+}
+
+// Spoil makes reads of bytes of a file fail with EIO: those from an offset to before another one.
+func (d *Disk) Spoil(name string, from, to int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.names[name].spoilt = [2]int{from, to}
 }
 
 // Lose removes files.

@@ -3,6 +3,7 @@ package disktest
 import (
 	"errors"
 	"io"
+	"syscall"
 )
 
 // file is a file as one process has it open.
@@ -27,6 +28,9 @@ func (f *file) ReadAt(b []byte, at int64) (int, error) {
 	defer f.dir.disk.mu.Unlock()
 	if at >= int64(len(f.inode.data)) {
 		return 0, io.EOF
+	}
+	if bad := f.inode.spoilt; int64(bad[0]) < at+int64(len(b)) && at < int64(bad[1]) {
+		return 0, syscall.EIO
 	}
 	n := copy(b, f.inode.data[at:])
 	if n < len(b) {

@@ -16,6 +16,7 @@ type inode struct {
 	safe   []byte             // as it was synced
 	states map[int64][][]byte // what a sector contained since then, in order
 	sizes  []int              // sizes since then
+	spoilt [2]int             // bytes from the first to before the second cannot be read
 }
 
 // put writes b at an offset.
