@@ -70,6 +70,8 @@ var events = map[string]string{
 	"last snapshot of a filter unreadable; using the previous one":                      "damage-repaired",
 	"previous snapshot unreadable":                                                      "damage-repaired",
 	"manifest of a snapshot is damaged":                                                 "damage-repaired",
+	"last snapshot unreadable; using the whole log":                                     "damage-repaired",
+	"last snapshot of a filter unreadable; the log creates the filter":                  "damage-repaired",
 	"last snapshot unreadable; writing all filters":                                     "damage-repaired",
 	"data loss accepted": "data-lost",
 	"data of filters was lost; their queries return true for every key until they are created again":                       "filters-incomplete",

@@ -19,10 +19,10 @@ func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, 
 	last, previous := r.set.Current, r.set.Previous
 	r.set.Current, r.set.Previous = previous, nil
 	r.damaged = true
-	r.o.Log.Warn("last snapshot unreadable; using the previous one", "error", why)
 	if previous != nil {
 		entries, err := r.catalogue(ctx, previous)
 		if err == nil {
+			r.o.Log.Warn("last snapshot unreadable; using the previous one", "error", why)
 			r.use(previous)
 			r.usedPrevious = true
 			return entries, nil
@@ -34,6 +34,7 @@ func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, 
 		}
 	}
 	if previous == nil && r.logIsWhole(ctx) {
+		r.o.Log.Warn("last snapshot unreadable; using the whole log", "error", why)
 		r.useWholeLog()
 		return nil, nil
 	}
@@ -45,7 +46,6 @@ func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, 
 // olderFilter restores a filter whose copy in the last snapshot is damaged: from the previous snapshot,
 // with more of the log, or from the log alone if it is younger than that.
 func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []snapshot.Reference, why error) error {
-	r.o.Log.Warn("last snapshot of a filter unreadable; using the previous one", "filter", m.Name, "error", why)
 	older, readable, err := r.olderEntry(ctx, m.ID)
 	switch {
 	case err != nil:
@@ -56,6 +56,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 			err = r.fill(ctx, was, olderSegments, r.set.Previous)
 		}
 		if err == nil {
+			r.o.Log.Warn("last snapshot of a filter unreadable; using the previous one", "filter", m.Name, "error", why)
 			r.useOlder()
 			return nil
 		}
@@ -66,6 +67,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 			why = fmt.Errorf("%w; the previous copy: %w", why, err)
 		}
 	case readable:
+		r.o.Log.Warn("last snapshot of a filter unreadable; the log creates the filter", "filter", m.Name, "error", why)
 		r.mu.Lock()
 		r.missing[m.ID] = m
 		r.mu.Unlock()
