@@ -25,7 +25,8 @@ SIGTERM and ^C stop it after the commands of clients are answered and written; a
 stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
 With --check it reads all data on disk, prints what a start would find, and exits. The exit
-code is 0 if a start with the same flags would succeed. With --accept-loss it also prints what
+code is 0 if a start with the same flags would succeed. It also reads the previous snapshot,
+which a start needs only if the last one is damaged. With --accept-loss it also prints what
 would be lost and which filters would become incomplete, and whether names would be missing.`
 
 const serveExample = `  umbel serve
@@ -79,6 +80,7 @@ type findings struct {
 	Seconds  float64    `json:"seconds"`
 	Torn     string     `json:"torn,omitempty"`
 	Lost     []string   `json:"lost"`
+	Damaged  []string   `json:"damaged,omitempty"` // and not needed now
 
 	Incomplete      int      `json:"incomplete"`
 	IncompleteNames []string `json:"incompleteNames"`
@@ -89,7 +91,7 @@ type findings struct {
 func newFindings(r store.Report) findings {
 	f := findings{
 		Filters: r.Filters, Bytes: r.Bytes, Batches: r.Batches, Changes: r.Changes, Digests: r.Digests,
-		Seconds: r.Took.Seconds(), Torn: r.Torn, Lost: append([]string{}, r.Lost...),
+		Seconds: r.Took.Seconds(), Torn: r.Torn, Lost: append([]string{}, r.Lost...), Damaged: r.Damaged,
 		Incomplete: r.Incomplete, IncompleteNames: append([]string{}, r.IncompleteNames...), Missing: api.NewMissing(r.Missing),
 	}
 	if !r.Snapshot.IsZero() {
@@ -111,6 +113,9 @@ func (f findings) write(w io.Writer) error {
 	}
 	for _, lost := range f.Lost {
 		t.Row("lost", lost)
+	}
+	for _, damaged := range f.Damaged {
+		t.Row("damaged", damaged)
 	}
 	if f.Incomplete > 0 {
 		t.Row("incomplete", fmt.Sprintf("%v; queries of these filters return true until they are created again:", quantity.Count(f.Incomplete)))

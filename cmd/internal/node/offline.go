@@ -21,7 +21,7 @@ func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error
 		return store.Report{}, err
 	}
 	var found store.Report
-	err := withStore(ctx, c, log, func(_ *store.Store, r store.Report) error {
+	err := withStore(ctx, c, log, true, func(_ *store.Store, r store.Report) error {
 		found = r
 		return nil
 	})
@@ -31,11 +31,11 @@ func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error
 // Backup writes a backup of a data directory that no node uses. A running node makes backups over
 // HTTP.
 func Backup(ctx context.Context, c Config, log *slog.Logger, w io.Writer) error {
-	return withStore(ctx, c, log, func(s *store.Store, _ store.Report) error { return s.Backup(ctx, w) })
+	return withStore(ctx, c, log, false, func(s *store.Store, _ store.Report) error { return s.Backup(ctx, w) })
 }
 
-// withStore opens the log of an existing data directory for reading.
-func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.Store, store.Report) error) (err error) {
+// withStore opens the log of an existing data directory for reading. check makes it read everything.
+func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use func(*store.Store, store.Report) error) (err error) {
 	if _, err := os.Stat(logDir(c.Data)); err != nil {
 		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
 	}
@@ -44,7 +44,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, use func(*store.
 		return err
 	}
 	defer func() { err = errors.Join(err, on.log.Close()) }()
-	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Lost: on.lost, Seed: seedOf(c.Data), Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(memoryLimit(c.MaxMemory, 0)), store.Options{AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}

@@ -38,7 +38,9 @@ type Options struct {
 	// Lost is what the caller knows to be lost in addition: filters whose names are unknown. It needs
 	// AcceptLoss.
 	Lost string
-	Log  *slog.Logger
+	// Check makes Run read the previous snapshot too, which a start needs only if the last one is damaged.
+	Check bool
+	Log   *slog.Logger
 }
 
 // Report describes what a recovery found.
@@ -52,6 +54,7 @@ type Report struct {
 	Took     time.Duration
 	Torn     string   // what was discarded at the end of the log
 	Lost     []string // with AcceptLoss: what is lost
+	Damaged  []string // with Check: what is damaged and not needed now
 	// Incomplete is the number of filters of which data was lost, at this start or an earlier one:
 	// engine.Filter.Lost. IncompleteNames are names of them, at most MaxNames.
 	Incomplete      int
@@ -122,6 +125,11 @@ func run(ctx context.Context, r *restorer, p *Replayer) error {
 		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
 	}
 	r.set.NoteRecovered(p.position, p.changed)
+	if r.o.Check {
+		if err := r.checkPrevious(ctx, &p.report); err != nil {
+			return err
+		}
+	}
 	return r.countPieces(ctx)
 }
 

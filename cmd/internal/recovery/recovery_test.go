@@ -78,6 +78,33 @@ func TestLostBatchOfAnOlderCopy(t *testing.T) {
 	w.wantLost([]string{"idle", "busy"}, "busy")
 }
 
+// A check also reads what only the previous snapshot has: it would be needed if the last one were damaged.
+func TestCheckPrevious(t *testing.T) {
+	w := newWorld(t, true)
+	w.create("a")
+	w.snap(nil)
+	first := w.pieces()
+	w.add("a", 50_000, 55_000)
+	w.snap(nil)
+	if r := w.wantWhole("a"); len(r.Report.Damaged) != 0 {
+		t.Errorf("damaged: %q", r.Report.Damaged)
+	}
+	w.files.Flip(first[0], 12345)
+	if r := w.wantWhole("a"); len(r.Report.Damaged) != 0 {
+		t.Errorf("damaged without a check: %q", r.Report.Damaged)
+	}
+	w.check = true
+	if r := w.wantWhole("a"); len(r.Report.Damaged) != 1 || !strings.Contains(r.Report.Damaged[0], `filter "a"`) {
+		t.Errorf("damaged: %q", r.Report.Damaged)
+	}
+	for _, piece := range first {
+		w.files.Lose(piece)
+	}
+	if r := w.wantWhole("a"); len(r.Report.Damaged) == 0 || !strings.Contains(r.Report.Damaged[len(r.Report.Damaged)-1], "catalogue") {
+		t.Errorf("damaged: %q", r.Report.Damaged)
+	}
+}
+
 // If no copy of a filter can be read, only this filter is lost, and the log before the last snapshot is
 // not needed.
 func TestLostCells(t *testing.T) {
@@ -89,8 +116,12 @@ func TestLostCells(t *testing.T) {
 		w.create("whole")
 		w.snap(nil)
 		w.files.Lose(damaged)
-		if r := w.wantLost([]string{"damaged", "whole"}, "damaged"); len(r.Report.Lost) != 1 {
+		r := w.wantLost([]string{"damaged", "whole"}, "damaged")
+		if len(r.Report.Lost) != 1 {
 			t.Errorf("losses %q, want one", r.Report.Lost)
+		}
+		if strings.Contains(r.log, "previous") { // both snapshots have the same piece
+			t.Errorf("logged %q", r.log)
 		}
 	}
 }

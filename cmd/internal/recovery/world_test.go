@@ -29,6 +29,7 @@ type world struct {
 	files *disktest.Disk
 
 	logged  bool
+	check   bool // recoveries read everything
 	engine  *engine.Engine
 	journal *journal.Journal
 	taker   *snapshot.Taker
@@ -137,7 +138,7 @@ func (w *world) recover(acceptLoss bool) (recovered, error) {
 	}
 	var log strings.Builder
 	r := recovered{Engine: newEngine()}
-	r.Result, err = recovery.Run(w.Context(), l, files, r.Engine, recovery.Options{AcceptLoss: acceptLoss, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	r.Result, err = recovery.Run(w.Context(), l, files, r.Engine, recovery.Options{AcceptLoss: acceptLoss, Check: w.check, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	r.log = log.String()
 	return r, err
 }

@@ -70,6 +70,7 @@ type Options struct {
 	// again. The report lists them.
 	AcceptLoss bool
 	Lost       string       // see recovery.Options
+	Check      bool         // see recovery.Options
 	Log        *slog.Logger // nil: nowhere
 	Seed       []byte       // of the hash of new filters, for backups; nil: none
 	// Committed and Synced are those of journal.Options.
@@ -102,7 +103,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r, err := recovery.Run(ctx, l, files, e, recovery.Options{AcceptLoss: o.AcceptLoss, Lost: o.Lost, Log: o.Log})
+	r, err := recovery.Run(ctx, l, files, e, recovery.Options{AcceptLoss: o.AcceptLoss, Lost: o.Lost, Check: o.Check, Log: o.Log})
 	if err != nil {
 		return nil, r.Report, err
 	}
