@@ -17,6 +17,7 @@ type edition struct {
 	snapshots []Snapshot // the newest first, at most two
 	deltas    map[edge]Ref
 	pages     map[uint64]Ref
+	parts     []part // of the notes
 	index     Ref
 }
 
@@ -113,6 +114,8 @@ type catalog struct {
 	now    func() time.Time
 	used   map[string]bool      // by the heads in the store, and by heads that may be there
 	unused map[string]time.Time // since when
+	// replaced are parts of notes that the current notes do not have.
+	replaced []part
 }
 
 func newCatalog(o *PublisherOptions) *catalog {
@@ -162,7 +165,7 @@ func (e *edition) next(version uint64) *edition {
 	if e == nil {
 		return n
 	}
-	n.snapshots = slices.Clone(e.snapshots)
+	n.snapshots, n.parts = slices.Clone(e.snapshots), e.parts
 	for number, r := range e.pages {
 		if (number+1)*pageVersions+horizon > version {
 			n.pages[number] = r
@@ -213,9 +216,8 @@ func (e *edition) dropOldest(limit uint64) {
 // addTo adds the names of the objects of an edition.
 func (e *edition) addTo(names map[string]bool) {
 	use := func(r Ref) {
-		names[r.Hash.String()] = true
-		if r.Bytes > ChunkBytes {
-			names[r.Hash.ChunksName()] = true
+		for _, n := range r.names() {
+			names[n] = true
 		}
 	}
 	use(e.index)
@@ -228,6 +230,19 @@ func (e *edition) addTo(names map[string]bool) {
 	for _, r := range e.pages {
 		use(r)
 	}
+	for _, p := range e.parts {
+		if p.inline == nil {
+			use(p.ref)
+		}
+	}
+}
+
+// names returns the names of an object and of its list of chunks.
+func (r Ref) names() []string {
+	if r.Bytes > ChunkBytes {
+		return []string{r.Hash.String(), r.Hash.ChunksName()}
+	}
+	return []string{r.Hash.String()}
 }
 
 // commit notes that the head of an edition may be in the store from now on.
@@ -252,6 +267,15 @@ func (c *catalog) published(editions ...*edition) {
 		}
 	}
 	c.used = needed
+	// Subscribers do not read the parts of notes, which therefore have no time of grace.
+	for _, p := range c.replaced {
+		for _, name := range p.ref.names() {
+			if _, ok := c.unused[name]; ok {
+				c.unused[name] = time.Time{}
+			}
+		}
+	}
+	c.replaced = nil
 }
 
 // collect removes objects that have been unused for the time of grace.

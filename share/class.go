@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -25,8 +24,6 @@ type class struct {
 	current *edition
 	history history
 	tree    *wire.Tree // of the last version
-	// unused are the objects that the notes of an earlier publisher list, and since when they are.
-	unused map[string]time.Time
 }
 
 // draft is a version of a class that is being written.
@@ -73,6 +70,9 @@ func (d *draft) commit() {
 	c := d.class
 	if !d.connected {
 		c.history = newHistory(d.state.Clone(), d.head.Version, nil)
+	}
+	if c.current != nil {
+		c.catalog.replaced = append(c.catalog.replaced, c.current.parts...)
 	}
 	c.tree, c.head, c.current = d.tree, d.head, d.next
 	c.catalog.commit(d.next)

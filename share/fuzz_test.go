@@ -1,6 +1,7 @@
 package share
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"slices"
@@ -104,16 +105,42 @@ func FuzzHeld(f *testing.F) {
 	})
 }
 
-// FuzzNotes reads the notes of a publisher, and continues its history with them.
+// FuzzNotes reads the notes of a publisher.
 func FuzzNotes(f *testing.F) {
-	h, state, notes := someNotes(f)
-	f.Add(notes)
-	f.Add(notes[:len(notes)-1])
+	h, _, record, _ := someNotes(f)
+	f.Add(record)
+	f.Add(record[:len(record)-1])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, revisions, err := parseNotes(b, h, state)
+		n, err := parseNotes(b, h.Stream)
 		if err != nil {
 			return
 		}
+		for _, c := range n.classes {
+			next := n.version
+			for _, p := range slices.Backward(c.parts) {
+				if p.to != next || p.from >= p.to || p.from == 0 {
+					t.Fatalf("a part from version %d to %d, before %d", p.from, p.to, next)
+				}
+				next = p.from
+			}
+		}
+		if got := n.append(nil); !bytes.Equal(got, b) {
+			t.Errorf("%x is encoded as %x", b, got)
+		}
+	})
+}
+
+// FuzzPart reads a part of the notes of a publisher, and continues its history with it.
+func FuzzPart(f *testing.F) {
+	h, state, _, part := someNotes(f)
+	f.Add(part)
+	f.Add(part[:len(part)-1])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		revisions, err := parsePart(b, 4, state)
+		if err != nil {
+			return
+		}
+		connect(revisions, state)
 		x := newHistory(state.Clone(), h.Version, revisions)
 		d := draft{class: &class{o: &PublisherOptions{}, history: x}, state: state, connected: true}
 		changes, err := x.newStretch(1)

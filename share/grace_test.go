@@ -97,11 +97,12 @@ type uncertain struct {
 }
 
 func (u *uncertain) PutRecord(ctx context.Context, name string, data []byte) error {
-	if u.fails && !u.keep {
+	fails := u.fails && name == share.HeadName
+	if fails && !u.keep {
 		return errInjected
 	}
 	err := u.disk.PutRecord(ctx, name, data)
-	if u.fails {
+	if fails {
 		return errInjected
 	}
 	return err

@@ -221,7 +221,10 @@ func (p *Publisher) write(ctx context.Context, drafts []*draft) error {
 		}
 		snapshot = d.hasSnapshot()
 	}
-	return p.announce(drafts)
+	if err := p.announce(drafts); err != nil {
+		return err
+	}
+	return p.writeNotes(ctx, drafts)
 }
 
 // announce states all classes in all heads.

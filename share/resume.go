@@ -3,86 +3,15 @@ package share
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
-	"github.com/umbel-filters/umbel/wire/delta"
 	"golang.org/x/mod/sumdb/note"
 )
-
-// notesName is the record that refers to the notes of a publisher: what the next publisher needs in
-// order to continue the ladder of deltas. Subscribers do not read it. Without notes, or with notes to
-// another version than that of the head, the next version has a delta from the last one only.
-const notesName = "publisher"
-
-const notesMagic = "umbpub\n\x01"
-
-// Close writes the notes with which the next publisher of the store continues. It does not end the
-// validity of the head.
-func (p *Publisher) Close(ctx context.Context) error {
-	var record []byte
-	unused := p.catalog.unused
-	for _, c := range p.classes {
-		if c.head == nil {
-			continue
-		}
-		r, err := putBytes(ctx, p.catalog, c.notes(unused))
-		if err != nil {
-			return fmt.Errorf("share: write the notes of the publisher: %w", err)
-		}
-		record = fmt.Appendf(record, "%d %d %s\n", c.fold, r.Bytes, r.Hash)
-		unused = nil
-	}
-	if record == nil {
-		return nil
-	}
-	if err := p.o.Store.PutRecord(ctx, notesName, record); err != nil {
-		return fmt.Errorf("share: write the notes of the publisher: %w", err)
-	}
-	return nil
-}
-
-// notes encodes the version, objects that are unused, and the history.
-func (c *class) notes(unused map[string]time.Time) []byte {
-	b := append([]byte(notesMagic), c.head.Stream.String()...)
-	b = binary.AppendUvarint(b, c.head.Version)
-	b = binary.AppendUvarint(b, uint64(len(unused)))
-	for name, since := range unused {
-		b = appendString(b, name)
-		b = binary.AppendUvarint(b, uint64(max(0, since.UnixMilli())))
-	}
-	b = binary.AppendUvarint(b, uint64(len(c.history.revisions)))
-	for _, r := range c.history.revisions {
-		before, err := wire.Append(nil, r.before)
-		if err != nil {
-			panic(fmt.Sprintf("share: %v", err)) // the state was published
-		}
-		b = appendString(b, string(before))
-		for _, flips := range r.flips {
-			b = binary.AppendUvarint(b, uint64(len(flips)))
-			next := uint64(0)
-			for _, f := range flips {
-				b = binary.AppendUvarint(b, f.Word-next)
-				b = binary.LittleEndian.AppendUint64(b, f.Mask)
-				next = f.Word + 1
-			}
-		}
-	}
-	return b
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
 
 // resume continues the stream in the store, and reports whether there is one that can be read. A class
 // that cannot be read, or that lacks the last version because the publisher was killed, begins again.
@@ -109,12 +38,16 @@ func (p *Publisher) resume(ctx context.Context) (bool, error) {
 	if heads[0] == nil {
 		return false, nil
 	}
+	n, err := p.readNotes(ctx)
+	if err != nil && !isLost(err) {
+		return false, err
+	}
 	for i, c := range p.classes {
 		h := heads[i]
 		if h == nil || h.Stream != p.stream || h.Version != p.version {
 			continue
 		}
-		err := c.resume(ctx, h)
+		err := c.resume(ctx, h, n)
 		if isLost(err) && i > 0 {
 			continue
 		}
@@ -129,12 +62,14 @@ func (p *Publisher) resume(ctx context.Context) (bool, error) {
 		return true, nil // the heads in the store still need their objects
 	}
 	var editions []*edition
-	since := make(map[string]time.Time)
 	for _, c := range p.classes {
 		editions = append(editions, c.current)
-		maps.Copy(since, c.unused)
 	}
 	p.catalog.published(editions...)
+	since, err := p.readUnused(ctx, n)
+	if err != nil && !isLost(err) {
+		return false, err
+	}
 	for name := range p.catalog.unused {
 		if at, ok := since[name]; ok {
 			p.catalog.unused[name] = at
@@ -170,7 +105,7 @@ func (c *class) last(ctx context.Context) (*Head, error) {
 }
 
 // resume continues after the version of a head.
-func (c *class) resume(ctx context.Context, h *Head) error {
+func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 	r := reacher{
 		source: c.catalog, limits: wire.NoLimits, note: func(string, error) {},
 		fetched: func(context.Context, Ref, []byte) error { return nil },
@@ -187,11 +122,11 @@ func (c *class) resume(ctx context.Context, h *Head) error {
 	if err != nil {
 		return err
 	}
-	since, revisions, err := c.readNotes(ctx, h, got.state)
+	parts, revisions, err := c.readParts(ctx, n, h, got.state)
 	if err != nil && !isLost(err) {
 		return err
 	}
-	c.head, c.tree, c.unused = h, got.tree, since
+	c.head, c.tree, e.parts = h, got.tree, parts
 	c.history = newHistory(got.state, h.Version, revisions)
 	e.index = h.Index
 	c.current = e
@@ -218,97 +153,63 @@ func openEdition(ctx context.Context, r *reacher, version uint64, x *Index) (*ed
 	return e, nil
 }
 
-// readNotes reads the notes to the version of a head.
-func (c *class) readNotes(ctx context.Context, h *Head, s umbel.State) (since map[string]time.Time, revisions []revision, err error) {
-	record, err := c.catalog.Record(ctx, notesName)
+// readNotes reads the notes.
+func (p *Publisher) readNotes(ctx context.Context) (notes, error) {
+	record, err := p.o.Store.Record(ctx, notesName)
+	if err != nil {
+		return notes{}, err
+	}
+	return parseNotes(record, p.stream)
+}
+
+// readParts reads the revisions that lead to the version of a head, whose state is s. It returns the parts
+// that the next version may keep.
+func (c *class) readParts(ctx context.Context, n notes, h *Head, s umbel.State) (parts []part, revisions []revision, err error) {
+	mine, err := n.of(h)
 	if err != nil {
 		return nil, nil, err
 	}
-	for line := range strings.Lines(string(record)) {
-		f := strings.Fields(line)
-		if len(f) != 3 || f[0] != strconv.FormatUint(c.fold, 10) {
-			continue
+	for _, x := range mine.parts {
+		b := x.inline
+		if b == nil {
+			if b, err = fetch(ctx, c.catalog, x.ref); err != nil {
+				return nil, nil, err
+			}
 		}
-		p := fields{}
-		ref := p.ref(f[1], f[2])
-		if p.err != nil {
-			return nil, nil, p.err
-		}
-		b, err := fetch(ctx, c.catalog, ref)
+		more, err := parsePart(b, x.to-x.from, s)
 		if err != nil {
 			return nil, nil, err
 		}
-		return parseNotes(b, h, s)
+		revisions = append(revisions, more...)
+		if x.to <= h.Version {
+			parts = append(parts, x)
+		}
 	}
-	return nil, nil, fmt.Errorf("share: the class %d has no notes: %w", c.fold, ErrNotFound)
+	if n.version > h.Version && len(revisions) > 0 {
+		revisions = revisions[:len(revisions)-1]
+	}
+	connect(revisions, s)
+	return parts, revisions, nil
 }
 
-// parseNotes decodes notes to the version of a head, whose state is s.
-func parseNotes(b []byte, h *Head, s umbel.State) (since map[string]time.Time, revisions []revision, err error) {
-	want := append([]byte(notesMagic), h.Stream.String()...)
-	want = binary.AppendUvarint(want, h.Version)
-	rest, ok := bytes.CutPrefix(b, want)
-	if !ok {
-		return nil, nil, fmt.Errorf("share: the notes are to another version: %w", ErrNotFound)
+// readUnused reads since when objects are unused.
+func (p *Publisher) readUnused(ctx context.Context, n notes) (map[string]time.Time, error) {
+	if n.unused == (Ref{}) {
+		return nil, nil
 	}
+	b, err := fetch(ctx, p.catalog, n.unused)
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := bytes.CutPrefix(b, []byte(unusedMagic))
 	r := indexReader{b: rest}
-	since = make(map[string]time.Time)
-	for range r.count(1 + 1) {
+	if !ok {
+		r.fail("a list of unused objects that begins with %.8q", b)
+	}
+	unused := make(map[string]time.Time)
+	for len(r.b) > 0 {
 		name := string(r.next(int(r.count(1))))
-		since[name] = time.UnixMilli(int64(r.uvarint() & (1<<53 - 1)))
+		unused[name] = time.UnixMilli(int64(r.uvarint() & (1<<53 - 1)))
 	}
-	arrays := flatten(nil, s)
-	n := r.count(1)
-	if n >= h.Version {
-		r.fail("%d earlier versions of version %d", n, h.Version)
-		return nil, nil, r.err
-	}
-	for range n {
-		var v revision
-		before, err := wire.Parse(r.next(int(r.count(1))), wire.Limits{Bytes: 1}) // it has no arrays
-		if err != nil {
-			return nil, nil, err
-		}
-		if v.before = before; !sameParts(before, s) {
-			r.fail("a state of another shape")
-		}
-		for _, a := range arrays {
-			v.flips = append(v.flips, r.flips(a))
-		}
-		revisions = append(revisions, v)
-	}
-	for i := range revisions {
-		revisions[i].after = wordless(s)
-		if i+1 < len(revisions) {
-			revisions[i].after = revisions[i+1].before
-		}
-	}
-	if len(r.b) > 0 {
-		r.fail("%d bytes follow the notes", len(r.b))
-	}
-	if r.err != nil {
-		return nil, nil, r.err
-	}
-	return since, revisions, nil
-}
-
-// flips reads the flips of an array.
-func (r *indexReader) flips(a cells.Array) (list []delta.Flip) {
-	next := uint64(0)
-	for range r.count(1 + 8) {
-		gap := r.uvarint()
-		if gap >= uint64(len(a.Words))-next {
-			r.fail("a change beyond the last word")
-			return nil
-		}
-		f := delta.Flip{Word: next + gap, Mask: binary.LittleEndian.Uint64(r.next(8))}
-		next = f.Word + 1
-		used := a.Len * uint64(max(a.Width, 1)) % 64
-		if f.Mask == 0 || next == uint64(len(a.Words)) && used > 0 && f.Mask>>used != 0 {
-			r.fail("word %d changes in %#x", f.Word, f.Mask)
-			return nil
-		}
-		list = append(list, f)
-	}
-	return list
+	return unused, r.err
 }

@@ -1,6 +1,8 @@
 package share
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"errors"
@@ -41,41 +43,181 @@ func continuePublisher(t testing.TB, m Store) *Publisher {
 	return p
 }
 
-// someNotes returns the notes to the 5th version, its head and its state.
-func someNotes(t testing.TB) (*Head, umbel.State, []byte) {
-	p, _, states := somePublisher(t, 5)
-	return p.Head(), states[4], p.whole().notes(nil)
+// someNotes returns the notes to the 5th version, its head, its state, and the revisions that lead to it.
+func someNotes(t testing.TB) (h *Head, s umbel.State, record, part []byte) {
+	p, m, states := somePublisher(t, 5)
+	record, err := m.Record(t.Context(), notesName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Head(), states[4], record, appendRevisions(nil, p.whole().history.revisions)
 }
 
 func TestNotes(t *testing.T) {
-	h, s, notes := someNotes(t)
-	_, revisions, err := parseNotes(notes, h, s)
-	if err != nil || len(revisions) != 4 {
-		t.Fatalf("%d revisions: %v", len(revisions), err)
+	h, s, record, part := someNotes(t)
+	n, err := parseNotes(record, h.Stream)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for n := range notes {
-		if _, _, err := parseNotes(notes[:n], h, s); !isLost(err) {
-			t.Fatalf("%d of %d bytes: %v", n, len(notes), err)
+	mine, err := n.of(h)
+	if err != nil || len(mine.parts) != 4 || mine.parts[0].from != 1 || mine.parts[3].to != 5 {
+		t.Fatalf("%+v: %v", mine, err)
+	}
+	for i := range record {
+		if _, err := parseNotes(record[:i], h.Stream); !isLost(err) {
+			t.Fatalf("%d of %d bytes: %v", i, len(record), err)
 		}
 	}
-	if _, _, err := parseNotes(append(notes, 0), h, s); !errors.Is(err, ErrCorrupt) {
+	if _, err := parseNotes(append(record, 0), h.Stream); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a byte follows: %v", err)
 	}
-	// They are for one version of one stream, and for states of one shape.
-	next := *h
-	next.Version++
-	if _, _, err := parseNotes(notes, &next, s); !errors.Is(err, ErrNotFound) {
-		t.Errorf("another version: %v", err)
-	}
-	next = *h
-	next.Stream.Nonce++
-	if _, _, err := parseNotes(notes, &next, s); !errors.Is(err, ErrNotFound) {
+	other := h.Stream
+	other.Nonce++
+	if _, err := parseNotes(record, other); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another stream: %v", err)
 	}
-	other := s.Clone()
-	other.Parts = nil
-	if _, _, err := parseNotes(notes, h, other); !errors.Is(err, ErrCorrupt) {
+	// They are for one version, or for the one that follows.
+	before := *h
+	before.Version, before.ID = 4, mine.before
+	if _, err := n.of(&before); err != nil {
+		t.Errorf("the version before: %v", err)
+	}
+	for what, change := range map[string]func(h *Head){
+		"a later version":    func(h *Head) { h.Version++ },
+		"another version":    func(h *Head) { h.Version-- },
+		"an earlier version": func(h *Head) { h.Version -= 2 },
+		"another state":      func(h *Head) { h.ID[0]++ },
+		"another class":      func(h *Head) { h.Fold = 2 },
+	} {
+		other := *h
+		change(&other)
+		if _, err := n.of(&other); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+
+	if revisions, err := parsePart(part, 4, s); err != nil || len(revisions) != 4 {
+		t.Fatalf("%d revisions: %v", len(revisions), err)
+	}
+	for i := range part {
+		if _, err := parsePart(part[:i], 4, s); !isLost(err) {
+			t.Fatalf("%d of %d bytes: %v", i, len(part), err)
+		}
+	}
+	if _, err := parsePart(append(part, 0), 4, s); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a byte follows: %v", err)
+	}
+	shape := s.Clone()
+	shape.Parts = nil
+	if _, err := parsePart(part, 4, shape); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("another shape: %v", err)
+	}
+}
+
+// mortal is a store that fails after a number of changes, as for a process that is killed.
+type mortal struct {
+	*Memory
+	left int
+}
+
+func (m *mortal) die() error {
+	if m.left--; m.left < 0 {
+		return errBroken
+	}
+	return nil
+}
+
+func (m *mortal) PutRecord(ctx context.Context, name string, data []byte) error {
+	return cmp.Or(m.die(), m.Memory.PutRecord(ctx, name, data))
+}
+
+func (m *mortal) Remove(ctx context.Context, name string) error {
+	return cmp.Or(m.die(), m.Memory.Remove(ctx, name))
+}
+
+func (m *mortal) NewObject(ctx context.Context) (Upload, error) {
+	if err := m.die(); err != nil {
+		return nil, err
+	}
+	return m.Memory.NewObject(ctx)
+}
+
+// After a publisher was killed, whenever that was, the next one has its whole history.
+func TestResumeKilled(t *testing.T) {
+	p, m, states := somePublisher(t, 11)
+	store := &mortal{Memory: m}
+	p.o.Store, p.catalog.Store = store, store
+	rng := rand.New(rand.NewPCG(11, 12))
+	next := states[10]
+	deaths := 0
+	for len(states) < 80 {
+		store.left = rng.IntN(12)
+		next = mutate(rng, next, 1+rng.IntN(40)) // in the record, or an object
+		if h, err := p.Publish(t.Context(), next); err == nil {
+			states = append(states, next)
+			continue
+		} else if h == nil {
+			deaths++
+		}
+		store.left = 1 << 30
+		oldest := p.whole().history.oldest()
+		p = continuePublisher(t, store)
+		if p.version == uint64(len(states)+1) {
+			states = append(states, next)
+		}
+		if p.version != uint64(len(states)) || p.whole().history.oldest() > oldest {
+			t.Fatalf("version %d of %d, the history begins with %d, want %d", p.version, len(states), p.whole().history.oldest(), oldest)
+		}
+		for v := uint64(len(states)); v >= p.whole().history.oldest(); v-- {
+			checkHistory(t, &p.whole().history, states, v)
+		}
+		next = states[len(states)-1]
+	}
+	if deaths < 10 {
+		t.Errorf("the publisher was killed %d times", deaths)
+	}
+}
+
+// The record of the notes is small enough for all carriers.
+func TestNotesRecord(t *testing.T) {
+	n := notes{version: 1 << 40}
+	for range 1 + MaxFolds {
+		c := classNotes{fold: 1 << 40}
+		for i := range base * levels {
+			p := part{from: 1, to: 1 + horizon, inline: make([]byte, inlineBytes/(1+MaxFolds))}
+			if i%2 == 0 {
+				p.inline, p.ref = nil, Ref{Bytes: 1 << 40}
+			}
+			c.parts = append(c.parts, p)
+		}
+		n.classes = append(n.classes, c)
+	}
+	if b := n.append(nil); len(b) > MaxRecord {
+		t.Errorf("%d bytes, a record has at most %d", len(b), MaxRecord)
+	}
+}
+
+// The notes have few parts, and old ones do not remain in the store.
+func TestNotesParts(t *testing.T) {
+	p, m, states := somePublisher(t, 1)
+	rng := rand.New(rand.NewPCG(13, 14))
+	s := states[0]
+	now := time.Now()
+	p.catalog.now = func() time.Time { return now }
+	for v := range uint64(500) {
+		s = mutate(rng, s, 30)
+		if _, err := p.Publish(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		objects := 0
+		for _, b := range m.objects {
+			if bytes.HasPrefix(b, []byte(partMagic)) {
+				objects++
+			}
+		}
+		if n := len(p.whole().current.parts); n > base*levels || objects > n {
+			t.Fatalf("version %d: %d parts, %d objects", v+2, n, objects)
+		}
 	}
 }
 

@@ -21,7 +21,11 @@ const killedDirectory = "UMBEL_TEST_KILLED"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(killedDirectory); path != "" {
-		fmt.Fprintln(os.Stderr, writeForever(path))
+		write := writeForever
+		if os.Getenv(killedKey) != "" {
+			write = publishForever
+		}
+		fmt.Fprintln(os.Stderr, write(path))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -54,22 +58,29 @@ func TestKilled(t *testing.T) {
 		rounds = 3
 	}
 	for round := range rounds {
-		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), killedDirectory+"="+path)
-		c.Stderr = os.Stderr
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != fmt.Sprint(3+round); {
-		}
-		c.Process.Kill()
-		c.Wait()
+		runKilled(t, 3+round, killedDirectory+"="+path)
 		wantWhole(t, path)
 	}
+}
+
+// runKilled runs this program with additional environment variables, and kills it when it has printed a
+// number as a line.
+func runKilled(t *testing.T, number int, environment ...string) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), environment...)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != fmt.Sprint(number); {
+	}
+	c.Process.Kill()
+	c.Wait()
 }
 
 // wantWhole fails unless all objects are whole, and the record is the name of one of them.

@@ -101,7 +101,7 @@ func (s *Store) Record(ctx context.Context, name string) ([]byte, error) {
 	return m.data, nil
 }
 
-// PutRecord replaces a record, and sends it to the sources that watch.
+// PutRecord replaces a record, and sends it to the sources that watch if it has heads.
 func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 	if err := cmp.Or(share.CheckRecord(name), ctx.Err()); err != nil {
 		return err
@@ -120,7 +120,9 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	s.sequences[name] = sequence
-	s.push(name, sequence, data)
+	if share.IsHead(name) {
+		s.push(name, sequence, data)
+	}
 	return nil
 }
 

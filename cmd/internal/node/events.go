@@ -53,7 +53,7 @@ var events = map[string]string{
 	"filter is not published; its subscribers become stale":                                "publication-suspended",
 	"publishing a filter failed; will retry":                                               "publication-failed",
 	"filter was replaced by one of another kind or hash; its subscribers fetch a snapshot": "publication-replaced",
-	"could not keep the history of a publication; the next delta is larger":                "publication-history",
+	"could not note the unused objects of a publication; they remain longer":               "publication-close",
 	"could not remove old objects of a publication; will retry":                            "cleanup-failed",
 	"publication stopped": "publication-stopped",
 

@@ -17,7 +17,7 @@ const (
 	// minRetry is the time until the first attempt after a failure, unless the period is shorter. Each
 	// further attempt waits twice as long, at most a third of the validity of a head.
 	minRetry = time.Second
-	// closeTime is the time for what the next process needs to continue: see share.Publisher.Close.
+	// closeTime is the time to note which objects are unused: see share.Publisher.Close.
 	closeTime = 3 * time.Second
 )
 
@@ -110,7 +110,7 @@ func (p *Publication) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// end writes what the next process needs, and answers the requests that wait.
+// end notes which objects are unused, and answers the requests that wait.
 func (p *Publication) end(ctx context.Context) {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()

@@ -184,11 +184,11 @@ func (w *writer) reserve(state uint64) error {
 	return nil
 }
 
-// close writes what the next publisher needs, unlocks the directory and releases the memory.
+// close notes which objects are unused, unlocks the directory and releases the memory.
 func (w *writer) close(ctx context.Context) {
 	if w.publisher != nil {
 		if err := w.publisher.Close(ctx); err != nil {
-			w.log.Warn("could not keep the history of a publication; the next delta is larger", "filter", w.spec.Filter, "error", err)
+			w.log.Warn("could not note the unused objects of a publication; they remain longer", "filter", w.spec.Filter, "error", err)
 		}
 	}
 	if w.store != nil {
