@@ -4,73 +4,159 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 )
 
 // Budget is what a subscriber may spend, and the rate that suffices for it. It selects one of the fold
-// classes that the publication offers. A field that is zero sets no limit; with the zero Budget a
-// subscriber follows the whole filter and requests nothing else.
+// classes that the publication offers, anew with each head. A field that is zero sets no limit; with the
+// zero Budget a subscriber follows the whole filter and requests nothing else.
 type Budget struct {
 	// Rate is the false-positive rate that suffices. The subscriber follows the coarsest class whose
-	// rate is at most Rate, and the finest one that the limits permit if there is none.
+	// rate is at most Rate, and the finest one that the limits permit if there is none. It changes to a
+	// coarser class if the rate of that is at most 0.9 times Rate.
 	Rate float64
 	// Start is the number of bytes of the snapshot with which the subscriber begins to answer. It
 	// begins with the finest class whose snapshot is not longer, and with the coarsest one if all
-	// are; a class that suits Rate better follows with the next update.
+	// are. With the next updates it changes to a finer class, if Rate and the other limits permit.
 	Start uint64
+	// BytesPerSecond limits what is received after the first version: heads, indexes and objects, on
+	// average since then. An update that would exceed it is not made, and Update returns an error that
+	// wraps ErrBudget. So the limit is exceeded by a head at most, and by what the source damages. The
+	// subscriber follows the finest class whose deltas fit, and changes to a finer one when what was
+	// saved pays for the change and the deltas of that take at most 0.8 times the limit.
+	BytesPerSecond uint64
 	// Memory is the number of bytes of memory that the cells may take. Unlike SubscriberOptions.Limits it
 	// selects a class that fits.
 	Memory uint64
+	// Shrink folds the filter that answers further than its class, by the largest factor with which its rate
+	// is at most Rate, and keeps the class packed for the next version. That takes less memory, and the
+	// time of packing, unpacking and a few folds for each version. Without Rate it does nothing.
+	Shrink bool
 }
 
-// choose returns the factor of the class that a subscriber should follow, by the classes of a publication
-// whose whole filter takes the given bytes of memory. begins says that the subscriber has no version yet.
-// The error wraps umbel.ErrLimit if no class fits into the memory.
-func (b Budget) choose(classes []Class, bytes uint64, begins bool) (fold uint64, err error) {
+const (
+	// coarserShare is the share of Budget.Rate at which a coarser class suffices, and finerShare that of
+	// Budget.BytesPerSecond which a finer class may take. They prevent changes to and fro.
+	coarserShare = 0.9
+	finerShare   = 0.8
+)
+
+// choice is what is known when a subscriber chooses a class.
+type choice struct {
+	classes []Class
+	bytes   uint64 // memory of the whole filter
+	held    uint64 // the factor of the class that the subscriber has; 0 if it has no version
+	pace    *pace
+}
+
+// choose returns the factor of the class that a subscriber should follow. The error wraps umbel.ErrLimit if
+// no class fits into the memory.
+func (b Budget) choose(c choice) (fold uint64, err error) {
+	last := len(c.classes) - 1
 	finest := 0 // that the limits permit
 	if b.Memory > 0 {
-		for finest < len(classes) && bytes/classes[finest].Fold > b.Memory {
-			finest++
-		}
-		if finest == len(classes) {
-			coarsest := classes[finest-1]
-			return 0, fmt.Errorf("share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it: %w", bytes/coarsest.Fold, b.Memory, umbel.ErrLimit)
+		for ; c.bytes/c.classes[finest].Fold > b.Memory; finest++ {
+			if finest == last {
+				return 0, fmt.Errorf("share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it: %w", c.bytes/c.classes[last].Fold, b.Memory, umbel.ErrLimit)
+			}
 		}
 	}
-	if begins && b.Start > 0 {
-		for finest < len(classes)-1 && classes[finest].Snapshot > b.Start {
-			finest++
+	for finest < last && !b.affords(c, c.classes[finest]) {
+		finest++
+	}
+	for i := last; i > finest; i-- {
+		if b.suffices(c, c.classes[i]) {
+			return c.classes[i].Fold, nil
 		}
 	}
-	for i := len(classes) - 1; i > finest; i-- {
-		if b.Rate > 0 && classes[i].Rate <= b.Rate {
-			return classes[i].Fold, nil
-		}
+	return c.classes[finest].Fold, nil
+}
+
+// affords reports whether the bytes of a class are within the budget.
+func (b Budget) affords(c choice, class Class) bool {
+	if c.held == 0 {
+		return b.Start == 0 || class.Snapshot <= b.Start
 	}
-	return classes[finest].Fold, nil
+	if b.BytesPerSecond == 0 {
+		return true
+	}
+	perSecond, known := c.pace.of(class.Fold)
+	limit := float64(b.BytesPerSecond)
+	if class.Fold < c.held {
+		return known && perSecond <= finerShare*limit
+	}
+	return !known || perSecond <= limit
+}
+
+// suffices reports whether the rate of a class is low enough.
+func (b Budget) suffices(c choice, class Class) bool {
+	if class.Fold > c.held && c.held > 0 {
+		return class.Rate <= coarserShare*b.Rate
+	}
+	return class.Rate <= b.Rate
 }
 
 // record returns the name of the record that is read next.
 func (s *Subscriber) record() string { return ClassRecord(s.class) }
 
-// classOf returns the head of the class that suits the budget, which may be h.
-func (s *Subscriber) classOf(ctx context.Context, h *Head, signed []byte) (*Head, []byte, error) {
+// heldFold returns the factor of the class of the version, 0 if there is none.
+func (s *Subscriber) heldFold() uint64 {
+	if s.held.head == nil {
+		return 0
+	}
+	return s.held.head.Fold
+}
+
+// classOf returns the factor of the class that suits the budget, as h announces the classes. If that is a
+// finer one than the subscriber has and the bytes are not saved yet, it is the one of h.
+func (s *Subscriber) classOf(h *Head) (fold uint64, err error) {
 	if s.o.Budget == (Budget{}) || len(h.Classes) == 0 {
-		return h, signed, nil
+		return h.Fold, nil
 	}
-	bytes := uint64(math.MaxUint64)
-	if h.Bytes <= bytes/h.Fold {
-		bytes = h.Bytes * h.Fold
+	whole := uint64(math.MaxUint64)
+	if h.Bytes <= whole/h.Fold {
+		whole = h.Bytes * h.Fold
 	}
-	fold, err := s.o.Budget.choose(h.Classes, bytes, s.held.head == nil)
-	if err != nil || fold == h.Fold {
-		return h, signed, err
+	fold, err = s.o.Budget.choose(choice{h.Classes, whole, s.heldFold(), &s.pace})
+	if err != nil || fold >= h.Fold || h.Fold != s.heldFold() {
+		return fold, err
 	}
-	signed, err = s.o.Source.Record(ctx, ClassRecord(fold))
+	since := s.o.Now().Sub(s.refused)
+	if since >= 0 && since < retryRefine || s.meter.allowance() < changeBytes(h.Classes, h.Fold, fold) {
+		return h.Fold, nil
+	}
+	return fold, nil
+}
+
+// changeBytes returns about how many bytes the change from a class to a finer one takes: the entropy that
+// the fold lost, a head and an index.
+func changeBytes(classes []Class, from, to uint64) float64 {
+	n := float64(2 * maxHead)
+	for _, c := range classes {
+		switch c.Fold {
+		case from:
+			n -= float64(c.Snapshot)
+		case to:
+			n += float64(c.Snapshot)
+		}
+	}
+	return max(n, 0)
+}
+
+// retryRefine is the time between two attempts to change to a finer class, after the first has failed.
+const retryRefine = time.Minute
+
+// change follows the class of a factor instead of that of a head.
+func (s *Subscriber) change(ctx context.Context, fold uint64) error {
+	signed, err := s.readRecord(ctx, ClassRecord(fold))
 	if err != nil {
-		return nil, nil, fmt.Errorf("share: read the head of class %d: %w", fold, err)
+		return fmt.Errorf("share: read the head of class %d: %w", fold, err)
 	}
-	h, err = s.openHead(signed, fold)
-	return h, signed, err
+	h, err := s.openHead(signed, fold)
+	if err != nil {
+		return err
+	}
+	return s.follow(ctx, h, signed)
 }

@@ -314,3 +314,36 @@ func TestClassOptions(t *testing.T) {
 		t.Errorf("a kind without folds: %v", err)
 	}
 }
+
+// With Shrink the filter that answers is folded until its rate is close to the one that suffices, and
+// versions arrive as without.
+func TestShrinkView(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		p := newPair(t)
+		p.classes(4)
+		cache := new(share.Memory)
+		o := share.SubscriberOptions{Budget: share.Budget{Rate: 0.1, Shrink: true}, Compact: compact, Cache: cache}
+		s := p.subscriber(o)
+		for v := range uint64(20) {
+			state := set(t, 40_320*8, v, v+1000)
+			p.publish(state)
+			update(t, s)
+			view := s.View()
+			if r := view.Rate(); view.Fold() <= 4 || view.Fold()%4 != 0 || r > 0.1 || r < 0.07 {
+				t.Fatalf("fold %d, rate %v", view.Fold(), r)
+			}
+			if want := folded(t, state, view.Fold()); wire.Identify(view.Filter().State()) != wire.Identify(want) || !view.Exact() {
+				t.Fatalf("version %d is not the fold by %d", v+1, view.Fold())
+			}
+			if h := view.Head(); h.Fold != 4 {
+				t.Fatalf("class %d", h.Fold)
+			}
+			if v == 10 {
+				s = p.subscriber(o)
+			}
+		}
+		if c := s.Counters(); c.Objects != 9 || c.Resyncs != 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+}

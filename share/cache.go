@@ -28,11 +28,15 @@ const (
 func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 	if s.o.Cache == nil {
 		got.recipe = nil
+		if s.o.Budget == (Budget{}) || got.head.Fold == 1 {
+			got.origin = origin{} // no refinement begins with it
+		}
 		return nil
 	}
 	if err := s.compact(ctx, got); err != nil {
 		return fmt.Errorf("share: %w: %w", errKeep, err)
 	}
+	got.origin = origin{Ref: got.recipe[0].Ref, cache: s.o.Cache}
 	var b strings.Builder
 	needed := make(map[string]bool)
 	for _, r := range got.recipe {
@@ -53,18 +57,20 @@ func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 	return nil
 }
 
-// compact replaces a long recipe by a snapshot.
+// compact replaces a long recipe by a snapshot, and so one that begins with a fold.
 func (s *Subscriber) compact(ctx context.Context, got *held) error {
-	deltas := uint64(0)
-	for _, r := range got.recipe[1:] {
-		deltas += r.Bytes
-	}
-	if len(got.recipe) <= maxRecipe && float64(deltas) <= recipeShare*float64(got.recipe[0].Bytes) {
-		return nil
+	if len(got.recipe) > 0 && got.recipe[0].snapshot {
+		deltas := uint64(0)
+		for _, r := range got.recipe[1:] {
+			deltas += r.Bytes
+		}
+		if len(got.recipe) <= maxRecipe && float64(deltas) <= recipeShare*float64(got.recipe[0].Bytes) {
+			return nil
+		}
 	}
 	r, err := put(ctx, s.o.Cache, got.writePacked)
 	if err == nil {
-		got.recipe = []step{{r, got.head.Version, true}}
+		got.recipe = []step{{Ref: r, to: got.head.Version, snapshot: true}}
 	}
 	return err
 }
@@ -73,6 +79,10 @@ func (s *Subscriber) compact(ctx context.Context, got *held) error {
 func (h *held) writePacked(w io.Writer) error {
 	if h.compact != nil {
 		return h.compact.WriteBloom(w, wire.Packer{})
+	}
+	if h.pack != nil {
+		_, err := w.Write(h.pack)
+		return err
 	}
 	return wire.Packer{}.Write(w, h.state)
 }
@@ -130,7 +140,7 @@ func (s *Subscriber) restore(ctx context.Context) error {
 	}
 	got, _, err := r.walk(ctx, h, held{}, recipe)
 	if err == nil {
-		got.recipe = recipe
+		got.recipe, got.origin = recipe, origin{Ref: recipe[0].Ref, cache: s.o.Cache}
 		err = s.restored(got)
 	}
 	if err != nil {
@@ -145,15 +155,16 @@ func (s *Subscriber) restore(ctx context.Context) error {
 }
 
 func (s *Subscriber) restored(got held) error {
-	f, err := s.open(&got)
+	f, fold, err := s.open(&got)
 	if err != nil {
 		return err
 	}
 	s.held, s.last = got.packed(), got.head
 	if s.o.Budget != (Budget{}) {
 		s.class = got.head.Fold
+		s.meter.begin()
 	}
-	s.show(f, got.head, s.o.Now())
+	s.show(f, got.head, fold, s.o.Now())
 	return nil
 }
 

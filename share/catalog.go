@@ -19,6 +19,8 @@ type edition struct {
 	pages     map[uint64]Ref
 	parts     []part // of the notes
 	index     Ref
+	// refinements lead to the newest snapshot.
+	refinements []Refinement
 }
 
 // keptSnapshots is the number of snapshots that an index lists: one may be older than the deltas
@@ -62,7 +64,7 @@ func (e *edition) list() []Delta {
 // writeIndex writes the pages that are complete, and the index. The index itself has the deltas
 // that lead from the snapshots.
 func (e *edition) writeIndex(ctx context.Context, store Store) (err error) {
-	x := Index{Snapshots: e.snapshots}
+	x := Index{Snapshots: e.snapshots, Refinements: e.refinements}
 	list := e.list()
 	direct := make(map[Ref]bool)
 	for i := range e.snapshots {
@@ -165,7 +167,7 @@ func (e *edition) next(version uint64) *edition {
 	if e == nil {
 		return n
 	}
-	n.snapshots, n.parts = slices.Clone(e.snapshots), e.parts
+	n.snapshots, n.parts, n.refinements = slices.Clone(e.snapshots), e.parts, e.refinements
 	for number, r := range e.pages {
 		if (number+1)*pageVersions+horizon > version {
 			n.pages[number] = r
@@ -234,6 +236,10 @@ func (e *edition) addTo(names map[string]bool) {
 		if p.inline == nil {
 			use(p.ref)
 		}
+	}
+	for _, r := range e.refinements {
+		use(r.Snapshot)
+		use(r.Ref)
 	}
 }
 

@@ -78,7 +78,7 @@ func (d *draft) commit() {
 	c.catalog.commit(d.next)
 }
 
-// write writes the objects of the version, with a snapshot if that is requested or needed.
+// write writes the deltas to the version, and a snapshot if that is requested or needed.
 func (d *draft) write(ctx context.Context, snapshot bool) error {
 	c, h := d.class, d.head
 	shrunk := c.head != nil && d.state.Bytes() < c.history.state.Bytes()/4*3
@@ -94,10 +94,6 @@ func (d *draft) write(ctx context.Context, snapshot bool) error {
 		}
 		d.next.addSnapshot(r)
 	}
-	if err := d.next.writeIndex(ctx, c.catalog); err != nil {
-		return err
-	}
-	h.Index = d.next.index
 	for from := h.Version - 1; from > 0 && len(h.Deltas) < MaxHeadDeltas; from-- {
 		r, ok := d.next.deltas[edge{from, h.Version}]
 		if !ok {
@@ -106,6 +102,30 @@ func (d *draft) write(ctx context.Context, snapshot bool) error {
 		h.Deltas = append(h.Deltas, r)
 	}
 	return nil
+}
+
+// refine writes the refinement from the same version of the next coarser class, if both have a snapshot
+// and it is shorter than that.
+func (d *draft) refine(ctx context.Context, coarser *draft) error {
+	d.next.refinements = nil
+	b, err := delta.Encoder{Workers: d.class.o.Workers}.AppendChange(nil, coarser.state, d.state)
+	if errors.Is(err, umbel.ErrMismatch) || err == nil && uint64(len(b)) >= d.next.snapshots[0].Bytes {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, err := putBytes(ctx, d.class.catalog, b)
+	d.next.refinements = append(d.next.refinements, Refinement{coarser.class.fold, d.head.Version, coarser.next.snapshots[0].Ref, r})
+	d.next.refinements = append(d.next.refinements, coarser.next.refinements...)
+	return err
+}
+
+// index writes the index of the version.
+func (d *draft) index(ctx context.Context) error {
+	err := d.next.writeIndex(ctx, d.class.catalog)
+	d.head.Index = d.next.index
+	return err
 }
 
 // hasSnapshot reports whether the version has a snapshot.

@@ -23,6 +23,8 @@ var (
 	ErrFuture = errors.New("from the future")
 	// ErrStale: there is no head whose validity has not ended.
 	ErrStale = errors.New("stale")
+	// ErrBudget: an update waits until Budget.BytesPerSecond permits it.
+	ErrBudget = errors.New("the budget of bytes per second is spent")
 	// ErrSeed: publishing the filter would publish its secret seed.
 	ErrSeed = errors.New("the filter has a secret seed")
 )

@@ -43,6 +43,7 @@ type world struct {
 	signed  map[string]time.Time // the true time of each head
 	compact bool                 // the subscriber keeps filters as lists
 	folds   []uint64             // the classes that publishers offer
+	slow    bool                 // the subscriber has a budget of bytes per second
 	refold  bool                 // publishers change them
 	trust   bool                 // the subscriber accepts every signature
 	frozen  bool                 // the subscriber's clock always shows the time of its last head
@@ -164,17 +165,26 @@ func (x *site) publish() error {
 	}
 	s := f.State()
 	for _, r := range append([]uint64{1}, x.folds...) {
-		g, err := bloom.Kind.Open(s.Clone())
-		if err == nil && r > 1 {
-			err = g.(umbel.Folder).Fold(r)
-		}
+		folded, err := foldBloom(s, r)
 		if err != nil {
 			return err
 		}
-		x.w.states[wire.Identify(g.State())] = published{g.State(), slices.Clone(x.keys)}
+		x.w.states[wire.Identify(folded)] = published{folded, slices.Clone(x.keys)}
 	}
 	_, err = x.p.Publish(context.Background(), s)
 	return x.again(err)
+}
+
+// foldBloom returns a state folded by r.
+func foldBloom(s umbel.State, r uint64) (umbel.State, error) {
+	f, err := bloom.Kind.Open(s.Clone())
+	if err == nil {
+		err = f.(umbel.Folder).Fold(r)
+	}
+	if err != nil {
+		return umbel.State{}, err
+	}
+	return f.State(), nil
 }
 
 func (x *site) renew() error {
@@ -239,11 +249,15 @@ func (w *world) subscribe() error {
 
 // budget returns a budget, in most histories with classes one that selects among them.
 func (w *world) budget() (b share.Budget) {
+	w.slow = false
 	if len(w.folds) == 0 && w.rng.IntN(4) > 0 || w.rng.IntN(4) == 0 {
 		return b
 	}
 	b.Rate = []float64{0, 0.01, 0.05, 0.3, 0.9}[w.rng.IntN(5)]
+	b.Shrink = w.rng.IntN(3) == 0
 	b.Start = []uint64{0, 0, 1, 60, 100}[w.rng.IntN(5)]
+	b.BytesPerSecond = []uint64{0, 0, 50, 300}[w.rng.IntN(4)]
+	w.slow = b.BytesPerSecond > 0
 	if len(w.folds) > 0 {
 		b.Memory = []uint64{0, 0, 128, 256}[w.rng.IntN(4)] // a quarter of the largest size, or more
 	}
@@ -291,6 +305,11 @@ func (w *world) check() (err error) {
 		return fmt.Errorf("version %d is exact after %v, the clocks differ by %v", h.Version, age, ahead)
 	}
 	p := w.states[h.ID]
+	if r := v.Fold() / h.Fold; r > 1 {
+		if p.state, err = foldBloom(p.state, r); err != nil {
+			return err
+		}
+	}
 	state := v.Filter().State()
 	if f, ok := v.Filter().(*sparse.Filter); ok {
 		if state, err = f.Bloom(); err != nil {

@@ -70,7 +70,7 @@ func FuzzHead(f *testing.F) {
 			if len(h.Classes) == 0 {
 				break
 			}
-			fold, err := b.choose(h.Classes, h.Bytes, true)
+			fold, err := b.choose(choice{classes: h.Classes, bytes: h.Bytes})
 			if err == nil && !slices.ContainsFunc(h.Classes, func(c Class) bool { return c.Fold == fold }) {
 				t.Errorf("%+v chooses the class %d", b, fold)
 			}

@@ -16,6 +16,17 @@ type Index struct {
 	// Pages refer to the pages, in the order of Number. A page lists deltas that a subscriber
 	// needs who has one of its versions.
 	Pages []Page
+	// Refinements lead from the coarser fold classes to the newest snapshot: from the next coarser
+	// class, then to that from the one after it, and so on. All are of one version.
+	Refinements []Refinement
+}
+
+// Refinement is a change to a version of a fold class from the same version of the next coarser class.
+type Refinement struct {
+	Fold     uint64 // the factor of the coarser class
+	Version  uint64
+	Snapshot Ref // of this version of the coarser class
+	Ref
 }
 
 // Snapshot is a packed container of a version.
@@ -61,6 +72,13 @@ func (x *Index) AppendBinary(b []byte) ([]byte, error) {
 	for _, p := range x.Pages {
 		b = appendRef(binary.AppendUvarint(b, p.Number), p.Ref)
 	}
+	if len(x.Refinements) > 0 {
+		b = binary.AppendUvarint(b, uint64(len(x.Refinements)))
+		b = binary.AppendUvarint(b, x.Refinements[0].Version)
+	}
+	for _, r := range x.Refinements {
+		b = appendRef(appendRef(binary.AppendUvarint(b, r.Fold), r.Snapshot), r.Ref)
+	}
 	return b, nil
 }
 
@@ -91,6 +109,9 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 		y.Pages = append(y.Pages, Page{r.uvarint(), r.ref()})
 	}
 	if len(r.b) > 0 {
+		y.Refinements = r.refinements()
+	}
+	if len(r.b) > 0 {
 		r.fail("%d bytes follow it", len(r.b))
 	}
 	if r.err != nil {
@@ -100,8 +121,34 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// refinements reads the refinements, of which there is at least one.
+func (r *indexReader) refinements() (list []Refinement) {
+	n, version, finer := r.count(1+minEntry), r.uvarint(), uint64(1)
+	if n == 0 || n > MaxFolds {
+		r.fail("%d refinements, want 1 to %d", n, MaxFolds)
+		return nil
+	}
+	for range n {
+		x := Refinement{r.uvarint(), version, r.ref(), r.ref()}
+		if x.Fold <= finer || x.Fold%finer != 0 {
+			r.fail("a refinement from the class %d to %d", x.Fold, finer)
+		}
+		list, finer = append(list, x), x.Fold
+	}
+	return list
+}
+
 // remove removes an object from the lists.
 func (x *Index) remove(r Ref) {
+	for i := range x.Refinements {
+		if x.Refinements[i].Ref == r {
+			x.Refinements = x.Refinements[:i]
+			break
+		}
+		if x.Refinements[i].Snapshot == r {
+			x.Refinements[i].Snapshot = Ref{Bytes: maxObject + 1} // none that is fetched
+		}
+	}
 	x.Snapshots = slices.DeleteFunc(x.Snapshots, func(s Snapshot) bool { return s.Ref == r })
 	x.Deltas = slices.DeleteFunc(x.Deltas, func(d Delta) bool { return d.Ref == r })
 }

@@ -30,6 +30,9 @@ func randomIndex(rng *rand.Rand) *Index {
 	for n := range uint64(rng.IntN(5)) {
 		x.Pages = append(x.Pages, Page{n * 3, ref()})
 	}
+	for n := range rng.IntN(4) {
+		x.Refinements = append(x.Refinements, Refinement{3 << n, 7, ref(), ref()})
+	}
 	return &x
 }
 
@@ -51,8 +54,11 @@ func TestIndexRoundTrip(t *testing.T) {
 		if err := back.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(&back, x) {
 			t.Fatalf("%v: got %+v, want %+v", err, back, x)
 		}
+		plain := *x
+		plain.Refinements = nil
+		whole := len(encode(t, &plain)) // the refinements may be missing
 		for n := range b {
-			if err := back.UnmarshalBinary(b[:n]); !errors.Is(err, ErrCorrupt) {
+			if err := new(Index).UnmarshalBinary(b[:n]); n != whole && !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("%d of %d bytes: %v", n, len(b), err)
 			}
 		}
@@ -146,6 +152,96 @@ func TestIndexHuge(t *testing.T) {
 	}
 }
 
+func TestIndexRefinements(t *testing.T) {
+	list := func(folds ...uint64) []byte {
+		x := &Index{}
+		for _, r := range folds {
+			x.Refinements = append(x.Refinements, Refinement{r, 9, Ref{Bytes: 1}, Ref{Bytes: 2}})
+		}
+		return encode(t, x)
+	}
+	if err := new(Index).UnmarshalBinary(list(2, 4, 12)); err != nil {
+		t.Error(err)
+	}
+	for name, b := range map[string][]byte{
+		"an empty list":       append(list(), 0, 9),
+		"no version":          append(list(), 1),
+		"the whole filter":    list(1),
+		"class 0":             list(0),
+		"a class twice":       list(4, 4),
+		"descending classes":  list(4, 2),
+		"not a multiple":      list(4, 6),
+		"nine classes":        list(2, 4, 8, 16, 32, 64, 128, 256, 512),
+		"a million classes":   append(append(binary.AppendUvarint(list(), 1_000_000), 9), make([]byte, 1000)...),
+		"a byte follows":      append(list(4), 0),
+		"a byte less":         list(4)[:len(list(4))-1],
+		"an absurd number":    append(binary.AppendUvarint(list(), math.MaxUint64), make([]byte, 100)...),
+		"a long form of zero": append(list(), 0x80, 0),
+	} {
+		if err := new(Index).UnmarshalBinary(b); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The way to a class begins with its own snapshot or with that of a coarser class, whatever is shorter. What
+// the subscriber has costs nothing.
+func TestRefinedWay(t *testing.T) {
+	ref := func(hash byte, bytes uint64) Ref { return Ref{Hash{hash}, bytes} }
+	x := &Index{
+		Snapshots:   []Snapshot{{5, ref(1, 10_000)}},
+		Deltas:      []Delta{{5, 6, ref(2, 100)}},
+		Refinements: []Refinement{{4, 5, ref(3, 6000), ref(4, 4100)}, {16, 5, ref(5, 3000), ref(6, 3100)}},
+	}
+	h := &Head{Version: 6, Fold: 1}
+	coarse := func(fold, version uint64) held { return held{head: &Head{Fold: fold, Version: version}} }
+	kept := coarse(16, 6)
+	kept.origin = origin{Ref: ref(5, 3000), data: []byte{1}}
+	other := coarse(16, 5)
+	other.head.Stream.Nonce++
+	for name, c := range map[string]struct {
+		have held
+		want []byte // hashes
+	}{
+		"nothing":                         {held{}, []byte{1, 2}},
+		"the class of the refinement":     {coarse(4, 5), []byte{4, 2}},
+		"the coarsest class":              {coarse(16, 5), []byte{6, 4, 2}},
+		"another version":                 {coarse(16, 6), []byte{1, 2}},
+		"another stream":                  {other, []byte{1, 2}},
+		"the snapshot of another version": {kept, []byte{5, 6, 4, 2}},
+		"a class without refinements":     {coarse(8, 5), []byte{1, 2}},
+	} {
+		way, _ := cheapestFrom(c.have.starts(h, x, c.have.base(h)), x.Deltas, h.Version)
+		var got []byte
+		for _, s := range way {
+			got = append(got, s.Hash[0])
+		}
+		if !bytes.Equal(got, c.want) {
+			t.Errorf("%s: the way is %d, want %d", name, got, c.want)
+		}
+	}
+	for _, removed := range []byte{4, 6} {
+		y := *x
+		y.Refinements = slices.Clone(x.Refinements)
+		y.remove(x.Refinements[removed/2-2].Ref)
+		have := coarse(16, 5)
+		way, _ := cheapestFrom(have.starts(h, &y, nil), y.Deltas, h.Version)
+		if len(way) != 2 || way[0].Hash[0] != 1 {
+			t.Errorf("without refinement %d: %+v", removed, way)
+		}
+	}
+	// A finer state is folded, whatever class it is of.
+	have := coarse(2, 6)
+	if b := have.base(&Head{Version: 6, Fold: 8}); b == nil || len(b.steps) != 1 || b.steps[0].fold != 4 {
+		t.Errorf("%+v", b)
+	}
+	for _, h := range []*Head{{Version: 6, Fold: 3}, {Version: 6, Fold: 2}, {Version: 5, Fold: 8}, {Version: 7, Fold: 1}} {
+		if b := have.base(h); b != nil {
+			t.Errorf("version %d of class %d: %+v", h.Version, h.Fold, b)
+		}
+	}
+}
+
 func FuzzIndex(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -163,6 +259,14 @@ func FuzzIndex(f *testing.F) {
 			if d.From == 0 || d.From >= d.To || i > 0 && d.To < x.Deltas[i-1].To {
 				t.Errorf("delta %d: %+v", i, d)
 			}
+		}
+		have := held{head: &Head{Fold: 16, Version: 7}, origin: origin{data: []byte{1}}}
+		if len(x.Refinements) > 0 {
+			have.origin.Ref = x.Refinements[0].Snapshot
+		}
+		h := &Head{Fold: 1, Version: 9}
+		if way, _ := cheapestFrom(have.starts(h, &x, nil), x.Deltas, h.Version); len(way) > maxWay {
+			t.Errorf("a way of %d objects", len(way))
 		}
 		if got := encode(t, &x); !bytes.Equal(got, b) {
 			t.Errorf("two encodings: %x, %x", got, b)

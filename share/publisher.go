@@ -221,6 +221,17 @@ func (p *Publisher) write(ctx context.Context, drafts []*draft) error {
 		}
 		snapshot = d.hasSnapshot()
 	}
+	// A finer class lists the refinements of the coarser ones.
+	for i, d := range slices.Backward(drafts) {
+		if i+1 < len(drafts) && d.hasSnapshot() {
+			if err := d.refine(ctx, drafts[i+1]); err != nil {
+				return err
+			}
+		}
+		if err := d.index(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.announce(drafts); err != nil {
 		return err
 	}

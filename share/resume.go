@@ -136,7 +136,7 @@ func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 
 // openEdition returns the edition that an index describes.
 func openEdition(ctx context.Context, r *reacher, version uint64, x *Index) (*edition, error) {
-	e := &edition{version: version, snapshots: x.Snapshots, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
+	e := &edition{version: version, snapshots: x.Snapshots, refinements: x.Refinements, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
 	for _, d := range x.Deltas {
 		e.deltas[edge{d.From, d.To}] = d.Ref
 	}

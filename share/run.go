@@ -23,8 +23,18 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	retry := minWait
 	var last []byte
 	for {
+		if d := s.pause(); d > 0 {
+			if !sleep(ctx, d) {
+				return ctx.Err()
+			}
+			s.expire()
+			continue
+		}
 		wait, began, accepted := period, time.Now(), s.last
 		b, watched, err := s.nextHead(ctx, period, last)
+		if err != nil {
+			s.class = 0
+		}
 		if err == nil && !bytes.Equal(b, last) {
 			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
 				last = s.signed
@@ -35,6 +45,8 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		}
 		s.expire()
 		switch {
+		case errors.Is(err, ErrBudget):
+			wait = 0 // until the budget permits more
 		case err != nil:
 			s.o.Log.Warn("update failed", "retry", retry, "error", err)
 			wait, retry = min(retry, period), min(2*retry, maxWait)
@@ -59,11 +71,14 @@ func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []
 		limited, cancel := context.WithTimeout(ctx, period)
 		defer cancel()
 		b, err = w.WatchRecord(limited, s.record(), last)
+		if !bytes.Equal(b, last) {
+			s.meter.count(b)
+		}
 		if limited.Err() == nil || ctx.Err() != nil {
 			return b, true, err
 		}
 	}
-	b, err = s.o.Source.Record(ctx, s.record())
+	b, err = s.readRecord(ctx, s.record())
 	return b, ok, err
 }
 

@@ -14,20 +14,22 @@ import (
 type View struct {
 	filter umbel.Filter
 	head   *Head
+	fold   uint64
 	stale  atomic.Bool
 	rate   func() float64
 }
 
 // Filter returns the filter. It must not be changed. With SubscriberOptions.Compact it may be the sparse
-// filter that is equivalent to the published one.
+// filter that is equivalent to the published one, and with Budget.Shrink a fold of it.
 func (v *View) Filter() umbel.Filter { return v.filter }
 
 // Head returns the head of the version. If the subscriber follows a fold class, it is the head of that
 // class.
 func (v *View) Head() Head { return *v.head }
 
-// Fold returns the factor by which the published filter was folded; 1 is the whole filter.
-func (v *View) Fold() uint64 { return v.head.Fold }
+// Fold returns the factor by which the published filter was folded; 1 is the whole filter. It is that of the
+// class, Head.Fold or, with Budget.Shrink, a multiple of it.
+func (v *View) Fold() uint64 { return v.fold }
 
 // Rate returns the false-positive rate of the view, measured from the fill of its cells. The first call
 // reads all cells.
@@ -44,8 +46,8 @@ func (v *View) Age(now time.Time) time.Duration { return now.Sub(v.head.Time) }
 // not longer than the head is valid from now on, in case the clock is slow. If the head is from the
 // future, as one of the cache can be, the clock is wrong, and the version is stale. Time during which
 // the machine is suspended counts when Update or Run checks the clock next.
-func (s *Subscriber) show(f umbel.Filter, h *Head, now time.Time) *View {
-	v := &View{filter: f, head: h, rate: sync.OnceValue(func() float64 { return f.Stats().FPRate })}
+func (s *Subscriber) show(f umbel.Filter, h *Head, fold uint64, now time.Time) *View {
+	v := &View{filter: f, head: h, fold: fold, rate: sync.OnceValue(func() float64 { return f.Stats().FPRate })}
 	left := min(h.Expires().Sub(now), h.Valid)
 	s.mu.Lock()
 	defer s.mu.Unlock()

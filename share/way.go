@@ -11,12 +11,25 @@ const (
 	maxWay = 32
 )
 
-// step is an object on the way to a version: a snapshot, or a delta from the version before it on
-// the way.
+// step is an object on the way to a version: a snapshot, or a change of the state before it on the way.
+// If fold is not zero, it is no object: the state is folded by that factor.
 type step struct {
 	Ref
 	to       uint64
 	snapshot bool
+	fold     uint64
+}
+
+// start is a version from which deltas lead on, and how a subscriber gets it.
+type start struct {
+	version uint64
+	bytes   uint64 // that are fetched, and the cost of the requests
+	steps   []step
+}
+
+// then returns the start after another object.
+func (a start) then(s step) start {
+	return start{s.to, a.bytes + s.Bytes + objectCost, append(slices.Clip(a.steps), s)}
 }
 
 // cheapest returns the objects that lead to a version in the fewest bytes, and these bytes. The way
@@ -24,11 +37,29 @@ type step struct {
 // the order of To. It returns nil if there is no way, or if the cheapest one has more than maxWay
 // objects.
 func cheapest(snapshots []Snapshot, deltas []Delta, held bool, from, version uint64) ([]step, uint64) {
+	starts := startsOf(snapshots)
+	if held {
+		starts = append(starts, start{version: from})
+	}
+	return cheapestFrom(starts, deltas, version)
+}
+
+// startsOf returns the snapshots as starts.
+func startsOf(snapshots []Snapshot) (starts []start) {
+	for _, s := range snapshots {
+		if s.Bytes <= maxObject {
+			starts = append(starts, start{}.then(step{Ref: s.Ref, to: s.Version, snapshot: true}))
+		}
+	}
+	return starts
+}
+
+// cheapestFrom is cheapest for ways that begin with one of the starts.
+func cheapestFrom(starts []start, deltas []Delta, version uint64) ([]step, uint64) {
 	type arrival struct {
 		bytes uint64
-		last  step
-		from  uint64
-		begin bool // the way begins here
+		start *start // the way begins here
+		last  Delta  // otherwise
 	}
 	best := make(map[uint64]arrival)
 	better := func(v uint64, a arrival) {
@@ -36,18 +67,12 @@ func cheapest(snapshots []Snapshot, deltas []Delta, held bool, from, version uin
 			best[v] = a
 		}
 	}
-	for _, s := range snapshots {
-		if s.Bytes > maxObject {
-			continue
-		}
-		better(s.Version, arrival{bytes: s.Bytes + objectCost, last: step{s.Ref, s.Version, true}, begin: true})
-	}
-	if held {
-		better(from, arrival{begin: true})
+	for i := range starts {
+		better(starts[i].version, arrival{bytes: starts[i].bytes, start: &starts[i]})
 	}
 	for _, d := range deltas {
 		if a, ok := best[d.From]; ok && d.Bytes <= maxObject {
-			better(d.To, arrival{bytes: a.bytes + d.Bytes + objectCost, last: step{d.Ref, d.To, false}, from: d.From})
+			better(d.To, arrival{bytes: a.bytes + d.Bytes + objectCost, last: d})
 		}
 	}
 	end, ok := best[version]
@@ -55,17 +80,13 @@ func cheapest(snapshots []Snapshot, deltas []Delta, held bool, from, version uin
 		return nil, 0
 	}
 	var way []step
-	for a := end; ; a = best[a.from] {
-		if a.last != (step{}) {
-			way = append(way, a.last)
-		}
-		if a.begin {
-			break
-		}
-	}
-	if len(way) > maxWay {
-		return nil, 0
+	a := end
+	for ; a.start == nil; a = best[a.last.From] {
+		way = append(way, step{Ref: a.last.Ref, to: a.last.To})
 	}
 	slices.Reverse(way)
+	if way = append(slices.Clip(a.start.steps), way...); len(way) > maxWay {
+		return nil, 0
+	}
 	return way, end.bytes
 }

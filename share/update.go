@@ -1,0 +1,202 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Update fetches the head and what leads to its version, and answers from that version from then on.
+// After an error the subscriber has its last version until that expires. The error wraps ErrNotFound,
+// ErrSignature, ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, ErrBudget, umbel.ErrLimit, or is that of the
+// source or the cache. It wraps ErrStale if the version was applied, but its head has expired.
+func (s *Subscriber) Update(ctx context.Context) error {
+	defer s.expire()
+	if d := s.pause(); d > 0 {
+		return fmt.Errorf("share: the next head must wait for %v: %w", d.Round(time.Millisecond), ErrBudget)
+	}
+	b, err := s.readRecord(ctx, s.record())
+	if err != nil {
+		s.class = 0
+		return fmt.Errorf("share: read the head: %w", err)
+	}
+	return s.apply(ctx, b)
+}
+
+// pause returns the time until the next head may be read. If it is zero, an update begins.
+func (s *Subscriber) pause() time.Duration {
+	d := s.meter.wait(s.needed)
+	if d == 0 {
+		s.needed, s.spent = 0, s.meter.received.Load()
+	}
+	return d
+}
+
+// readRecord reads and counts a record.
+func (s *Subscriber) readRecord(ctx context.Context, name string) ([]byte, error) {
+	b, err := s.o.Source.Record(ctx, name)
+	s.meter.count(b)
+	return b, err
+}
+
+// apply applies a signed head of the record of the class, or that of a class that suits the budget better.
+func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
+	h, err := s.openHead(signed, max(s.class, 1))
+	fold := uint64(0)
+	if err == nil {
+		fold, err = s.classOf(h)
+	}
+	switch {
+	case err != nil:
+	case fold == h.Fold:
+		err = s.follow(ctx, h, signed)
+	default:
+		err = s.change(ctx, fold)
+		if err != nil && fold < h.Fold && h.Fold == s.heldFold() && ctx.Err() == nil {
+			// The subscriber has a class that it can follow meanwhile.
+			s.refused, s.needed = s.o.Now(), 0
+			s.o.Log.Warn("the class stays, because a finer one cannot be followed", "class", h.Fold, "finer", fold, "error", err)
+			err = s.follow(ctx, h, signed)
+		}
+	}
+	if err != nil && !errors.Is(err, ErrBudget) {
+		s.class = 0 // the head of the whole filter announces the classes that there are
+	}
+	return err
+}
+
+// afford is meter.afford. If the bytes must wait, the next update waits until all that it takes is saved.
+func (s *Subscriber) afford(bytes uint64) error {
+	err := s.meter.afford(bytes)
+	if err != nil {
+		s.needed = s.meter.received.Load() - s.spent + bytes
+	}
+	return err
+}
+
+// openHead opens a head of the class of a factor, unless it is not in the order of heads.
+func (s *Subscriber) openHead(signed []byte, fold uint64) (*Head, error) {
+	h, err := OpenHead(signed, s.o.Verifier.Name(), note.VerifierList(s.o.Verifier))
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkClass(fold); err != nil {
+		return nil, err
+	}
+	return h, s.checkOrder(h, s.o.Now())
+}
+
+// follow makes the version of a head the one that answers.
+func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
+	now := s.o.Now()
+	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) && v.head.Fold == h.Fold {
+		s.class, s.signed = h.Fold, signed
+		s.count(func(c *Counters) { c.LastUpdated = now })
+		return v.check(now) // it is exact for as long as it was when the head was new
+	}
+	r := reacher{source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync}
+	got, err := r.reach(ctx, h, s.held)
+	if err != nil {
+		return err
+	}
+	f, fold, err := s.open(&got)
+	if err != nil {
+		return err
+	}
+	if err := s.keep(ctx, &got, signed); err != nil {
+		return err
+	}
+	isNew := s.held.head == nil || s.held.head.ID != h.ID
+	s.held, s.last = got.packed(), h
+	s.class, s.signed = h.Fold, signed
+	s.pace.note(h, len(signed))
+	s.count(func(c *Counters) {
+		if c.LastUpdated = now; isNew {
+			c.Versions++
+		}
+	})
+	now = s.o.Now() // objects may have taken long
+	v := s.show(f, h, fold, now)
+	s.meter.begin()
+	if isNew && s.o.Changed != nil {
+		s.o.Changed(v)
+	}
+	return v.check(now)
+}
+
+// checkOrder refuses heads that are older than the last one, contradict it, or are from the future.
+func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
+	if ahead := h.Time.Sub(now); ahead > s.o.Skew {
+		return fmt.Errorf("share: the head was signed %v in the future; check both clocks: %w", ahead.Round(time.Second), ErrFuture)
+	}
+	last := s.last
+	if last == nil {
+		return nil
+	}
+	switch c := h.Stream.Compare(last.Stream); {
+	case c < 0 && h.Time.After(last.Time) && now.Before(last.Expires()):
+		return fmt.Errorf("share: a publisher that began at %s still signs heads, after another began at %s: stop one, or give it a key of its own: %w",
+			time.UnixMilli(h.Stream.Began).UTC().Format(time.RFC3339), time.UnixMilli(last.Stream.Began).UTC().Format(time.RFC3339), ErrFork)
+	case h.Time.Before(last.Time):
+		return fmt.Errorf("share: head of version %d from %s, but version %d from %s was accepted before: %w",
+			h.Version, h.Time.Format(time.RFC3339Nano), last.Version, last.Time.Format(time.RFC3339Nano), ErrReplayed)
+	case h.Time.Equal(last.Time) && (h.Stream != last.Stream || h.Version != last.Version || h.Fold == last.Fold && h.ID != last.ID):
+		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
+	case c < 0:
+		s.o.Log.Warn("the publisher that began later has stopped", "stream", h.Stream, "instead of", last.Stream)
+	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.Fold == last.Fold && h.ID != last.ID):
+		// The head was signed later, so it is what the publisher means. Its store was restored.
+		s.o.Log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)
+	}
+	return nil
+}
+
+// open opens the filter of a state, unless the current view has it, and returns the factor of its fold.
+func (s *Subscriber) open(got *held) (f umbel.Filter, fold uint64, err error) {
+	if v := s.view.Load(); v != nil && v.head.ID == got.head.ID {
+		return v.filter, v.fold, nil
+	}
+	if s.o.Compact && got.state.Kind == bloom.Name && got.state.Params.Uint("k") == 1 {
+		got.compact, err = sparse.FromBloom(got.state)
+		f = got.compact
+	} else {
+		f, err = s.o.Kinds.Open(got.state)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("share: version %d: %w", got.head.Version, err)
+	}
+	fold = got.head.Fold
+	if smaller, r := s.shrink(got.state); smaller != nil {
+		f, fold = smaller, fold*r
+		if got.compact == nil {
+			got.pack, err = wire.Packer{}.Append(nil, got.state)
+		}
+	}
+	return f, fold, err
+}
+
+func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {
+	s.count(func(c *Counters) {
+		c.Objects++
+		c.Bytes += r.Bytes
+	})
+	if s.o.Cache == nil {
+		return nil
+	}
+	if _, err := putBytes(ctx, s.o.Cache, data); err != nil {
+		return fmt.Errorf("share: %w: %w", errKeep, err)
+	}
+	return nil
+}
+
+func (s *Subscriber) resync(what string, err error) {
+	s.count(func(c *Counters) { c.Resyncs++ })
+	s.o.Log.Warn("another way to the version is tried", "failed", what, "error", err)
+}

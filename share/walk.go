@@ -1,0 +1,146 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+)
+
+// walk fetches and applies the objects of a way, which begins with a snapshot or with what is held, and
+// verifies the result. If it fails, it returns the number of the step that failed, or -1 if the result is not that of the head.
+//
+// The state is verified in any case, so the hash of a snapshot is computed only if something is
+// damaged.
+func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (held, int, error) {
+	w := walker{reacher: r, head: h, origin: have.origin}
+	bytes := uint64(0)
+	for _, s := range way {
+		if !w.origin.has(s.Ref) {
+			bytes += s.Bytes
+		}
+	}
+	if err := r.pay(bytes); err != nil {
+		return held{}, 0, err
+	}
+	if len(way) > 0 && way[0].snapshot {
+		have = held{}
+	}
+	got, failed, err := w.walk(ctx, have, way)
+	if err == nil || w.snapshot == nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+		return got, failed, err
+	}
+	if w.verified = RefOf(w.snapshot) == way[0].Ref; w.verified && !errors.Is(err, umbel.ErrLimit) {
+		return got, failed, err
+	}
+	if !w.verified {
+		if w.snapshot, err = verify(ctx, r.source, way[0].Ref, w.snapshot); err != nil {
+			return held{}, 0, err
+		}
+		w.verified = true
+	}
+	return w.walk(ctx, have, way)
+}
+
+// walker takes the steps of a way.
+type walker struct {
+	*reacher
+	head     *Head
+	snapshot []byte // the object of the first step, if it is a snapshot and has arrived
+	verified bool   // the hash of the snapshot was verified
+	origin   origin // a snapshot that need not be fetched
+	local    bool   // the snapshot is that
+}
+
+func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, error) {
+	got := held{head: w.head, state: have.state, recipe: slices.Clone(have.recipe), origin: have.origin}
+	for i, s := range way {
+		if s.fold > 0 {
+			var err error
+			if got.state, err = foldState(w.kinds, got.state, s.fold); err != nil {
+				return held{}, i, fmt.Errorf("share: the last version: %w", err)
+			}
+			got.recipe, got.origin = nil, origin{}
+			continue
+		}
+		var data []byte
+		err := w.check(s)
+		if err == nil && s.snapshot {
+			data, err = w.open(ctx, &got, s)
+		} else if err == nil {
+			data, err = w.change(ctx, &got, s)
+		}
+		if err == nil {
+			if got.recipe = append(got.recipe, s); !s.snapshot || !w.local {
+				err = w.fetched(ctx, s.Ref, data)
+			}
+		}
+		if err != nil {
+			return held{}, i, err
+		}
+	}
+	if got.state.Kind == w.head.Kind && got.state.Bytes() == w.head.Bytes {
+		if got.tree = w.identify(have, got.state); got.tree.ID() == w.head.ID {
+			return got, 0, nil
+		}
+	}
+	return held{}, -1, fmt.Errorf("share: version %d is another filter than its head states: %w", w.head.Version, ErrCorrupt)
+}
+
+// identify returns the tree of a state. If there is a state already, it hashes what changed.
+func (r *reacher) identify(have held, s umbel.State) *wire.Tree {
+	if have.tree == nil {
+		return wire.NewTree(s, r.limits.Workers)
+	}
+	t := have.tree.Clone()
+	t.Update(have.state, s, r.limits.Workers)
+	return t
+}
+
+// check refuses an object that no state within the limits has: no container and no change is much
+// longer than the arrays of its state.
+func (r *reacher) check(s step) error {
+	if limit := min(r.limits.Bytes, maxObject); s.Bytes > limit+limit/1024+1<<20 {
+		return fmt.Errorf("share: object %s has %d bytes, the limit of memory is %d: %w", s.Hash, s.Bytes, limit, umbel.ErrLimit)
+	}
+	return nil
+}
+
+// open takes a snapshot. Before it is verified, it may need little more memory than the filter.
+func (w *walker) open(ctx context.Context, got *held, s step) (data []byte, err error) {
+	if w.snapshot == nil && w.origin.has(s.Ref) {
+		w.snapshot = w.origin.read(ctx)
+		w.local = w.snapshot != nil
+		w.verified = w.local
+	}
+	if w.snapshot == nil {
+		if w.snapshot, err = fetchAll(ctx, w.source, s.Ref); err != nil {
+			return nil, err
+		}
+	}
+	limits := w.limits
+	if !w.verified {
+		limits.Bytes = min(limits.Bytes, w.head.Bytes+w.head.Bytes/4+1<<20)
+	}
+	got.recipe = nil
+	if got.state, err = wire.Parse(w.snapshot, limits); err != nil {
+		return nil, fmt.Errorf("share: object %s: %w", s.Hash, err)
+	}
+	got.origin = origin{Ref: s.Ref, data: w.snapshot}
+	return w.snapshot, nil
+}
+
+// change takes a delta.
+func (w *walker) change(ctx context.Context, got *held, s step) (data []byte, err error) {
+	if data, err = fetch(ctx, w.source, s.Ref); err != nil {
+		return nil, err
+	}
+	if got.state, err = (delta.Decoder{Limits: w.limits}).ApplyChange(got.state, data); err != nil {
+		return nil, fmt.Errorf("share: object %s: %w", s.Hash, err)
+	}
+	return data, nil
+}
