@@ -11,6 +11,8 @@ import (
 	"iter"
 	"slices"
 	"sync/atomic"
+
+	"github.com/umbel-filters/umbel/internal/chunked"
 )
 
 // ErrShape is wrapped by errors about a width, length or factor that is impossible.
@@ -97,7 +99,7 @@ func (a Array) Limit() uint64 { return ^uint64(0) >> (64 - a.width()) }
 // Clone returns a copy that shares no memory with a.
 func (a Array) Clone() Array {
 	words := allocate(len(a.Words))
-	copy(words, a.Words)
+	chunked.Copy(words, a.Words)
 	a.Words = words
 	return a
 }
@@ -108,7 +110,7 @@ func (a Array) Equal(b Array) bool {
 }
 
 // Clear sets all cells to zero.
-func (a Array) Clear() { clear(a.Words) }
+func (a Array) Clear() { chunked.Clear(a.Words) }
 
 func (a Array) checkIndex(i uint64) {
 	if i >= a.Len {

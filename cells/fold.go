@@ -1,6 +1,10 @@
 package cells
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel/internal/chunked"
+)
 
 // Fold returns an array of Len/r cells in which group j is the sum of the r neighboring groups
 // j·r to j·r+r-1 of a (the OR for bits, saturating for counters). A group is a run of group cells,
@@ -31,7 +35,7 @@ func (a Array) Fold(r, group uint64) (Array, error) {
 	default:
 		src := a.Words
 		for dst := out.Words; len(dst) > 0; dst = dst[words:] {
-			copy(dst[:words], src)
+			chunked.Copy(dst, src[:words])
 			for range r - 1 {
 				src = src[words:]
 				l.add(dst[:words], src[:words])
@@ -71,7 +75,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 		dst := out.Words
 		for src := a.Words; len(src) > 0; src = src[words:] {
 			for range u {
-				copy(dst, src[:words])
+				chunked.Copy(dst, src[:words])
 				dst = dst[words:]
 			}
 		}

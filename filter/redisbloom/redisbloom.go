@@ -20,6 +20,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/chunked"
 )
 
 // RedisHasher is the hasher of RedisBloom's filters: both MurmurHash64A.
@@ -122,7 +123,7 @@ func (f *Filter) Clear() {
 	clear(f.layers[1:])
 	f.layers = f.layers[:1]
 	f.layers[0].entries = 0
-	clear(f.layers[0].words())
+	chunked.Clear(f.layers[0].words())
 }
 
 // SetMaxBytes sets the maximum memory of the bits of all layers. Without it, a filter from

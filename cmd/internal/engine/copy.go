@@ -160,7 +160,11 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 	c := f.captureWith(r)
 	copied := slices.Clone(c.arrays)
 	for i, a := range copied {
-		copied[i].Words = make([]uint64, len(a.Words))
+		var err error
+		if copied[i], err = cells.New(a.Len, max(a.Width, 1)); err != nil { // with large pages
+			c.End()
+			return nil, err
+		}
 	}
 	copy := func(at Segment, words []uint64) { copy(copied[at.Array].Words[at.Offset/8:], words) }
 	for n := 1; n > 0; {

@@ -3,25 +3,20 @@ package node
 import (
 	"bytes"
 	"context"
-	goflag "flag"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
-
-var latencySize = goflag.String("latency-size", "", "measure latencies during operations on a filter of this size, such as 1GiB")
 
 // heldBytes is more than the journal's queue takes.
 const heldBytes = 80 << 20
@@ -244,76 +239,5 @@ func queriesAnswered(t *testing.T, n *Node) {
 	conn.Want("EXEC", "*2[:1")
 	if status, body := get(t, n, "/v1/filters/other"); status != http.StatusOK {
 		t.Errorf("GET: %d %s", status, body)
-	}
-}
-
-// TestLatency prints how long queries take during operations on a large filter, with a log that
-// takes 20 ms for each batch:
-//
-//	go test ./internal/node -run TestLatency -latency-size 1GiB -v -timeout 30m
-func TestLatency(t *testing.T) {
-	if *latencySize == "" {
-		t.Skip("-latency-size is not set")
-	}
-	size, err := quantity.ParseSize(*latencySize)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := testConfig(t)
-	c.MaxMemory = Memory{Bytes: 8 * size}
-	n, l := startedFaulty(t, c)
-	large := newLargeClient(t, n, uint64(size))
-	for _, op := range largeOperations {
-		if op.name == "patch" {
-			large.makePatch()
-		}
-		l.set(func(context.Context) error { time.Sleep(20 * time.Millisecond); return nil })
-		done := make(chan error, 1)
-		go func() {
-			err := op.run(large)
-			if err == nil {
-				err = large.export("large")
-			}
-			done <- err
-		}()
-		latencies(t, n, op.name, done)
-		l.set(nil)
-	}
-	if err := endsWithin(t, n, 5*time.Minute); err != nil {
-		t.Error(err)
-	}
-}
-
-// latencies measures queries, and transactions of another client, until done.
-func latencies(t *testing.T, n *Node, name string, done chan error) {
-	t.Helper()
-	took := map[string][]time.Duration{}
-	conn, exec := dial(t, n, nil).WithoutDeadline(), dial(t, n, nil).WithoutDeadline()
-	begin := time.Now()
-	for {
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			for what, ds := range took {
-				slices.Sort(ds)
-				t.Logf("%s, %v: %s: p50 %v, p99 %v, max %v of %d", name, time.Since(begin).Round(time.Millisecond), what,
-					ds[len(ds)/2], ds[len(ds)*99/100], ds[len(ds)-1], len(ds))
-			}
-			return
-		default:
-		}
-		for _, line := range []string{"PING", "BF.EXISTS other a"} {
-			at := time.Now()
-			conn.Line(line)
-			took[line] = append(took[line], time.Since(at))
-		}
-		at := time.Now()
-		exec.Line("MULTI")
-		exec.Line("BF.EXISTS other a")
-		exec.Line("EXEC")
-		took["MULTI … EXEC"] = append(took["MULTI … EXEC"], time.Since(at))
-		time.Sleep(time.Millisecond)
 	}
 }
