@@ -86,13 +86,6 @@ func (r *reacher) isFinal(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, errKeep) || errors.Is(err, ErrBudget)
 }
 
-func versionOf(h *Head) uint64 {
-	if h == nil {
-		return 0
-	}
-	return h.Version
-}
-
 // index returns the index of a head, with the deltas of the page for the base.
 func (r *reacher) index(ctx context.Context, h *Head, base *start) (*Index, error) {
 	if err := r.pay(h.Index.Bytes); err != nil {
