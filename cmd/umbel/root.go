@@ -26,8 +26,8 @@ Results go to standard output, everything else to standard error. With --json a 
 one object, or one object per line if it has many results: rates are fractions, sizes are
 bytes, and infinite numbers are null.
 
-Exit codes: 0 success, or all keys may be present; 1 some keys are absent, or packets are
-missing; 2 error; 130 ended by ^C.
+Exit codes: 0 success, or all keys may be present; 1 some keys are absent, packets are missing,
+or an answer was wrong; 2 error; 130 ended by ^C.
 Files are written completely or not at all. Keys added to a node before an error stay.`
 
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
@@ -70,7 +70,7 @@ func rootCommand() *cobra.Command {
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
-		keygenCommand(), publishCommand(), subscribeCommand(),
+		keygenCommand(), publishCommand(), subscribeCommand(), demoCommand(),
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)

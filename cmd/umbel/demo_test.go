@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shapeOf returns a line of umbel demo with all numbers and states replaced, and spaces made one.
+func shapeOf(line string) string {
+	line = regexp.MustCompile(`(exact|late|stale|off)( by [0-9,]+)?`).ReplaceAllString(line, "STATE")
+	line = regexp.MustCompile(`[0-9][0-9,.]*`).ReplaceAllString(line, "N")
+	return strings.Join(strings.Fields(line), " ")
+}
+
+// The recording in README.md has the form of what umbel demo prints.
+func TestReadmeRecording(t *testing.T) {
+	_, rest, _ := strings.Cut(read(t, "../../README.md"), "\n```\n")
+	block, _, ok := strings.Cut(rest, "\n```\n")
+	recorded := strings.Split(block, "\n")
+	if !ok || len(recorded) < 10 {
+		t.Fatalf("README.md begins with the block %q, want a recording of 10 seconds", recorded)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"demo", "--plain", "--keys", "2000", "--every", "50ms", "--for", "200ms"}, os.Stdin, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	printed := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
+	if len(printed) < 3 || printed[0] != recorded[0] {
+		t.Fatalf("printed %q, README.md has %q", printed, recorded)
+	}
+	shapes := []string{shapeOf(printed[1]), shapeOf(printed[len(printed)-1])}
+	for i, line := range recorded[1:] {
+		want := shapes[0]
+		if i == len(recorded)-2 {
+			want = shapes[1]
+		}
+		if got := shapeOf(line); got != want {
+			t.Errorf("README.md: %q has the form %q, want %q", line, got, want)
+		}
+	}
+	if summary := recorded[len(recorded)-1]; !strings.Contains(summary, " 0 of ") || slices.Contains(shapes, "") {
+		t.Errorf("README.md: the summary is %q", summary)
+	}
+}
