@@ -2,6 +2,7 @@
 # other checks as well.
 
 MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
+PACKAGES = $(addsuffix ...,$(MODULES))
 TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
 # Packages with concurrent additions and queries.
@@ -29,9 +30,10 @@ vet:
 	GOARCH=arm64 go vet ./...
 	@set -e; for m in $(PORTABLE); do for os in windows darwin; do (cd $$m && GOOS=$$os go build ./...); done; (cd $$m && GOARCH=386 go vet ./...); done
 
-# go.mod and go.sum must match the imports.
+# go.mod and go.sum must match the imports, and go.work.sum must be complete: go adds what is missing.
 tidy:
 	@set -e; for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff); done
+	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
 	go test -race -short $(RACE)
