@@ -33,8 +33,12 @@ func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 		}
 		return nil
 	}
-	if err := s.compact(ctx, got); err != nil {
-		return fmt.Errorf("share: %w: %w", errKeep, err)
+	err := s.unkept.write(ctx, s.o.Cache, got.recipe)
+	if err == nil {
+		err = s.compact(ctx, got)
+	}
+	if err != nil {
+		return fmt.Errorf("share: write the cache: %w", err)
 	}
 	got.origin = origin{Ref: got.recipe[0].Ref, cache: s.o.Cache}
 	var b strings.Builder
@@ -46,7 +50,7 @@ func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 	b.WriteByte('\n')
 	b.Write(signed)
 	if err := s.o.Cache.PutRecord(ctx, heldName, []byte(b.String())); err != nil {
-		return fmt.Errorf("share: %w: %w", errKeep, err)
+		return fmt.Errorf("share: write the cache: %w", err)
 	}
 	if s.held.head != nil && s.held.head.ID == got.head.ID {
 		return nil
@@ -136,7 +140,7 @@ func (s *Subscriber) restore(ctx context.Context) error {
 	}
 	r := reacher{
 		source: s.o.Cache, limits: s.o.Limits, note: s.resync,
-		fetched: func(context.Context, Ref, []byte) error { return nil },
+		fetched: func(Ref, []byte) {},
 	}
 	got, _, err := r.walk(ctx, h, held{}, recipe)
 	if err == nil {

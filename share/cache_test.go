@@ -68,6 +68,34 @@ func TestCacheRestart(t *testing.T) {
 	}
 }
 
+// While the cache cannot be written, a version does not answer, because a restart could accept an older head.
+// What was fetched of it is not fetched again.
+func TestCacheFullFetchesOnce(t *testing.T) {
+	p := newPair(t)
+	cache := newCache()
+	source := &counting{Source: p.store}
+	s := p.subscriber(share.SubscriberOptions{Source: source, Cache: cache})
+	for v := range uint64(5) {
+		state := set(t, 1<<14, v, v+500)
+		p.publish(state)
+		cache.failing = 1
+		source.objects = 0
+		for range 3 {
+			if err := s.Update(t.Context()); !errors.Is(err, errInjected) {
+				t.Fatalf("version %d: got %v, want the error of the cache", v+1, err)
+			}
+		}
+		fetched := source.objects
+		cache.failing = 0
+		update(t, s)
+		wantState(t, s, state)
+		if want := 1 + (5-int(v))/5; fetched != want || source.objects != want {
+			t.Errorf("version %d: %d requests, then %d; want %d and no more", v+1, fetched, source.objects, want)
+		}
+		wantState(t, p.subscriber(share.SubscriberOptions{Source: new(share.Memory), Cache: cache}), state)
+	}
+}
+
 // Whatever is damaged in the cache is fetched again, and the order of heads stays if its record is
 // readable.
 func TestCacheDamaged(t *testing.T) {

@@ -101,6 +101,9 @@ func (d *draft) write(ctx context.Context, snapshot bool) error {
 		}
 		h.Deltas = append(h.Deltas, r)
 	}
+	if c.head != nil && len(h.Deltas) == 0 {
+		c.o.Log.Warn("no delta leads to the version; subscribers fetch a snapshot", "version", h.Version, "kind", h.Kind, "bytes", h.Bytes)
+	}
 	return nil
 }
 

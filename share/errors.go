@@ -28,6 +28,3 @@ var (
 	// ErrSeed: publishing the filter would publish its secret seed.
 	ErrSeed = errors.New("the filter has a secret seed")
 )
-
-// errKeep: the cache failed, so another way does not help.
-var errKeep = errors.New("write the cache")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -43,6 +44,9 @@ type PublisherOptions struct {
 	PublishSeed bool
 	// Workers is the number of goroutines that encode; 0 and 1 mean the caller's alone.
 	Workers int
+	// Log receives what makes all subscribers fetch a snapshot: a new stream, because the last version
+	// cannot be read, and a version without a delta, because the filter has another shape.
+	Log *slog.Logger
 	// Now returns the time; the default is time.Now.
 	Now func() time.Time
 }
@@ -90,6 +94,9 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.SnapshotShare == 0 {
 		o.SnapshotShare = 0.25
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -106,6 +113,9 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	resumed, err := p.resume(ctx)
 	if err != nil || resumed {
 		return p, err
+	}
+	if p.version > 0 {
+		o.Log.Warn("a new stream begins, because the last version cannot be read; subscribers fetch a snapshot", "version", p.version)
 	}
 	began := max(o.Now().UnixMilli(), p.stream.Began+1)
 	var nonce [8]byte

@@ -15,10 +15,10 @@ import (
 type reacher struct {
 	source  Source
 	limits  wire.Limits
-	kinds   umbel.Kinds                                         // for folds
-	afford  func(bytes uint64) error                            // called before objects are fetched; nil permits all
-	fetched func(ctx context.Context, r Ref, data []byte) error // called with each object of a recipe
-	note    func(what string, err error)                        // called when a way fails and another is tried
+	kinds   umbel.Kinds                  // for folds
+	afford  func(bytes uint64) error     // called before objects are fetched; nil permits all
+	fetched func(r Ref, data []byte)     // called with each object of a recipe
+	note    func(what string, err error) // called when a way fails and another is tried
 }
 
 // maxTries is the number of ways that are tried.
@@ -83,7 +83,7 @@ func (r *reacher) reach(ctx context.Context, h *Head, have held) (held, error) {
 
 // isFinal reports whether no other way can help after an error.
 func (r *reacher) isFinal(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, errKeep) || errors.Is(err, ErrBudget)
+	return ctx.Err() != nil || errors.Is(err, ErrBudget)
 }
 
 // index returns the index of a head, with the deltas of the page for the base.

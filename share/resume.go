@@ -108,7 +108,7 @@ func (c *class) last(ctx context.Context) (*Head, error) {
 func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 	r := reacher{
 		source: c.catalog, limits: wire.NoLimits, note: func(string, error) {},
-		fetched: func(context.Context, Ref, []byte) error { return nil },
+		fetched: func(Ref, []byte) {},
 	}
 	x, err := r.readIndex(ctx, h.Index)
 	if err != nil {

@@ -280,7 +280,7 @@ func TestResumeDamaged(t *testing.T) {
 			}
 			r := reacher{
 				source: damaged, limits: wire.NoLimits, note: func(string, error) {},
-				fetched: func(context.Context, Ref, []byte) error { return nil },
+				fetched: func(Ref, []byte) {},
 			}
 			if _, err := r.reach(t.Context(), h, held{}); err != nil && q.stream != p.stream {
 				t.Errorf("object %s: %v", name, err)

@@ -8,16 +8,19 @@ import (
 	"time"
 )
 
-// The bounds of the time between two heads that Run requests. After a failure it doubles.
 const (
+	// minWait and maxWait bound the time between two heads that Run requests. After a failure it doubles.
 	minWait = 100 * time.Millisecond
 	maxWait = 5 * time.Minute
+	// maxWatch is more than the sources of this module wait for another head.
+	maxWatch = 40 * time.Second
 )
 
 // Run updates the subscriber until ctx ends, and then returns its error. It requests the head once
-// per period, or whenever it changes if the source is a Watcher. Failed updates are logged and
-// repeated after a time that doubles from 100 ms to at most period; each time varies by up to a
-// quarter, so that many subscribers do not act at once.
+// per period, or whenever it changes if the source is a Watcher. A Watcher may wait for 40
+// seconds, at most until the head expires, or for a period if that is longer; then the head is requested
+// all the same. Failed updates are logged and repeated after a time that doubles from 100 ms to at most
+// period; each time varies by up to a quarter, so that many subscribers do not act at once.
 func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	period = max(period, minWait)
 	retry := minWait
@@ -48,7 +51,6 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		case errors.Is(err, ErrBudget):
 			wait = 0 // until the budget permits more
 		case err != nil:
-			s.o.Log.Warn("update failed", "retry", retry, "error", err)
 			wait, retry = min(retry, period), min(2*retry, maxWait)
 		case watched && (s.last != accepted || time.Since(began) >= minWait):
 			wait, retry = 0, minWait
@@ -57,18 +59,24 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		default:
 			retry = minWait
 		}
-		if wait > 0 && !sleep(ctx, wait*3/4+rand.N(wait/2)) {
+		if wait > 0 {
+			wait = wait*3/4 + rand.N(wait/2)
+		}
+		if err != nil && !errors.Is(err, ErrBudget) {
+			s.o.Log.Warn("update failed", "retry", wait.Round(time.Millisecond), "error", err)
+		}
+		if wait > 0 && !sleep(ctx, wait) {
 			return ctx.Err()
 		}
 	}
 }
 
-// nextHead returns the head, and whether the source can wait until it changes. After a period it
-// requests the head whether it changed or not.
+// nextHead returns the head, and whether the source can wait until it changes. If the source waits too
+// long, it requests the head whether it changed or not.
 func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []byte) (b []byte, watched bool, err error) {
 	w, ok := s.o.Source.(Watcher)
 	if ok && last != nil {
-		limited, cancel := context.WithTimeout(ctx, period)
+		limited, cancel := context.WithTimeout(ctx, s.watchTime(period))
 		defer cancel()
 		b, err = w.WatchRecord(limited, s.record(), last)
 		if !bytes.Equal(b, last) {
@@ -80,6 +88,16 @@ func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []
 	}
 	b, err = s.readRecord(ctx, s.record())
 	return b, ok, err
+}
+
+// watchTime returns for how long a source may wait for the next head. A shorter time would end long polls
+// that the server is about to answer; a longer one would leave a lost message unnoticed until the head
+// has expired.
+func (s *Subscriber) watchTime(period time.Duration) time.Duration {
+	if s.last == nil {
+		return period
+	}
+	return max(period, min(maxWatch, s.last.Expires().Sub(s.o.Now())))
 }
 
 // sleep waits, and reports false if ctx ends.

@@ -183,6 +183,55 @@ func TestRunBrokenWatcher(t *testing.T) {
 	}
 }
 
+// patient is a Watcher that waits for 25 seconds, as a client of a server with long poll does.
+type patient struct {
+	*share.Memory
+	records, cut atomic.Int64
+}
+
+func (p *patient) Record(ctx context.Context, name string) ([]byte, error) {
+	p.records.Add(1)
+	return p.Memory.Record(ctx, name)
+}
+
+func (p *patient) WatchRecord(ctx context.Context, name string, last []byte) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, 25*time.Second)
+	defer cancel()
+	b, err := p.Memory.WatchRecord(limited, name, last)
+	if ctx.Err() != nil {
+		p.cut.Add(1)
+	}
+	if limited.Err() != nil && ctx.Err() == nil {
+		return last, nil
+	}
+	return b, err
+}
+
+// A short period does not end requests that wait for the next head, unless the head expires meanwhile.
+func TestRunLetsWatchersWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		p.publish(set(t, 1<<12, 0, 50))
+		source := &patient{Memory: p.store.(*share.Memory)}
+		s := p.liveSubscriber(source, share.StaleError)
+		defer run(t, s, 3*time.Second)()
+		for range 10 {
+			time.Sleep(100 * time.Second)
+			if _, err := p.p.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := source.records.Load(); n != 1 || source.cut.Load() > 0 {
+			t.Errorf("%d requests for the head, %d waits were ended; want 1 and 0", n, source.cut.Load())
+		}
+		time.Sleep(5*time.Minute + 30*time.Second)
+		synctest.Wait()
+		if source.cut.Load() == 0 {
+			t.Error("the head has expired, but no request was made that does not wait")
+		}
+	})
+}
+
 // stuck is a source whose objects do not arrive.
 type stuck struct{ share.Store }
 

@@ -68,6 +68,7 @@ const defaultSkew = time.Minute
 type Subscriber struct {
 	o       SubscriberOptions
 	held    held
+	unkept  unkept
 	last    *Head  // the last head that was accepted, in this process or, with a cache, before
 	signed  []byte // the head of the view, as it was received; nil after a restart
 	class   uint64 // the factor of the class whose record is read next; 0 and 1 are the whole filter

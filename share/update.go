@@ -102,7 +102,7 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 		return v.check(now) // it is exact for as long as it was when the head was new
 	}
 	r := reacher{source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync}
-	got, err := r.reach(ctx, h, s.held)
+	got, err := r.reach(ctx, h, s.base(h))
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,10 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 		return err
 	}
 	if err := s.keep(ctx, &got, signed); err != nil {
+		s.unkept.held = got
 		return err
 	}
+	s.unkept = unkept{}
 	isNew := s.held.head == nil || s.held.head.ID != h.ID
 	s.held, s.last = got.packed(), h
 	s.class, s.signed = h.Fold, signed
@@ -182,18 +184,14 @@ func (s *Subscriber) open(got *held) (f umbel.Filter, fold uint64, err error) {
 	return f, fold, err
 }
 
-func (s *Subscriber) fetched(ctx context.Context, r Ref, data []byte) error {
+func (s *Subscriber) fetched(r Ref, data []byte) {
 	s.count(func(c *Counters) {
 		c.Objects++
 		c.Bytes += r.Bytes
 	})
-	if s.o.Cache == nil {
-		return nil
+	if s.o.Cache != nil {
+		s.unkept.add(r, data)
 	}
-	if _, err := putBytes(ctx, s.o.Cache, data); err != nil {
-		return fmt.Errorf("share: %w: %w", errKeep, err)
-	}
-	return nil
 }
 
 func (s *Subscriber) resync(what string, err error) {

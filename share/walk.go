@@ -74,13 +74,11 @@ func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, er
 		} else if err == nil {
 			data, err = w.change(ctx, &got, s)
 		}
-		if err == nil {
-			if got.recipe = append(got.recipe, s); !s.snapshot || !w.local {
-				err = w.fetched(ctx, s.Ref, data)
-			}
-		}
 		if err != nil {
 			return held{}, i, err
+		}
+		if got.recipe = append(got.recipe, s); !s.snapshot || !w.local {
+			w.fetched(s.Ref, data)
 		}
 	}
 	if got.state.Kind == w.head.Kind && got.state.Bytes() == w.head.Bytes {
