@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // OK replies OK after a change, or its error.
@@ -22,10 +23,18 @@ func OK(c *resp.Conn, pos engine.Position, err error) {
 // Fail replies an error.
 func Fail(c *resp.Conn, err error) { c.Error(Text(err)) }
 
-// Text returns the reply for an error: MISCONF if no changes are accepted, OOM if the memory
-// limit is reached, otherwise ERR, followed by the text of the error on one line.
+// ReadOnly is the reply of a replica to a command that changes something. It begins as that of Redis.
+const ReadOnly = "READONLY You can't write against a read only replica; change the filter where it is published"
+
+// Text returns the reply for an error: MISCONF if no changes are accepted, READONLY by a replica, STALE if
+// its version is out of date, OOM if the memory limit is reached, otherwise ERR, followed by the text of
+// the error on one line.
 func Text(err error) string {
 	switch {
+	case errors.Is(err, engine.ErrReplica):
+		return ReadOnly
+	case errors.Is(err, share.ErrStale):
+		return "STALE " + line(err)
 	case errors.Is(err, engine.ErrReadOnly):
 		return "MISCONF " + line(err)
 	case errors.Is(err, engine.ErrMemory):

@@ -23,8 +23,8 @@ var (
 	// ErrMemory means that the filters would exceed the memory limit. It wraps
 	// umbel.ErrLimit, which is returned without ErrMemory by a filter that is full.
 	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)
-	// ErrReadOnly means that the journal accepts no changes. The returned error also wraps the error
-	// of the journal.
+	// ErrReadOnly means that no changes are accepted. The returned error also wraps the error of the
+	// journal, or Options.ReadOnly.
 	ErrReadOnly = errors.New("read only")
 )
 
@@ -36,11 +36,13 @@ type Options struct {
 	Kinds     umbel.Kinds
 	Now       func() int64 // milliseconds since 1970, for expiry; nil: always 0
 	MaxMemory uint64       // bytes of all filters together; 0: no limit
+	ReadOnly  error        // why clients may not change filters; nil: they may
 }
 
 // Engine is a set of named filters. It is safe for concurrent use.
 type Engine struct {
 	kinds   umbel.Kinds
+	refusal error                    // Options.ReadOnly
 	designs []atomic.Pointer[design] // of each kind, the last
 	now     func() int64
 	journal Journal // may be nil
@@ -67,6 +69,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		kinds:    o.Kinds,
+		refusal:  o.ReadOnly,
 		designs:  make([]atomic.Pointer[design], len(o.Kinds)),
 		now:      o.Now,
 		names:    newNameIndex(),
@@ -105,8 +108,11 @@ func (e *Engine) Kinds() umbel.Kinds { return e.kinds }
 // Now returns the time of the engine's clock in milliseconds since 1970.
 func (e *Engine) Now() int64 { return e.now() }
 
-// checkWritable returns an error wrapping ErrReadOnly if the journal accepts no changes.
+// checkWritable returns an error wrapping ErrReadOnly if no changes are accepted.
 func (e *Engine) checkWritable() error {
+	if e.refusal != nil {
+		return readOnly(e.refusal)
+	}
 	if e.journal == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ type extra struct {
 	removed  atomic.Uint64 // digests
 	waiting  atomic.Int64  // changes that wait in lock or share
 	blocked  atomic.Bool   // busy() != nil; written with changes held
+	check    func() error  // of a followed filter: see Follow; never written later
 
 	// The following are read and written with Filter.changes held.
 
@@ -75,6 +76,7 @@ const (
 	flagIncomplete = 1 << iota // cells are missing
 	flagLost                   // data was lost; set only if flagIncomplete is
 	flagRetired                // the filter was deleted; written with changes held
+	flagFollowed               // extra.check is set; never written later
 	oneMode
 	oneAdd   = 1 << 8
 	modeMask = oneAdd - oneMode

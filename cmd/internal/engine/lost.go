@@ -40,12 +40,18 @@ func (f *Filter) Reason() string {
 		return DataLost
 	case f.Incomplete():
 		return Loading
+	case f.outdated() != nil:
+		return Stale
 	}
 	return ""
 }
 
-// CheckComplete returns nil for a complete filter, and otherwise ErrLost or ErrIncomplete.
+// CheckComplete returns nil for a complete filter, and otherwise ErrLost, ErrIncomplete or the error of the
+// check of a followed filter.
 func (f *Filter) CheckComplete() error {
+	if err := f.outdated(); err != nil {
+		return err
+	}
 	switch f.Reason() {
 	case DataLost:
 		return ErrLost

@@ -7,24 +7,30 @@ import (
 )
 
 // Has sets dst[i] to whether ds[i] may have been added. It is true for every key of an incomplete
-// filter. A deleted filter answers as it did before.
-func (f *Filter) Has(dst []bool, ds []umbel.Digest) {
+// filter. A deleted filter answers as it did before. An error is that of the check of a followed filter:
+// see Follow.
+func (f *Filter) Has(dst []bool, ds []umbel.Digest) error {
 	dst = dst[:len(ds):len(dst)]
+	always, err := f.outdatedAnswer()
+	if err != nil {
+		return err
+	}
 	for at := 0; at == 0 || at < len(ds); at += maxBatch {
 		end := min(at+maxBatch, len(ds))
-		f.hasSome(dst[at:end], ds[at:end])
+		f.hasSome(dst[at:end], ds[at:end], always)
 	}
 	f.markUsed()
 	f.counts.queried.Add(uint64(len(ds)))
 	f.counts.found.Add(uint64(countTrue(dst)))
+	return nil
 }
 
 // hasSome queries at most maxBatch digests, so that changes don't wait for long.
-func (f *Filter) hasSome(dst []bool, ds []umbel.Digest) {
+func (f *Filter) hasSome(dst []bool, ds []umbel.Digest, always bool) {
 	f.cells.RLock()
 	defer f.cells.RUnlock()
 	switch {
-	case f.is(flagIncomplete):
+	case always || f.is(flagIncomplete):
 		for i := range dst {
 			dst[i] = true
 		}
@@ -36,9 +42,14 @@ func (f *Filter) hasSome(dst []bool, ds []umbel.Digest) {
 }
 
 // Count sets dst[i] to an upper bound of how often ds[i] was added: 2^64-1 for an incomplete
-// filter. It returns an error wrapping errors.ErrUnsupported if the kind cannot count.
+// filter. It returns an error wrapping errors.ErrUnsupported if the kind cannot count, or that of the check
+// of a followed filter.
 func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 	dst = dst[:len(ds):len(dst)]
+	always, err := f.outdatedAnswer()
+	if err != nil {
+		return err
+	}
 	f.cells.RLock()
 	defer f.cells.RUnlock()
 	if f.filter == nil {
@@ -49,7 +60,7 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 		return f.unsupported("count")
 	}
 	for i, d := range ds {
-		if dst[i] = math.MaxUint64; !f.is(flagIncomplete) {
+		if dst[i] = math.MaxUint64; !always && !f.is(flagIncomplete) {
 			dst[i] = c.Count(d)
 		}
 	}
@@ -96,9 +107,9 @@ func (f *Filter) inspectStats() (stats umbel.Stats) {
 }
 
 // rated returns statistics with the rate at which queries of the filter return true for absent keys: 1 if
-// it is incomplete.
+// it is incomplete or out of date.
 func (f *Filter) rated(s umbel.Stats) umbel.Stats {
-	if f.Incomplete() {
+	if f.Reason() != "" {
 		s.FPRate = 1
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
@@ -113,7 +114,9 @@ func fits(f *engine.Filter, ds []umbel.Digest, n uint64) bool {
 		return true
 	}
 	there := make([]bool, len(ds))
-	f.Has(there, ds)
+	if f.Has(there, ds) != nil {
+		return false
+	}
 	fresh := map[umbel.Digest]struct{}{}
 	for i, d := range ds {
 		if !there[i] {
@@ -141,7 +144,9 @@ func (m *Module) query(c *resp.Conn, calls [][][]byte, single bool) {
 		b.failAll(digestsOnly)
 	default:
 		b.hash(f.Hasher())
-		f.Has(b.answers, b.digests)
+		if err := f.Has(b.answers, b.digests); err != nil {
+			b.failAll(command.Text(err))
+		}
 	}
 	b.reply(c, single)
 }

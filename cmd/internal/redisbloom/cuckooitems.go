@@ -140,12 +140,21 @@ func cuckooAddProblem(f *engine.Filter, err error) string {
 
 // cuckooExists implements CF.EXISTS.
 func (m *Module) cuckooExists(c *resp.Conn, args [][]byte) {
-	c.Bool(m.cuckooHas(args[1], args[2:])[0])
+	there, err := m.cuckooHas(args[1], args[2:])
+	if err != nil {
+		command.Fail(c, err)
+		return
+	}
+	c.Bool(there[0])
 }
 
 // cuckooExistMany implements CF.MEXISTS.
 func (m *Module) cuckooExistMany(c *resp.Conn, args [][]byte) {
-	there := m.cuckooHas(args[1], args[2:])
+	there, err := m.cuckooHas(args[1], args[2:])
+	if err != nil {
+		command.Fail(c, err)
+		return
+	}
 	c.Array(len(there))
 	for _, yes := range there {
 		c.Bool(yes)
@@ -153,12 +162,12 @@ func (m *Module) cuckooExistMany(c *resp.Conn, args [][]byte) {
 }
 
 // cuckooHas answers false if there is no filter of CF.*.
-func (m *Module) cuckooHas(name []byte, items [][]byte) []bool {
-	there := make([]bool, len(items))
+func (m *Module) cuckooHas(name []byte, items [][]byte) (there []bool, err error) {
+	there = make([]bool, len(items))
 	if f := m.cuckooOf(name); f != nil {
-		f.Has(there, digests(f.Hasher(), items))
+		err = f.Has(there, digests(f.Hasher(), items))
 	}
-	return there
+	return there, err
 }
 
 func digests(h umbel.Hasher, items [][]byte) []umbel.Digest {

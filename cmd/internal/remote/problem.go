@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // ConnectError means that a request got no response, or one that is invalid or not trusted.
@@ -51,6 +52,8 @@ var sentinels = map[string]error{
 	"incomplete":    engine.ErrIncomplete,
 	"memory":        engine.ErrMemory,
 	"read-only":     engine.ErrReadOnly,
+	"replica":       engine.ErrReplica,
+	"stale":         share.ErrStale,
 	"denied":        access.ErrDenied,
 	"unauthorized":  access.ErrDenied,
 	"unsupported":   errors.ErrUnsupported,

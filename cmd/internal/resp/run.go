@@ -71,6 +71,9 @@ func (c *Conn) enqueue(args [][]byte) {
 	if reply == "" {
 		reply = c.checkAllowed(e, args)
 	}
+	if reply == "" && e.write {
+		reply = c.s.o.ReadOnly
+	}
 	switch {
 	case reply != "":
 		c.rejectCall(args, reply)

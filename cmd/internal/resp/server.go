@@ -26,6 +26,8 @@ type Options struct {
 	// Room is called before commands with the flag "write" run. It waits until the journal has room.
 	// No lock is held during the call. nil: there is always room.
 	Room func(ctx context.Context) error
+	// ReadOnly is the reply to commands with the flag "write"; "": they run.
+	ReadOnly string
 	// Busy reports whether a change of the whole value makes other changes of the key wait, and whether
 	// one waits. nil: there are no such changes.
 	Busy func(key []byte) (busy, waiting bool)

@@ -142,7 +142,12 @@ func (u *um) has(c *resp.Conn, calls [][][]byte) {
 		return
 	}
 	defer b.free()
-	f.Has(b.answers, b.digests)
+	if err := f.Has(b.answers, b.digests); err != nil {
+		for range calls {
+			command.Fail(c, err)
+		}
+		return
+	}
 	answers := b.answers
 	for _, args := range calls {
 		n := len(args) - 2
@@ -217,7 +222,10 @@ func (u *um) hasRaw(c *resp.Conn, args [][]byte) {
 		return
 	}
 	defer b.free()
-	f.Has(b.answers, b.digests)
+	if err := f.Has(b.answers, b.digests); err != nil {
+		command.Fail(c, err)
+		return
+	}
 	bits := make([]byte, (len(b.answers)+7)/8)
 	for i, a := range b.answers {
 		if a {
