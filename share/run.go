@@ -38,13 +38,17 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		if err != nil {
 			s.class = 0
 		}
-		if err == nil && !bytes.Equal(b, last) {
+		unchanged := err == nil && bytes.Equal(b, last)
+		if err == nil && !unchanged {
 			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
 				last = s.signed
 			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if !unchanged {
+			s.ended(err)
 		}
 		s.expire()
 		switch {

@@ -17,8 +17,11 @@ import (
 // After an error the subscriber has its last version until that expires. The error wraps ErrNotFound,
 // ErrSignature, ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, ErrBudget, umbel.ErrLimit, or is that of the
 // source or the cache. It wraps ErrStale if the version was applied, but its head has expired.
-func (s *Subscriber) Update(ctx context.Context) error {
-	defer s.expire()
+func (s *Subscriber) Update(ctx context.Context) (err error) {
+	defer func() {
+		s.expire()
+		s.ended(err)
+	}()
 	if d := s.pause(); d > 0 {
 		return fmt.Errorf("share: the next head must wait for %v: %w", d.Round(time.Millisecond), ErrBudget)
 	}
@@ -28,6 +31,15 @@ func (s *Subscriber) Update(ctx context.Context) error {
 		return fmt.Errorf("share: read the head: %w", err)
 	}
 	return s.apply(ctx, b)
+}
+
+// ended counts an update.
+func (s *Subscriber) ended(err error) {
+	s.count(func(c *Counters) {
+		if c.Err = err; err != nil {
+			c.Failures++
+		}
+	})
 }
 
 // pause returns the time until the next head may be read. If it is zero, an update begins.

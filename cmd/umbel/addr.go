@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/share"
 )
 
 const addrFlag = "addr"
@@ -168,6 +169,8 @@ func replyHint(e *remote.Error) string {
 		return "use another name, or delete the filter with umbel delete"
 	case errors.Is(e, errors.ErrUnsupported):
 		return "umbel kinds lists what each kind supports"
+	case errors.Is(e, share.ErrStale):
+		return fmt.Sprintf("umbel peers --addr %s shows what the replica follows", e.Node)
 	case e.Status == http.StatusServiceUnavailable:
 		return "the node's log has the reason; try again later"
 	}

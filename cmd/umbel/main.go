@@ -21,12 +21,27 @@ const (
 	exitOK     = 0
 	exitAbsent = 1
 	exitError  = 2
+	// Those of publications.
+	exitStale       = 3
+	exitRefused     = 4
+	exitUnreachable = 5
 	// exitInterrupted is the exit code that shells report for a program ended by ^C.
 	exitInterrupted = 130
 )
 
 // errAbsent ends a verb whose query found an absent key. It isn't printed.
 var errAbsent = errors.New("absent")
+
+// codedError is an error with an exit code of its own.
+type codedError struct {
+	error
+	code int
+}
+
+func (e codedError) Unwrap() error { return e.error }
+
+// withCode gives an error an exit code.
+func withCode(code int, err error) error { return codedError{err, code} }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
@@ -58,6 +73,9 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	fmt.Fprintf(stderr, "umbel: %s\n", message(nodeError(err).Error()))
+	if e, ok := errors.AsType[codedError](err); ok {
+		return e.code
+	}
 	return exitError
 }
 

@@ -14,7 +14,7 @@ func TestPrintedCommands(t *testing.T) {
 		least        int
 	}{
 		{"../../README.md", "go run ./cmd/umbel ", []string{"readme.txt", "demo.txt", "serve.txt"}, 4},
-		{"../../docs/share.md", "umbel ", []string{"share.txt"}, 8},
+		{"../../docs/share.md", "umbel ", []string{"share.txt"}, 14},
 		{"../../docs/node.md#Publications", "umbel ", []string{"publications.txt"}, 6},
 	} {
 		scripts := ""

@@ -27,7 +27,8 @@ one object, or one object per line if it has many results: rates are fractions, 
 bytes, and infinite numbers are null.
 
 Exit codes: 0 success, or all keys may be present; 1 some keys are absent, packets are missing,
-or an answer was wrong; 2 error; 130 ended by ^C.
+or an answer was wrong; 2 error; 130 ended by ^C. Publications: 3 the version is out of date; 4 it is
+refused; 5 its source can't be read.
 Files are written completely or not at all. Keys added to a node before an error stay.`
 
 const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
@@ -70,7 +71,7 @@ func rootCommand() *cobra.Command {
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
-		keygenCommand(), publishCommand(), subscribeCommand(), demoCommand(),
+		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)

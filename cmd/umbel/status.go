@@ -156,18 +156,25 @@ func writeStatus(w io.Writer, s api.Status) error {
 		{"version", s.Version},
 		{"uptime", time.Duration(s.Uptime * float64(time.Second)).Round(time.Second).String()},
 		{"changes", writes},
-		{"durability", s.Durability},
 		{"filters", filters},
 		{"memory", quantity.Size(s.Bytes).String() + limit},
 		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
-		{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},
-		{"snapshot", snapshot},
+	}
+	if s.Durability != "" { // a node with a data directory
+		rows = append(rows, [][2]string{
+			{"durability", s.Durability},
+			{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},
+			{"snapshot", snapshot},
+		}...)
 	}
 	if s.Missing != nil {
 		rows = append(rows, [2]string{"missing", missingText(*s.Missing)})
 	}
 	for _, p := range s.Publications {
 		rows = append(rows, [2]string{"publication", publicationText(p)})
+	}
+	for _, p := range s.Subscriptions {
+		rows = append(rows, [2]string{"follows", subscriptionText(p)})
 	}
 	for _, row := range rows {
 		if _, err := fmt.Fprintf(w, "%-11s %s\n", row[0], row[1]); err != nil {
@@ -188,4 +195,17 @@ func publicationText(p api.Publication) string {
 		text += ", " + p.Error
 	}
 	return text + ", key " + p.PublicKey
+}
+
+// subscriptionText describes a publication that a replica follows in one line.
+func subscriptionText(p api.Subscription) string {
+	text := p.Filter + ": " + p.State
+	if p.Version > 0 {
+		age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second)
+		text += fmt.Sprintf(", version %v, %v old", quantity.Count(p.Version), age)
+	}
+	if p.Error != "" {
+		text += ", " + p.Error
+	}
+	return text + ", from " + p.Source
 }

@@ -1,262 +1,146 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"math"
-	"net/url"
-	"os"
-	"os/signal"
-	"runtime"
+	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/memory"
+	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
-	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/share/dir"
-	"github.com/umbel-filters/umbel/share/web"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/cmd/internal/replica"
 )
 
-const subscribeHelp = `Write the current version of a publication (umbel publish) to a file. SOURCE is its URL, or its
-directory. Nothing is written unless the version is signed with the public key, complete and valid.
+const subscribeHelp = `Follow publications (umbel publish) and answer queries from them, or copy one to a file. SOURCE is the
+URL of a publication, or its directory; NAME=SOURCE names its filter here. The public keys are in the
+order of the sources. Nothing is used unless it is signed with the public key, complete and valid.
 
-With --cache the version is kept in a directory, and the next run fetches what has changed since
-then. A cache also refuses heads that are older than the last one.
+With --stale, publications are served as filters of a replica: to Redis clients (--resp, --unix: BF.EXISTS,
+BF.MEXISTS, BF.INFO, UM.HAS, UM.INFO and other queries) and over HTTP (--http: the paths of umbel
+serve), both on 127.0.0.1 unless addresses are given. A filter has the name of its publication unless
+it is named. Clients can't change filters (-READONLY). Versions are kept in the directory --cache, so that
+a restart answers at once and fetches only what has changed. Settings can also be in a file (--config) or in
+the environment, as for umbel serve; --subscriptions has the publications then.
 
-With --follow new versions are fetched and written as they appear, until ^C. A version whose head
-has expired stays in the file, with a warning.
+--stale states what queries return while a version is out of date, because its head has expired:
+error is an error (-STALE, or status 503), maybe is that every key may be present, and last is the
+answer of the last version, in which keys that were added since are missing. /readyz succeeds while all
+versions are exact. SIGTERM and ^C end the replica after it has answered.
+
+With -o the current version is written to a file. With --cache the version is kept in a directory, and
+the next run fetches what has changed since then. A cache also refuses heads that are older than the
+last one. With --follow new versions are fetched and written as they appear, until ^C. A version whose
+head has expired stays in the file, with a warning. If the file can't be written, that is tried again;
+only the first write ends the command.
 
 A publication of a node (umbel serve) is at http://NODE/v1/publications/FILTER. If it is not public, the
-credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.`
+credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.
 
-const subscribeExample = `  umbel subscribe https://example.org/words --public-key words.pub -o words.umb
+Exit codes of -o: 3 the version is out of date; 4 it is not what the key signed, is older than one that
+was accepted, or is damaged; 5 the source can't be read; 2 other errors.`
+
+const subscribeExample = `  umbel subscribe https://example.org/words --public-key words.pub --stale error
+  umbel subscribe blocked=https://example.org/blocked --public-key blocked.pub --stale maybe --unix /run/umbel/redis.sock
+  umbel subscribe --config peers.yaml --stale last --cache /var/cache/umbel
+  umbel subscribe https://example.org/words --public-key words.pub -o words.umb
   umbel subscribe http://node:8780/v1/publications/words --public-key words.pub --token-file token -o words.umb
-  umbel subscribe public --public-key words.pub --cache cache -o words.umb --follow 1m
-  umbel has words.umb zebra`
-
-// subscription is the result of fetching a version.
-type subscription struct {
-	File    string    `json:"file"`
-	Name    string    `json:"name"`
-	Version uint64    `json:"version"`
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind"`
-	Bytes   uint64    `json:"bytes"`
-	Objects uint64    `json:"objects"`      // fetched
-	Fetched uint64    `json:"fetchedBytes"` // of these objects
-	Expires time.Time `json:"expires"`
-}
-
-func (s subscription) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: version %v of %s, %v bytes fetched, valid until %s\n", s.File, quantity.Count(s.Version), s.Name,
-		quantity.Count(s.Fetched), s.Expires.Local().Format(time.DateTime))
-	return err
-}
-
-// subscriber is one run of umbel subscribe.
-type subscriber struct {
-	cmd     *cobra.Command
-	output  string
-	s       *share.Subscriber
-	before  share.Counters
-	written *share.View
-}
+  umbel subscribe public --public-key words.pub --cache cache -o words.umb --follow 1m`
 
 func subscribeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "subscribe SOURCE --public-key KEY -o FILE",
-		Short:   "fetch a published filter, and follow it",
+		Use:     "subscribe [NAME=]SOURCE... --public-key KEY... --stale CHOICE | SOURCE --public-key KEY -o FILE",
+		Short:   "answer queries from published filters, or copy one",
 		Long:    subscribeHelp,
 		Example: subscribeExample,
-		Args:    arguments(1, 1),
+		Args:    arguments(0, -1),
 	}
+	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
-	key := flags.String("public-key", "", "public `KEY` of the publication, or a file that contains it")
-	output := flags.StringP("output", "o", "", "`FILE` to write")
-	cache := flags.String("cache", "", "`DIRECTORY` that keeps the version for the next run")
-	follow := flags.Duration("follow", 0, "look for new versions once per `period`, and write them until ^C")
+	keys := flags.StringArray("public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
+	output := flags.StringP("output", "o", "", "`FILE` to write, instead of serving the filter")
+	node.ReplicaFlags(flags)
 	addCredentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *key == "" || *output == "" {
-			return usageError(cmd, errors.New("give the public key with --public-key and the file to write with -o"))
+		if f := flags.Lookup("follow"); f.Changed && f.Value.String() == "0s" {
+			return usageError(cmd, errors.New("--follow is 0s, want a period such as 10s"))
 		}
-		verifier, err := parsePublicKey(*key)
+		specs, err := subscriptionsOf(args, *keys)
 		if err != nil {
-			return err
+			return usageError(cmd, err)
 		}
-		source, err := sourceOf(cmd, args[0], *follow)
-		if err != nil {
-			return err
+		if *output == "" {
+			return serveReplica(cmd, specs)
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		o := share.SubscriberOptions{
-			Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(),
-			Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
+		if others := replicaOnly(flags); len(others) > 0 {
+			return usageError(cmd, fmt.Errorf("-o writes a file and serves nothing: it can't be combined with %s", strings.Join(others, " and ")))
 		}
-		if *cache != "" {
-			store, err := dir.Create(*cache)
-			if errors.Is(err, dir.ErrLocked) {
-				return fmt.Errorf("another umbel subscribe uses the cache %s; give each its own", *cache)
-			}
-			if err != nil {
-				return err
-			}
-			defer store.Close()
-			o.Cache = store
+		if len(specs) != 1 {
+			return usageError(cmd, fmt.Errorf("%d sources are given; -o writes one", len(specs)))
 		}
-		s := subscriber{cmd: cmd, output: *output}
-		changed := make(chan struct{}, 1)
-		o.Changed = func(*share.View) {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		}
-		if s.s, err = share.NewSubscriber(ctx, o); err != nil {
-			return err
-		}
-		defer s.s.Close()
-		if *follow > 0 {
-			return s.follow(ctx, *follow, changed)
-		}
-		if err := s.s.Update(ctx); err != nil {
-			return notFound(ctx, source, err, args[0])
-		}
-		return s.put()
+		return copyPublication(cmd, specs[0], *output)
 	}
 	return cmd
 }
 
-// sourceOf returns the source at a URL or in a directory. The head at a URL is requested once per
-// period, if the server doesn't report changes itself.
-func sourceOf(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
-	if strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "http://") {
-		return webSource(cmd, where, period)
+// subscriptionsOf returns the publications of a command line.
+func subscriptionsOf(sources, keys []string) (replica.List, error) {
+	if len(sources) != len(keys) {
+		return nil, fmt.Errorf("%d sources and %d public keys are given; give one --public-key for each source", len(sources), len(keys))
 	}
-	if info, err := os.Stat(where); err != nil {
-		return nil, err
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file; give the directory or the URL of a publication", where)
+	var list replica.List
+	for i, arg := range sources {
+		filter, source := replica.ParseSource(arg)
+		list = append(list, replica.Spec{Filter: filter, Source: source, PublicKey: keys[i]})
 	}
-	return dir.Open(where), nil
+	return list, list.Check()
 }
 
-// webSource returns the source at a URL, with credentials. Those of the environment are for the user's nodes;
-// they are not sent to other servers.
-func webSource(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
-	u, err := url.Parse(where)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a URL", where)
-	}
-	o, err := credentials(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if o.Token == "" && u.User == nil && strings.Contains(u.Path, "/v1/publications/") {
-		o.Token = os.Getenv("UMBEL_CLIENT_TOKEN")
-		if user := os.Getenv("UMBEL_CLIENT_USER"); user != "" && o.Token == "" {
-			u.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
+// replicaOnly returns the flags that were given and that only a replica has.
+func replicaOnly(flags *pflag.FlagSet) (names []string) {
+	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
+	node.ReplicaFlags(settings)
+	flags.Visit(func(f *pflag.Flag) {
+		if settings.Lookup(f.Name) != nil && f.Name != "cache" && f.Name != "follow" {
+			names = append(names, "--"+f.Name)
 		}
-	}
-	client, err := remote.PublicationClient(u, o)
-	if err != nil {
-		return nil, err
-	}
-	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period})
+	})
+	return names
 }
 
-// notFound explains that a source has no publication.
-func notFound(ctx context.Context, source share.Source, err error, where string) error {
-	if !errors.Is(err, share.ErrNotFound) {
+// serveReplica serves publications until a signal ends it.
+func serveReplica(cmd *cobra.Command, specs replica.List) error {
+	load := func() (node.Config, error) {
+		c, _, err := node.LoadReplicaConfig(cmd.Flags())
+		if wantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
+			c.LogFormat = "json"
+		}
+		return c, err
+	}
+	c, err := load()
+	if err != nil {
 		return err
 	}
-	if _, head := source.Record(ctx, share.HeadName); errors.Is(head, share.ErrNotFound) {
-		return fmt.Errorf("%s has no publication: %w", where, err)
-	}
-	return fmt.Errorf("%s has a publication, but not all of it: %w", where, err)
-}
-
-// fetchLimits permits what fits into memory.
-func fetchLimits() wire.Limits {
-	l := wire.Limits{Bytes: math.MaxUint64, States: 1 << 20, Workers: runtime.GOMAXPROCS(0)}
-	if free, known := memory.Available(); known {
-		l.Bytes = free
-	}
-	return l
-}
-
-// put writes the version to the file, and prints it.
-func (s *subscriber) put() error {
-	v := s.s.View()
-	if err := container.Write(s.output, v.Filter().State()); err != nil {
+	if c.Following, err = openSources(cmd, slices.Concat(c.Subscriptions, specs), c); err != nil {
 		return err
 	}
-	s.written = v
-	h, c := v.Head(), s.s.Counters()
-	out := subscription{
-		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
-		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Expires: h.Expires(),
-	}
-	s.before = c
-	if isQuiet(s.cmd) {
-		return nil
-	}
-	if err := report(s.cmd, s.output, out, out.write); err != nil {
-		return err
-	}
-	return flush(s.cmd)
+	return node.Run(cmd.Context(), c, load)
 }
 
-// follow writes versions as they appear, until ctx ends or the file can't be written. It warns when the
-// version in the file has expired.
-func (s *subscriber) follow(ctx context.Context, period time.Duration, changed <-chan struct{}) error {
-	ctx, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- s.s.Run(ctx, period) }()
-	defer func() { stop(); <-ended }()
-	t := time.NewTicker(time.Second)
-	defer t.Stop()
-	expired := false
-	for {
-		switch v := s.s.View(); {
-		case v == nil:
-		case v.Exact():
-			expired = false
-			if s.written == nil || s.written.Head().ID != v.Head().ID {
-				if err := s.put(); err != nil {
-					return err
-				}
-			}
-		case !expired:
-			expired = true
-			h := v.Head()
-			fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: version %d expired at %s; %s\n", h.Version, h.Expires().Local().Format(time.DateTime), s.kept())
+// openSources opens the sources of publications.
+func openSources(cmd *cobra.Command, list replica.List, c node.Config) ([]replica.Publication, error) {
+	var all []replica.Publication
+	for _, spec := range list {
+		verifier, err := parsePublicKey(spec.PublicKey)
+		if err != nil {
+			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		case <-t.C:
+		source, err := sourceOf(cmd, spec.Source, cmp.Or(c.Follow, replica.DefaultPeriod))
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, replica.Publication{Spec: spec, Reader: source, Verifier: verifier})
 	}
-}
-
-// kept says what the file contains.
-func (s *subscriber) kept() string {
-	if s.written == nil {
-		return s.output + " is not written"
-	}
-	return s.output + " stays as it is"
+	return all, nil
 }

@@ -233,5 +233,6 @@ type Status struct {
 	LastSnapshot   *time.Time `json:"lastSnapshot,omitempty"`
 	SnapshotFailed string     `json:"snapshotFailed,omitempty"` // error of the last snapshot
 
-	Publications []Publication `json:"publications,omitempty"`
+	Publications  []Publication  `json:"publications,omitempty"`
+	Subscriptions []Subscription `json:"subscriptions,omitempty"` // of a replica
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
+	"github.com/umbel-filters/umbel/cmd/internal/replica"
 )
 
 // Options configure the handler.
@@ -39,10 +40,12 @@ type Options struct {
 	Snapshot func(ctx context.Context) error
 	// Publications are those of the server; nil: none.
 	Publications *publish.Set
-	Profile      bool           // serve /debug/pprof to administrators
-	Rates        *Rates         // requests per client; nil: no limit
-	Budget       *budget.Budget // memory of bodies and answers; nil: no limit
-	Disk         *budget.Budget // bytes of the files in Dir; nil: no limit
+	// Subscriptions are the publications that a replica follows; nil: the server is none.
+	Subscriptions *replica.Set
+	Profile       bool           // serve /debug/pprof to administrators
+	Rates         *Rates         // requests per client; nil: no limit
+	Budget        *budget.Budget // memory of bodies and answers; nil: no limit
+	Disk          *budget.Budget // bytes of the files in Dir; nil: no limit
 	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
 	// may be nil.
 	Serving context.Context

@@ -36,9 +36,11 @@ var (
 		return pos, err
 	}}
 	hasKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
-		f.Has(b.yes, b.ds)
-		b.n = len(b.ds)
-		return 0, nil
+		err := f.Has(b.yes, b.ds)
+		if err == nil {
+			b.n = len(b.ds)
+		}
+		return 0, err
 	}}
 	removeKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		pos, err := f.Remove(b.yes, b.ds)

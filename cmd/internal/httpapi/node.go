@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 //go:embed openapi.json
@@ -36,8 +37,11 @@ func (req *request) ready() error {
 }
 
 // writable reports whether filters can be changed too. The problem is not-ready if they cannot be
-// queried either, otherwise read-only.
+// queried either, replica if the server is one, otherwise read-only.
 func (req *request) writable() error {
+	if req.Subscriptions != nil {
+		return engine.ErrReplica
+	}
 	err := req.checkReady()
 	if err == nil && req.Writable != nil {
 		err = asProblem(readOnly, req.Writable())

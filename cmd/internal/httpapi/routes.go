@@ -60,6 +60,7 @@ func (h *handler) routes() []route {
 		{pattern: "POST /v1/filters/{name}/patch", right: access.Add | access.Remove, serve: (*request).patch},
 	}
 	rs = append(rs, publicationRoutes()...)
+	rs = append(rs, subscriptionRoutes()...)
 	if h.Profile {
 		rs = append(rs, profiles()...)
 	}

@@ -24,11 +24,13 @@ type Options struct {
 	Totals  func() Totals // since the start
 	// Publications returns the states of the publications.
 	Publications func() []api.Publication
-	Disk         *Latencies
-	Commands     []string      // commands that Observe may be called with
-	Filters      int           // number of largest filters with their own series
-	Every        time.Duration // interval between surveys
-	Version      string
+	// Subscriptions returns the states of the publications that a replica follows.
+	Subscriptions func() []api.Subscription
+	Disk          *Latencies
+	Commands      []string      // commands that Observe may be called with
+	Filters       int           // number of largest filters with their own series
+	Every         time.Duration // interval between surveys
+	Version       string
 }
 
 // Totals are totals of all clients since the start.
@@ -71,7 +73,7 @@ func New(o Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, m.commands, m.survey, m.requests, m.waits, state{o}, publications{o.Publications},
+	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, m.commands, m.survey, m.requests, m.waits, state{o}, publications{o.Publications}, subscriptions{o.Subscriptions},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -20,7 +20,7 @@ import (
 
 // described returns the names of all metrics that are this package's own.
 func described(m *Metrics) (names []string) {
-	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}, publications{}} {
+	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}, publications{}, subscriptions{}} {
 		ch := make(chan *prometheus.Desc)
 		go func() {
 			c.Describe(ch)
@@ -169,5 +169,31 @@ umbel_filter_false_positive_ratio{filter="lost",kind="bloom"} 1
 umbel_filter_false_positive_ratio{filter="whole",kind="bloom"} 0
 `), "umbel_filter_false_positive_ratio"); err != nil || !ok {
 		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+// Subscriptions without a version have no metrics of a version.
+func TestSubscriptions(t *testing.T) {
+	expires := time.UnixMilli(1_500_500)
+	s := subscriptions{func() []api.Subscription {
+		return []api.Subscription{
+			{Filter: "words", State: api.SubscriptionExact, Version: 14, AgeSeconds: 3, Expires: &expires, Bytes: 100, FPRate: 0.5, Versions: 2, FetchedBytes: 45, Resyncs: 1, Failures: 3},
+			{Filter: "none", State: api.SubscriptionWaiting},
+		}
+	}}
+	if err := testutil.CollectAndCompare(s, strings.NewReader(`
+# HELP umbel_subscription_exact 1 if the version is verified and its head is valid, otherwise 0.
+# TYPE umbel_subscription_exact gauge
+umbel_subscription_exact{filter="none"} 0
+umbel_subscription_exact{filter="words"} 1
+# HELP umbel_subscription_expiry_timestamp_seconds Time at which the head expires, in seconds since 1970.
+# TYPE umbel_subscription_expiry_timestamp_seconds gauge
+umbel_subscription_expiry_timestamp_seconds{filter="words"} 1500.5
+# HELP umbel_subscription_failures_total Updates that failed.
+# TYPE umbel_subscription_failures_total counter
+umbel_subscription_failures_total{filter="none"} 0
+umbel_subscription_failures_total{filter="words"} 3
+`), "umbel_subscription_exact", "umbel_subscription_expiry_timestamp_seconds", "umbel_subscription_failures_total"); err != nil {
+		t.Error(err)
 	}
 }

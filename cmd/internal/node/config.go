@@ -12,16 +12,25 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/replica"
 )
 
 // Config contains all settings of a node. DefaultConfig returns the defaults. The comment of a field names
 // its setting, which is the name of the flag and of the key in the file of settings. The environment
 // variable has the prefix UMBEL_ and capital letters.
 type Config struct {
-	Data string // data
+	Replica bool // the node follows publications (umbel subscribe) instead of having a data directory
+
+	Data          string                // data
+	Subscriptions replica.List          // subscriptions
+	Following     []replica.Publication // those of Subscriptions and of the command line, which is no setting
+	Cache         string                // cache
+	Stale         string                // stale: error, maybe or last
+	Follow        time.Duration         // follow
 
 	RESP                 string // resp: host:port, port 0 means any; "off": not served
 	HTTP                 string // http: likewise
+	Unix                 string // unix: path of a socket for Redis clients; "": none
 	TLSCert              string // tls-cert: PEM file; "": no TLS
 	TLSKey               string // tls-key
 	TLSClientCA          string // tls-client-ca
@@ -73,9 +82,11 @@ func DefaultConfig() Config {
 
 // Flags adds a flag for each setting, and one for the file of settings, to fs. LoadConfig reads
 // them.
-func Flags(fs *pflag.FlagSet) {
+func Flags(fs *pflag.FlagSet) { addFlags(fs, Config{}) }
+
+func addFlags(fs *pflag.FlagSet, c Config) {
 	fs.String(fileFlag, "", "YAML `file` with settings; the keys are the names of these flags")
-	new(Config).flags(fs)
+	c.flags(fs)
 }
 
 // fileFlag is the flag with the path of the file of settings.
@@ -83,10 +94,19 @@ const fileFlag = "config"
 
 // flags binds the fields of c to flags and sets the defaults. It is the only list of settings.
 func (c *Config) flags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.Data, "data", "umbel-data", "data `directory`")
+	c.serverFlags(fs)
+	if c.Replica {
+		c.replicaFlags(fs)
+	} else {
+		c.dataFlags(fs)
+	}
+}
 
+// serverFlags are the settings of nodes with a data directory and of replicas.
+func (c *Config) serverFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.RESP, "resp", "127.0.0.1:6380", "`address` for Redis clients; off: none")
 	fs.StringVar(&c.HTTP, "http", "127.0.0.1:8780", "`address` for HTTP; off: none")
+	fs.StringVar(&c.Unix, "unix", "", "`path` of a Unix socket for Redis clients, without TLS; its directory decides who may connect")
 	fs.StringVar(&c.TLSCert, "tls-cert", "", "PEM `file` with the certificate chain; enables TLS for all addresses")
 	fs.StringVar(&c.TLSKey, "tls-key", "", "PEM `file` with the key of the certificate")
 	fs.StringVar(&c.TLSClientCA, "tls-client-ca", "", "PEM `file` with the authorities that sign client certificates")
@@ -103,6 +123,23 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	fs.Float64Var(&c.Rate, "rate", 0, "commands per second per Redis connection; 0: no limit")
 	fs.Float64Var(&c.HTTPRate, "http-rate", 0, "HTTP requests per second per client; 0: no limit")
 
+	c.MaxMemory = Memory{Auto: true}
+	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")
+	c.MaxClientMemory = Memory{Auto: true}
+	fs.Var(&c.MaxClientMemory, "max-client-memory", "memory limit of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
+
+	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `address`")
+	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "number of largest filters with their own series")
+	fs.BoolVar(&c.Pprof, "pprof", false, "serve /debug/pprof to administrators")
+	choiceVar(fs, &c.LogLevel, "log-level", "info", "minimum level", "debug", "info", "warn", "error")
+	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
+	fs.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")
+	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time limit for closing connections and writing changes at shutdown")
+}
+
+// dataFlags are the settings of nodes with a data directory.
+func (c *Config) dataFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.Data, "data", "umbel-data", "data `directory`")
 	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
 	fs.DurationVar(&c.CommitDelay, "commit-delay", 0, "time to wait for more changes before a write to the log")
 	fs.DurationVar(&c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "time between snapshots; 0: only on request or by snapshot-bytes")
@@ -111,31 +148,19 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "limit of the files of log, snapshots, reserve and copies; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
 	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if data on the disk is lost, and log what is lost")
 
-	c.MaxMemory = Memory{Auto: true}
-	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")
-	c.MaxClientMemory = Memory{Auto: true}
-	fs.Var(&c.MaxClientMemory, "max-client-memory", "memory limit of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
 	choiceVar(fs, &c.Hash, "hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
 	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive rate of filters made by BF.ADD")
 	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "initial capacity of filters made by BF.ADD, in keys")
 	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "growth factor of the layers of filters made by BF.ADD")
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
-
-	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `address`")
-	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "number of largest filters with their own series")
-	fs.BoolVar(&c.Pprof, "pprof", false, "serve /debug/pprof to administrators")
 	fs.Var(&c.Publications, "publications", "filters to publish, a `list` of filter, key, period, valid, directory, public, publish-seed; see docs/node.md")
-	choiceVar(fs, &c.LogLevel, "log-level", "info", "minimum level", "debug", "info", "warn", "error")
-	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
-	fs.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")
-	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time limit for closing connections and writing changes at shutdown")
 }
 
 // Validate returns an error if settings contradict each other or would serve other machines
 // without TLS and users. The error contains the remedy.
 func (c Config) Validate() error {
-	if c.RESP == off && c.HTTP == off {
+	if c.RESP == off && c.HTTP == off && c.Unix == "" {
 		return fmt.Errorf("resp and http are both off; enable one of them")
 	}
 	for name, address := range map[string]string{"resp": c.RESP, "http": c.HTTP, "metrics": c.metricsAddress()} {
@@ -147,29 +172,44 @@ func (c Config) Validate() error {
 		}
 	}
 	switch {
-	case c.Data == "":
-		return fmt.Errorf("data is empty, want a directory")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return fmt.Errorf("tls-cert and tls-key must be set together")
 	case c.TLSClientCA != "" && c.TLSCert == "":
 		return fmt.Errorf("tls-client-ca needs tls-cert and tls-key")
 	case c.TLSRequireClient && c.TLSClientCA == "":
 		return fmt.Errorf("tls-require-client-cert needs tls-client-ca")
+	case c.MaxClients < 1:
+		return fmt.Errorf("max-clients is %d, want at least 1", c.MaxClients)
+	case c.MetricsFilters < 0 || c.Rate < 0 || c.HTTPRate < 0 || c.IdleTimeout < 0 || c.DrainDelay < 0 || c.ShutdownTimeout < 0:
+		return fmt.Errorf("metrics-filters, rates and times can't be negative")
+	}
+	check := c.validateData
+	if c.Replica {
+		check = c.validateReplica
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	return c.checkReach()
+}
+
+// validateData is Validate for the settings of dataFlags.
+func (c Config) validateData() error {
+	switch {
+	case c.Data == "":
+		return fmt.Errorf("data is empty, want a directory")
 	case !(c.BFErrorRate > 0 && c.BFErrorRate < 1):
 		return fmt.Errorf("bf-error-rate is %v, want more than 0 and less than 1", c.BFErrorRate)
 	case c.BFInitialSize < 1 || c.BFInitialSize > 1<<30:
 		return fmt.Errorf("bf-initial-size is %d, want 1 to %d", c.BFInitialSize, 1<<30)
 	case c.BFExpansionFactor > 32768:
 		return fmt.Errorf("bf-expansion-factor is %d, want 0 to 32768", c.BFExpansionFactor)
-	case c.MaxClients < 1:
-		return fmt.Errorf("max-clients is %d, want at least 1", c.MaxClients)
-	case c.MetricsFilters < 0 || c.Rate < 0 || c.HTTPRate < 0 || c.IdleTimeout < 0 || c.CommitDelay < 0 ||
-		c.SnapshotInterval < 0 || c.DrainDelay < 0 || c.ShutdownTimeout < 0:
-		return fmt.Errorf("metrics-filters, rates and times can't be negative")
+	case c.CommitDelay < 0 || c.SnapshotInterval < 0:
+		return fmt.Errorf("commit-delay and snapshot-interval can't be negative")
 	case c.CommitDelay > time.Second:
 		return fmt.Errorf("commit-delay is %v, want at most 1s because every write waits for it", c.CommitDelay)
 	}
-	return c.checkReach()
+	return nil
 }
 
 // checkReach returns an error if other machines can connect without TLS and users, unless that is

@@ -29,7 +29,7 @@ func loadWith(t *testing.T, flags, environ []string, file string) (Config, Origi
 	if err := fs.Parse(flags); err != nil {
 		t.Fatal(err)
 	}
-	return load(fs, func() []string { return environ })
+	return load(Config{}, fs, func() []string { return environ })
 }
 
 // Flags come before the environment, that before the file, that before defaults; and each value

@@ -57,6 +57,11 @@ var events = map[string]string{
 	"could not remove old objects of a publication; will retry":                            "cleanup-failed",
 	"publication stopped": "publication-stopped",
 
+	"replica ready":        "ready",
+	"publication is exact": "subscription-exact",
+	"publication is stale, because its head has expired":                   "subscription-stale",
+	"version can't be used; the one before answers until its head expires": "subscription-refused",
+
 	"snapshot taken": "snapshot",
 	"the process ended while it wrote or removed a manifest, which is completed": "snapshot-interrupted",
 	"snapshot failed":                                          "snapshot-failed",

@@ -23,6 +23,8 @@ type hashers struct{ bloom, other umbel.Hasher }
 // filters and produce false positives at will.
 func hashersOf(c Config) (hashers, error) {
 	switch {
+	case c.Replica: // makes no filters
+		return hashers{}, nil
 	case c.Hash == "xxh3":
 		return hashers{}, nil
 	case c.Hash == "redisbloom", c.Hash == "auto" && len(c.exposed()) == 0:

@@ -35,7 +35,7 @@ func (p process) Info() []keyspace.Section {
 		port = a.String()[strings.LastIndexByte(a.String(), ':')+1:]
 	}
 	up, use, status := time.Since(p.began), usageNow(), p.store.Status()
-	return []keyspace.Section{
+	sections := []keyspace.Section{
 		{Name: "Server", Fields: [][2]string{
 			{"redis_version", redisVersion},
 			{"redis_mode", "standalone"},
@@ -85,6 +85,10 @@ func (p process) Info() []keyspace.Section {
 		}},
 		{Name: "Cluster", Fields: [][2]string{{"cluster_enabled", "0"}}},
 	}
+	if p.following != nil {
+		sections = append(sections, p.subscriptionsSection())
+	}
+	return sections
 }
 
 func (p process) memoryFields(use usage) [][2]string {
@@ -200,7 +204,7 @@ func (n *Node) status() api.Status {
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
 		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Missing: api.NewMissing(n.engine.MissingNames()), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
-		Snapshotting: s.Snapshotting, Publications: n.publications.List(),
+		Snapshotting: s.Snapshotting, Publications: n.publications.List(), Subscriptions: n.following.List(),
 	}
 	if err := n.Writable(); err != nil {
 		status.Problem = err.Error()

@@ -38,13 +38,20 @@ var ignored = regexp.MustCompile(`^UMBEL_(ADDR|CONFIG|CLIENT_.*|SERVICE_.*|PORT(
 // --config or UMBEL_CONFIG, over defaults. fs has the flags that Flags added. An unknown setting
 // is an error that contains the nearest known name.
 func LoadConfig(flags *pflag.FlagSet) (Config, Origins, error) {
-	return load(flags, os.Environ)
+	return load(Config{}, flags, os.Environ)
 }
 
-func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error) {
-	var c Config
-	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+// LoadReplicaConfig is LoadConfig for the settings of a replica. fs has the flags that ReplicaFlags added.
+func LoadReplicaConfig(flags *pflag.FlagSet) (Config, Origins, error) {
+	return load(Config{Replica: true}, flags, os.Environ)
+}
+
+// load sets the settings of c.
+func load(c Config, flags *pflag.FlagSet, environ func() []string) (Config, Origins, error) {
+	known, foreign := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.flags(known)
+	other := Config{Replica: !c.Replica}
+	other.flags(foreign)
 	path, file, err := readFile(flags, environ())
 	if err != nil {
 		return c, nil, fmt.Errorf("settings: file %s: %w", path, err)
@@ -56,7 +63,7 @@ func load(flags *pflag.FlagSet, environ func() []string) (Config, Origins, error
 		origin func(name string) string
 	}{
 		{file, func(name string) string { return "file " + path + ": " + name }},
-		{variables(environ()), func(name string) string { return "environment " + variable(name) }},
+		{variables(environ(), known, foreign), func(name string) string { return "environment " + variable(name) }},
 		{changed(flags, known), func(name string) string { return "flag --" + name }},
 	} {
 		for _, name := range slices.Sorted(maps.Keys(source.values)) {
@@ -97,20 +104,30 @@ func readFile(flags *pflag.FlagSet, environ []string) (path string, values map[s
 	if path == "" {
 		return "", nil, nil
 	}
-	data, err := os.ReadFile(path)
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return path, nil, pe.Err
-	}
-	return path, values, yamltext.Error(yaml.Unmarshal(data, &values))
+	values, err = parseFile(path)
+	return path, values, err
 }
 
-// variables returns the settings of the environment by name.
-func variables(environ []string) map[string]any {
+// parseFile parses a file of settings.
+func parseFile(path string) (values map[string]any, err error) {
+	data, err := os.ReadFile(path)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return nil, pe.Err
+	}
+	return values, yamltext.Error(yaml.Unmarshal(data, &values))
+}
+
+// variables returns the settings of the environment by name. An environment may have settings for nodes
+// with a data directory and for replicas; the foreign ones are left out.
+func variables(environ []string, known, foreign *pflag.FlagSet) map[string]any {
 	values := map[string]any{}
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		if setting, ok := strings.CutPrefix(name, prefix); ok && setting != "" && !ignored.MatchString(name) {
-			values[strings.ReplaceAll(strings.ToLower(setting), "_", "-")] = value
+			name := strings.ReplaceAll(strings.ToLower(setting), "_", "-")
+			if known.Lookup(name) != nil || foreign.Lookup(name) == nil {
+				values[name] = value
+			}
 		}
 	}
 	return values
@@ -127,7 +144,7 @@ func changed(flags, known *pflag.FlagSet) map[string]any {
 	return values
 }
 
-// textOf formats a value of a file for a flag's Set. Only Publications may be a list.
+// textOf formats a value of a file for a flag's Set. Only Publications and replica.List may be lists.
 func textOf(to pflag.Value, v any) (string, error) {
 	if list, ok := v.([]any); ok && to.Type() == new(Publications).Type() {
 		b, err := yaml.Marshal(list)

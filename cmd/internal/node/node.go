@@ -28,6 +28,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
+	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
@@ -49,12 +50,13 @@ type Node struct {
 
 	oplog   oplog.Log
 	engine  *engine.Engine
-	store   *store.Store
+	store   keeper
 	bloom   *redisbloom.Module
 	monitor *keyspace.Monitor
 	metrics *metrics.Metrics
-	// publications publishes filters.
+	// publications publishes filters; nil in a replica.
 	publications *publish.Set
+	following    *replica.Set // nil unless the node is a replica
 
 	latencies *metrics.Latencies
 
@@ -124,20 +126,44 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	if n.listeners, err = listen(c); err != nil {
 		return nil, err
 	}
-	if err := n.recover(ctx); err != nil {
+	if err := n.open(ctx); err != nil {
 		return nil, err
-	}
-	if err := n.publish(); err != nil {
-		return nil, fmt.Errorf("publications: %w", err)
 	}
 	if err := n.serve(); err != nil {
 		return nil, err
 	}
 	n.startBackground()
-	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
+	n.logReady()
+	return n, nil
+}
+
+// logReady logs what is served.
+func (n *Node) logReady() {
+	c := n.config
+	if c.Replica {
+		n.log.Info("replica ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
+			"cache", c.Cache, "stale", c.Stale, "filters", n.engine.Len(), "limit", n.limit())
+		return
+	}
+	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
 		"digests", n.found.Digests, "took", n.found.Took, "durability", c.Durability, "hash", n.hashes(), "limit", n.limit())
-	return n, nil
+}
+
+// open opens the data directory, or what a replica follows.
+func (n *Node) open(ctx context.Context) error {
+	n.disk = budget.New(uint64(n.config.MaxDisk))
+	n.copies = n.disk.Part(0)
+	if n.config.Replica {
+		return n.follow(ctx)
+	}
+	if err := n.recover(ctx); err != nil {
+		return err
+	}
+	if err := n.publish(); err != nil {
+		return fmt.Errorf("publications: %w", err)
+	}
+	return nil
 }
 
 // secure loads users and certificates.
@@ -164,8 +190,6 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	n.disk = budget.New(uint64(c.MaxDisk))
-	n.copies = n.disk.Part(0)
 	on, err := openData(ctx, c, n.log, n.openLog, n.disk, false)
 	if err != nil {
 		return err
@@ -178,15 +202,10 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if _, err := hashersOf(c); err != nil { // makes the seed that backups contain
 		return err
 	}
-	limit := memoryLimit(c.MaxMemory, 0)
-	setGoMemoryLimit(limit)
-	n.engine = newEngine(limit)
-	n.budget = budget.New(clientMemory(c.MaxClientMemory, limit))
+	n.makeEngine(nil)
 	l := n.startLoading()
 	defer l.end()
-	percent := 100
-	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
-	n.store, n.found, err = store.Open(ctx, n.oplog, on.snapshots, n.engine, store.Options{
+	kept, found, err := store.Open(ctx, n.oplog, on.snapshots, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
 		SnapshotInterval: c.SnapshotInterval,
@@ -200,10 +219,11 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		Lost:             on.lost,
 		Log:              n.log.With("part", "store"),
 	})
-	logTorn(n.log, n.found)
-	if err != nil {
+	logTorn(n.log, found)
+	if n.found = found; err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
+	n.store = kept
 	logLoss(n.log, n.found)
 	return nil
 }
@@ -281,31 +301,50 @@ func snapshotsDir(data string) string { return filepath.Join(data, "snapshots") 
 // copiesDir returns the directory for copies of large filters while they are sent.
 func copiesDir(data string) string { return filepath.Join(data, "copies") }
 
+// makeEngine makes the engine of the node. readOnly is why clients may not change filters, nil if they may.
+func (n *Node) makeEngine(readOnly error) {
+	limit := memoryLimit(n.config.MaxMemory, 0)
+	setGoMemoryLimit(limit)
+	n.engine = newEngine(limit, readOnly)
+	n.budget = budget.New(clientMemory(n.config.MaxClientMemory, limit))
+	percent := 100
+	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
+}
+
 // newEngine returns an empty engine with all kinds.
-func newEngine(limit uint64) *engine.Engine {
+func newEngine(limit uint64, readOnly error) *engine.Engine {
 	return engine.New(engine.Options{
 		// Includes the kind of CF.* even if CF.* is not served, for filters that exist already.
 		Kinds:     append(slices.Clone(filter.All), redisbloom.CuckooKind),
 		Now:       func() int64 { return time.Now().UnixMilli() },
 		MaxMemory: limit,
+		ReadOnly:  readOnly,
 	})
 }
 
-// RESP, HTTP and Metrics return the addresses that are served, nil if off.
+// RESP, HTTP, Unix and Metrics return the addresses that are served, nil if off.
 func (n *Node) RESP() net.Addr    { return address(n.listeners.resp) }
+func (n *Node) Unix() net.Addr    { return address(n.listeners.unix) }
 func (n *Node) HTTP() net.Addr    { return address(n.listeners.http) }
 func (n *Node) Metrics() net.Addr { return address(n.listeners.metrics) }
 
-// Ready returns an error if the node does not answer queries, or will end.
+// Ready returns an error if the node does not answer queries, or will end, or if it is a replica and a
+// version is out of date.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("shutting down")
+	}
+	if n.following != nil {
+		return n.following.Exact()
 	}
 	return nil
 }
 
 // Writable returns an error if the node accepts no changes.
 func (n *Node) Writable() error {
+	if n.following != nil {
+		return engine.ErrReplica
+	}
 	if err := n.Ready(); err != nil {
 		return err
 	}

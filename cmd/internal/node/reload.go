@@ -20,10 +20,11 @@ func (n *Node) Reload(c Config) error {
 	}
 	errs = append(errs, n.setLevel(c.LogLevel))
 	n.setMemory(c.MaxMemory)
-	publications := n.publications.Apply(c.Publications)
-	errs = append(errs, publications)
-	if publications != nil {
-		c.Publications = n.limits.Load().Publications
+	if n.publications != nil {
+		if err := n.publications.Apply(c.Publications); err != nil {
+			errs = append(errs, err)
+			c.Publications = n.limits.Load().Publications
+		}
 	}
 	n.limitClients(c)
 	before := map[string]string{}

@@ -101,6 +101,17 @@ func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
 
 // welcome prints what to try next. It is for a person at a terminal.
 func welcome(w io.Writer, n *Node) {
+	if n.config.Replica {
+		fmt.Fprintln(w, "\nThe replica is ready. Try in another terminal:")
+		for _, p := range n.following.List() {
+			if a := n.RESP(); a != nil {
+				_, port, _ := net.SplitHostPort(a.String())
+				fmt.Fprintf(w, "  redis-cli -p %s BF.EXISTS %s KEY\n", port, p.Filter)
+			}
+		}
+		fmt.Fprintf(w, "  umbel peers\nThe versions are kept in %s. ^C stops the replica.\n\n", n.config.Cache)
+		return
+	}
 	fmt.Fprintln(w, "\numbel is ready. Try in another terminal:")
 	if a := n.RESP(); a != nil {
 		_, port, _ := net.SplitHostPort(a.String())

@@ -33,13 +33,16 @@ func (n *Node) serve() error {
 	table := n.commands(h)
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
-			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List, Disk: n.latencies, Commands: slices.Collect(maps.Keys(table)),
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List, Subscriptions: n.following.List, Disk: n.latencies, Commands: slices.Collect(maps.Keys(table)),
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}
 	n.resp = n.newRESP(table)
 	if l := n.listeners.resp; l != nil {
 		n.run("resp", func() error { return n.resp.Serve(n.encrypt(l)) })
+	}
+	if l := n.listeners.unix; l != nil {
+		n.run("unix", func() error { return n.resp.Serve(l) })
 	}
 	if l := n.listeners.http; l != nil {
 		n.serveHTTP("http", l, n.api(h))
@@ -86,6 +89,9 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Budget:   n.budget,
 		Redis:    redisVersion, Modules: []resp.Module{{Name: "bf", Version: bloomVersion}},
 		Log: n.log.With("part", "resp"),
+	}
+	if n.config.Replica {
+		o.ReadOnly = command.ReadOnly
 	}
 	if n.users == nil {
 		o.Default = command.Everyone()
@@ -153,12 +159,9 @@ func (n *Node) api(h hashers) http.Handler {
 		Hasher:       h.other,
 		MaxBody:      int64(n.config.MaxBody),
 		Hosts:        n.config.hosts(n.config.HTTP),
-		Dir:          copiesDir(n.config.Data),
 		Ready:        n.Ready,
 		Writable:     n.Writable,
 		Status:       n.status,
-		Backup:       n.store.Backup,
-		Snapshot:     n.store.Snapshot,
 		Publications: n.publications,
 		Profile:      n.config.Pprof,
 		Rates:        n.rates,
@@ -166,6 +169,11 @@ func (n *Node) api(h hashers) http.Handler {
 		Disk:         n.copies,
 		Serving:      n.serving,
 		Log:          n.log.With("part", "http"),
+	}
+	if n.config.Replica {
+		o.Subscriptions = n.following
+	} else {
+		o.Dir, o.Backup, o.Snapshot = copiesDir(n.config.Data), n.store.Backup, n.store.Snapshot
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request

@@ -67,7 +67,10 @@ func (n *Node) closeStore(closing, final context.Context) error {
 	case <-final.Done(): // a task waits for a call of the operating system
 		err = errors.Join(err, errTasks)
 	}
-	return errors.Join(err, n.oplog.Close())
+	if n.oplog != nil {
+		err = errors.Join(err, n.oplog.Close())
+	}
+	return err
 }
 
 var errTasks = errors.New("background tasks have not ended, because the disk does not respond")

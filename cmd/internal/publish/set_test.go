@@ -104,7 +104,7 @@ func TestCheck(t *testing.T) {
 func TestFileName(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range []string{"words", "a/b", "../x", ".", "..", "%2E", "%2E%2E", "a:b", `a\b`, "a%2Fb", "é", "CON"} {
-		file := fileName(name)
+		file := DirectoryName(name)
 		if file != filepath.Base(filepath.Join("d", file)) || strings.Trim(file, ".") == "" || strings.ContainsAny(file, `/\:*`) {
 			t.Errorf("%q is in the file %q", name, file)
 		}

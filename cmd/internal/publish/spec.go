@@ -46,7 +46,7 @@ func (s Spec) complete(below string) (Spec, error) {
 	if s.Valid == 0 {
 		s.Valid = max(minValid, (3*s.Period + time.Second - 1).Truncate(time.Second))
 	}
-	name := fileName(s.Filter)
+	name := DirectoryName(s.Filter)
 	switch {
 	case s.Filter == "":
 		return s, fmt.Errorf("a publication has no filter")
@@ -90,8 +90,8 @@ func Check(specs []Spec) error {
 	return nil
 }
 
-// fileName returns the name of a filter as the name of a directory.
-func fileName(filter string) string {
+// DirectoryName returns the name of a filter as the name of a directory.
+func DirectoryName(filter string) string {
 	name := url.PathEscape(filter)
 	if strings.Trim(name, ".") == "" {
 		name = strings.ReplaceAll(name, ".", "%2E")

@@ -1,9 +1,31 @@
 package remote
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
+
+// Subscriptions returns the states of the publications that a replica follows.
+func (c *Client) Subscriptions(ctx context.Context) ([]api.Subscription, error) {
+	var list api.SubscriptionList
+	err := c.json(ctx, http.MethodGet, "/v1/subscriptions", nil, &list)
+	return list.Subscriptions, err
+}
+
+// Owners returns, for each key, the filters of a replica that may contain it, in the order in which to ask
+// them. Keys are UTF-8.
+func (c *Client) Owners(ctx context.Context, keys []string) ([][]string, error) {
+	var owners api.Owners
+	err := c.json(ctx, http.MethodPost, "/v1/subscriptions/has", api.KeyList{Keys: keys}, &owners)
+	if err == nil && len(owners.Filters) != len(keys) {
+		err = fmt.Errorf("%s answered %d of %d keys", c.Base.Host, len(owners.Filters), len(keys))
+	}
+	return owners.Filters, err
+}
 
 // PublicationClient returns a client for requests to the server of a URL, with the certificates and the
 // token of o. Other servers, to which it may redirect, do not get the token.

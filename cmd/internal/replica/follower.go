@@ -1,0 +1,109 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+)
+
+// follower follows one publication.
+type follower struct {
+	Publication
+	engine     *engine.Engine
+	stale      share.Stale
+	cache      *dir.Store
+	subscriber *share.Subscriber
+	log        *slog.Logger
+	shown      atomic.Pointer[version] // in the engine; nil: none yet
+	refused    atomic.Pointer[error]   // why the engine has an older version than the subscriber
+	wasExact   bool                    // of logState
+}
+
+// begin stores the version of the cache in the engine, or an empty filter.
+func (f *follower) begin() error {
+	if v := f.subscriber.View(); v != nil {
+		f.show(v)
+		if err := f.refused.Load(); err != nil {
+			return *err
+		}
+		return nil
+	}
+	empty, err := bloom.NewShape(bloom.Shape{M: 64, K: 1})
+	if err != nil {
+		return err
+	}
+	_, err = f.engine.Follow(f.Filter, empty, 0, func() error {
+		if f.stale == share.StaleMaybe {
+			return engine.ErrMaybe
+		}
+		return fmt.Errorf("no version has arrived yet: %w", share.ErrStale)
+	})
+	return err
+}
+
+// run follows the publication until ctx ends.
+func (f *follower) run(ctx context.Context, period time.Duration) {
+	_ = f.subscriber.Run(ctx, period) // the error is that of ctx
+}
+
+// show stores a version in the engine.
+func (f *follower) show(v *share.View) {
+	h := v.Head()
+	_, err := f.engine.Follow(f.Filter, v.Filter(), h.Version, func() error { return f.check(v) })
+	if err != nil {
+		f.refused.Store(&err)
+		f.log.Error("version can't be used; the one before answers until its head expires", "version", h.Version, "error", err)
+		return
+	}
+	f.refused.Store(nil)
+	f.shown.Store(newVersion(v))
+	f.log.Debug("new version", "version", h.Version, "bytes", h.Bytes)
+}
+
+// isExact reports whether a view is exact now. The timer that ends View.Exact may be late on a busy machine.
+func isExact(v *share.View) bool {
+	h := v.Head()
+	return v.Exact() && time.Now().Before(h.Expires())
+}
+
+// logState logs when the version becomes exact or stale. It is called by one goroutine.
+func (f *follower) logState() {
+	v := f.subscriber.View()
+	exact := v != nil && isExact(v)
+	if exact == f.wasExact {
+		return
+	}
+	h := v.Head()
+	if f.wasExact = exact; exact {
+		f.log.Info("publication is exact", "version", h.Version, "bytes", h.Bytes)
+	} else {
+		f.log.Warn("publication is stale, because its head has expired", "version", h.Version, "expires", h.Expires())
+	}
+}
+
+// check returns nil while the version of a view answers, and otherwise what engine.Engine.Follow documents.
+// A later view has the same filter if only the head was renewed.
+func (f *follower) check(shown *share.View) error {
+	h := shown.Head()
+	switch now := f.subscriber.View(); {
+	case now.Filter() == shown.Filter() && isExact(now):
+		return nil
+	case now.Filter() != shown.Filter() && time.Now().Before(h.Expires()):
+		return nil // the next version is about to be stored
+	}
+	switch f.stale {
+	case share.StaleLast:
+		return nil
+	case share.StaleMaybe:
+		return engine.ErrMaybe
+	}
+	h = f.subscriber.View().Head() // it may have been renewed
+	return fmt.Errorf("the head of version %d was valid until %s: %w", h.Version, h.Expires().Format(time.RFC3339), share.ErrStale)
+}

@@ -1,0 +1,61 @@
+package replica
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/share"
+)
+
+// version is a version in the engine, measured once.
+type version struct {
+	view  *share.View
+	stats umbel.Stats
+}
+
+func newVersion(v *share.View) *version { return &version{v, v.Filter().Stats()} }
+
+// status returns the state of the publication.
+func (f *follower) status() api.Subscription {
+	c := f.subscriber.Counters()
+	s := api.Subscription{
+		Filter: f.Filter, Path: api.FilterPath(f.Filter), Name: f.Verifier.Name(), Source: withoutCredentials(f.Source), Zone: f.Zone, Cost: f.Cost,
+		State: api.SubscriptionWaiting, Versions: c.Versions, Objects: c.Objects, FetchedBytes: c.Bytes, Resyncs: c.Resyncs, Failures: c.Failures,
+	}
+	if c.Err != nil {
+		s.Error = c.Err.Error()
+	}
+	if err := f.refused.Load(); err != nil {
+		s.Error = (*err).Error()
+	}
+	shown := f.shown.Load()
+	if shown == nil {
+		return s
+	}
+	// The head may have been renewed since the version was stored.
+	view := f.subscriber.View()
+	if view.Filter() != shown.view.Filter() {
+		view = shown.view
+	}
+	s.State = api.SubscriptionStale
+	h := view.Head()
+	if isExact(view) {
+		s.State = api.SubscriptionExact
+	}
+	at, expires := h.Time, h.Expires()
+	s.Version, s.Time, s.Expires, s.ID = h.Version, &at, &expires, h.ID.String()
+	s.AgeSeconds = max(0, view.Age(time.Now()).Seconds())
+	s.Kind, s.Bytes, s.Keys, s.FPRate = h.Kind, h.Bytes, api.Float(shown.stats.Keys), api.Float(shown.stats.FPRate)
+	return s
+}
+
+// withoutCredentials returns a source without the password of a URL.
+func withoutCredentials(source string) string {
+	if u, err := url.Parse(source); err == nil && u.User != nil {
+		u.User = nil
+		return u.String()
+	}
+	return source
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+const peersHelp = `Print the publications that a replica (umbel subscribe) follows: their versions, how old they are, and
+what their updates cost. Without --addr it uses the replica at 127.0.0.1:8780.
+
+With --source or --config the publications are updated once by this command, without a replica. It keeps
+their versions in the directory --cache, as a replica does.
+
+The columns: version; age since its head was signed; keys (estimate); false-positive rate of the version;
+memory of the filter; bytes fetched, resyncs (ways to a version that failed, after which another was
+tried) and failed updates since the start of the replica; and the state. A version is exact while its
+head is valid, and stale afterwards; a publication without a version is waiting.
+
+The exit code is 3 if a publication is not exact.`
+
+const peersExample = `  umbel peers
+  umbel peers --addr replica.example:8780 --json
+  umbel peers --config peers.yaml --cache /var/cache/umbel-peers
+  umbel peers --source a=https://a.example/have --public-key a.pub --source b=https://b.example/have --public-key b.pub`
+
+const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to ask them: by zone, cost and name
+(--config). The options are those of umbel peers. Publications that are out of date answer as --stale
+of the replica states; without a replica they answer from their last version.
+
+The exit code is 0 if some publication may contain each key, 1 if none contains some of them.`
+
+const peersHasExample = `  umbel peers has https://example.org/large.iso
+  umbel peers has --config peers.yaml a b c --json`
+
+// followed are the publications of umbel peers: on a replica, or in this process.
+type followed interface {
+	list(ctx context.Context) ([]api.Subscription, error)
+	owners(ctx context.Context, keys []string) ([][]string, error)
+	close() error
+}
+
+func peersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "peers",
+		Short:   "print the publications that a replica follows",
+		Long:    peersHelp,
+		Example: peersExample,
+		Args:    noArguments,
+	}
+	open := addPeersFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		f, err := open(cmd)
+		if err != nil {
+			return err
+		}
+		list, err := f.list(cmd.Context())
+		if err := errors.Join(err, f.close()); err != nil {
+			return err
+		}
+		if err := answer(cmd, api.SubscriptionList{Subscriptions: list}, func(w io.Writer) error { return writePeers(w, list) }); err != nil {
+			return err
+		}
+		others := 0
+		for _, s := range list {
+			if s.State != api.SubscriptionExact {
+				others++
+			}
+		}
+		if others > 0 {
+			return withCode(exitStale, fmt.Errorf("%d of %d publications are not exact", others, len(list)))
+		}
+		return nil
+	}
+	cmd.AddCommand(peersHasCommand())
+	return cmd
+}
+
+func peersHasCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "has KEY...",
+		Short:   "print the publications that may contain keys",
+		Long:    peersHasHelp,
+		Example: peersHasExample,
+		Args:    arguments(1, -1),
+	}
+	open := addPeersFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, keys []string) error {
+		if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
+			return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])
+		}
+		f, err := open(cmd)
+		if err != nil {
+			return err
+		}
+		owners, err := f.owners(cmd.Context(), keys)
+		if err := errors.Join(err, f.close()); err != nil {
+			return err
+		}
+		for i, key := range keys {
+			o := keyOwners{key, owners[i]}
+			if err := answer(cmd, o, o.write); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(owners, func(o []string) bool { return len(o) == 0 }) {
+			return errAbsent
+		}
+		return nil
+	}
+	return cmd
+}
+
+// keyOwners is the answer for a key.
+type keyOwners struct {
+	Key     string   `json:"key"`
+	Filters []string `json:"filters"`
+}
+
+func (o keyOwners) write(w io.Writer) error {
+	var names []string
+	for _, n := range o.Filters {
+		names = append(names, nameWords(n))
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", o.Key, strings.Join(names, " "))
+	return err
+}
+
+// addPeersFlags adds the flags that name the publications, and returns a function that opens them.
+func addPeersFlags(cmd *cobra.Command) func(cmd *cobra.Command) (followed, error) {
+	flags := cmd.Flags()
+	sources := flags.StringArray("source", nil, "`[NAME=]SOURCE` of a publication: its URL or directory; may be repeated")
+	keys := flags.StringArray("public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
+	config := flags.String("config", "", "YAML `file` with subscriptions, as for umbel subscribe")
+	cache := flags.String("cache", "umbel-cache", "`directory` that keeps the versions for the next run")
+	addAddrFlags(cmd)
+	return func(cmd *cobra.Command) (followed, error) {
+		if len(*sources) == 0 && *config == "" {
+			n, err := dialOrLocal(cmd)
+			return remotePeers{n}, err
+		}
+		if flags.Lookup(addrFlag).Changed {
+			return nil, usageError(cmd, errors.New("--addr uses the publications of a replica; it can't be combined with --source and --config"))
+		}
+		list, err := subscriptionsOf(*sources, *keys)
+		if err != nil {
+			return nil, usageError(cmd, err)
+		}
+		if *config != "" {
+			more, err := node.ReadSubscriptions(*config)
+			if err != nil {
+				return nil, err
+			}
+			list = slices.Concat(more, list)
+		}
+		return openPeers(cmd, list, *cache)
+	}
+}
+
+// openPeers opens publications and updates each once.
+func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, error) {
+	interruptible(cmd)
+	all, err := openSources(cmd, list, node.Config{})
+	if err != nil {
+		return nil, err
+	}
+	set, err := replica.Open(cmd.Context(), replica.Options{
+		Engine:       engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, ReadOnly: engine.ErrReplica}),
+		Publications: all, Cache: cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes, States: 1 << 20},
+		Log: node.NewLogger(os.Stderr, "text", slog.LevelError),
+	})
+	if err != nil {
+		return nil, err
+	}
+	set.Update(cmd.Context())
+	return localPeers{set}, nil
+}
+
+// writePeers prints publications as a table.
+func writePeers(w io.Writer, list []api.Subscription) error {
+	t := table.New("Filter", " Version", " Age", " Keys", " Rate", " Size", " Fetched", " Resyncs", " Failures", "State", "")
+	for _, s := range list {
+		row := []string{nameWords(s.Filter), "", "", "", "", ""}
+		if s.Version > 0 {
+			age := time.Duration(s.AgeSeconds * float64(time.Second)).Round(time.Second)
+			row = []string{nameWords(s.Filter), quantity.Count(s.Version).String(), age.String(), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)), quantity.Size(s.Bytes).String()}
+		}
+		t.Row(append(row, quantity.Size(s.FetchedBytes).String(), quantity.Count(s.Resyncs).String(), quantity.Count(s.Failures).String(), s.State, s.Error)...)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/share/web"
+)
+
+// sourceOf returns the source at a URL or in a directory, which need not exist yet. The head at a URL is
+// requested once per period, if the server doesn't report changes itself.
+func sourceOf(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
+	if strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "http://") {
+		return webSource(cmd, where, period)
+	}
+	if info, err := os.Stat(where); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file; give the directory or the URL of a publication", where)
+	}
+	return dir.Open(where), nil
+}
+
+// webSource returns the source at a URL, with credentials. Those of the environment are for the user's nodes;
+// they are not sent to other servers.
+func webSource(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
+	u, err := url.Parse(where)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a URL", where)
+	}
+	o, err := credentials(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if o.Token == "" && u.User == nil && strings.Contains(u.Path, "/v1/publications/") {
+		o.Token = os.Getenv("UMBEL_CLIENT_TOKEN")
+		if user := os.Getenv("UMBEL_CLIENT_USER"); user != "" && o.Token == "" {
+			u.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
+		}
+	}
+	client, err := remote.PublicationClient(u, o)
+	if err != nil {
+		return nil, err
+	}
+	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period})
+}
+
+// notFound explains that a source has no publication.
+func notFound(ctx context.Context, source share.Source, err error, where string) error {
+	if !errors.Is(err, share.ErrNotFound) {
+		return err
+	}
+	if _, head := source.Record(ctx, share.HeadName); errors.Is(head, share.ErrNotFound) {
+		return fmt.Errorf("%s has no publication: %w", where, err)
+	}
+	return fmt.Errorf("%s has a publication, but not all of it: %w", where, err)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/memory"
+	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/replica"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// subscription is the result of fetching a version.
+type subscription struct {
+	File    string    `json:"file"`
+	Name    string    `json:"name"`
+	Version uint64    `json:"version"`
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"`
+	Bytes   uint64    `json:"bytes"`
+	Objects uint64    `json:"objects"`      // fetched
+	Fetched uint64    `json:"fetchedBytes"` // of these objects
+	Expires time.Time `json:"expires"`
+}
+
+func (s subscription) write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: version %v of %s, %v bytes fetched, valid until %s\n", s.File, quantity.Count(s.Version), s.Name,
+		quantity.Count(s.Fetched), s.Expires.Local().Format(time.DateTime))
+	return err
+}
+
+// subscriber is one run of umbel subscribe.
+type subscriber struct {
+	cmd     *cobra.Command
+	output  string
+	s       *share.Subscriber
+	before  share.Counters
+	written *share.View
+	delay   time.Duration // until the file is written again after an error
+	retryAt time.Time
+}
+
+// copyPublication writes a publication to a file: once or, with --follow, until ^C.
+func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error {
+	follow, _ := cmd.Flags().GetDuration("follow")
+	if spec.Filter != "" {
+		return usageError(cmd, fmt.Errorf("%s=%s names a filter of a replica; with -o give the source alone", spec.Filter, spec.Source))
+	}
+	if follow < 0 {
+		return usageError(cmd, fmt.Errorf("--follow is %v, want a period such as 10s", follow))
+	}
+	verifier, err := parsePublicKey(spec.PublicKey)
+	if err != nil {
+		return err
+	}
+	reader, err := sourceOf(cmd, spec.Source, follow)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := share.SubscriberOptions{
+		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(),
+		Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
+	}
+	if cache := cmd.Flags().Lookup("cache"); cache.Changed {
+		store, err := dir.Create(cache.Value.String())
+		if errors.Is(err, dir.ErrLocked) {
+			return fmt.Errorf("another umbel subscribe uses the cache %s; give each its own", cache.Value)
+		}
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		o.Cache = store
+	}
+	s := subscriber{cmd: cmd, output: output}
+	if follow > 0 {
+		return s.follow(ctx, o, follow)
+	}
+	once := &failing{Source: reader}
+	o.Source = once
+	if s.s, err = share.NewSubscriber(ctx, o); err != nil {
+		return err
+	}
+	defer s.s.Close()
+	if err := s.s.Update(ctx); err != nil {
+		return withCode(codeOf(err, once.err), notFound(ctx, reader, err, spec.Source))
+	}
+	return s.put()
+}
+
+// failing is a source that keeps its last error. It hides that the source can wait for changes.
+type failing struct {
+	share.Source
+	err error
+}
+
+func (f *failing) Record(ctx context.Context, name string) ([]byte, error) {
+	b, err := f.Source.Record(ctx, name)
+	if err != nil {
+		f.err = err
+	}
+	return b, err
+}
+
+func (f *failing) Object(ctx context.Context, name string, offset int64) (io.ReadCloser, error) {
+	r, err := f.Source.Object(ctx, name, offset)
+	if err != nil {
+		f.err = err
+	}
+	return r, err
+}
+
+// codeOf returns the exit code for the error of an update; source is the last error of its source.
+func codeOf(err, source error) int {
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case is(share.ErrStale):
+		return exitStale
+	case is(share.ErrSignature, share.ErrReplayed, share.ErrFork, share.ErrFuture, umbel.ErrCorrupt):
+		return exitRefused
+	case source != nil && is(source):
+		return exitUnreachable
+	}
+	return exitError
+}
+
+// fetchLimits permits what fits into memory.
+func fetchLimits() wire.Limits {
+	l := wire.Limits{Bytes: math.MaxUint64, States: 1 << 20, Workers: runtime.GOMAXPROCS(0)}
+	if free, known := memory.Available(); known {
+		l.Bytes = free
+	}
+	return l
+}
+
+// put writes the version to the file, and prints it.
+func (s *subscriber) put() error {
+	v := s.s.View()
+	if err := container.Write(s.output, v.Filter().State()); err != nil {
+		return err
+	}
+	s.written = v
+	h, c := v.Head(), s.s.Counters()
+	out := subscription{
+		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
+		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Expires: h.Expires(),
+	}
+	s.before = c
+	if isQuiet(s.cmd) {
+		return nil
+	}
+	if err := report(s.cmd, s.output, out, out.write); err != nil {
+		return err
+	}
+	return flush(s.cmd)
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/umbel-filters/umbel/share"
+)
+
+// follow writes versions as they appear, until ctx ends. It warns when the version in the file has expired.
+// If the file can't be written, it tries again later; an error of the first write ends it.
+func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, period time.Duration) (err error) {
+	changed := make(chan struct{}, 1)
+	o.Changed = func(*share.View) {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	if s.s, err = share.NewSubscriber(ctx, o); err != nil {
+		return err
+	}
+	defer s.s.Close()
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.s.Run(ctx, period) }()
+	defer func() { stop(); <-ended }()
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	warned := false
+	for {
+		switch v := s.s.View(); {
+		case v == nil:
+		case v.Exact():
+			warned = false
+			if s.written != nil && s.written.Head().ID == v.Head().ID || time.Now().Before(s.retryAt) {
+				break
+			}
+			if err := s.put(); err != nil && s.written == nil {
+				return err
+			} else if err != nil {
+				s.postpone(err)
+			} else {
+				s.delay = 0
+			}
+		case !warned:
+			warned = true
+			h := v.Head()
+			fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: version %d expired at %s; %s\n", h.Version, h.Expires().Local().Format(time.DateTime), s.kept())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-t.C:
+		}
+	}
+}
+
+// maxPutDelay bounds the time between two attempts to write the file.
+const maxPutDelay = time.Minute
+
+// postpone warns that the file can't be written, and sets the time of the next attempt.
+func (s *subscriber) postpone(err error) {
+	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
+	s.retryAt = time.Now().Add(s.delay)
+	fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: %v; version %d stays in the file, and the next attempt is in %v\n", err, s.written.Head().Version, s.delay)
+}
+
+// kept says what the file contains.
+func (s *subscriber) kept() string {
+	if s.written == nil {
+		return s.output + " is not written"
+	}
+	return s.output + " stays as it is"
+}
