@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/share"
@@ -31,7 +33,14 @@ answers for exact. Publish again before, even if the filter has not changed.
 
 With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.
 With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
-at once.`
+at once.
+
+A filter with less than half the keys of the version before, by the estimates of both, is not published:
+its list may have been emptied by mistake. --max-shrink states another share of the keys that may be
+lost; 100% permits every filter. With --follow the version before stays published, with a warning.
+
+Files and directories get the permissions that the umask leaves: with umask 077 no web server of
+another user can read them. Exit codes: 4 if the filter has lost too many keys; 2 other errors.`
 
 const publishExample = `  umbel keygen example.org/words                # prints the public key
   umbel publish words.umb --to public --key words.key
@@ -70,9 +79,10 @@ type publisher struct {
 	key    signing.Key
 	follow time.Duration
 	listen string
+	guard  guard
 	o      share.PublisherOptions
 	p      *share.Publisher
-	read   os.FileInfo // of the version that was published
+	read   os.FileInfo // of the file that was read last
 }
 
 func publishCommand() *cobra.Command {
@@ -90,10 +100,17 @@ func publishCommand() *cobra.Command {
 	follow := flags.Duration("follow", 0, "look at the file once per `period`, and publish its changes until ^C")
 	listen := flags.String("listen", "", "serve the directory over HTTP at `HOST:PORT`, with --follow")
 	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	maxShrink := lostShare(0.5)
+	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *to == "" || *key == "" {
 			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+		}
+		for name, value := range map[string]time.Duration{"valid": *valid, "follow": *follow, "grace": *grace} {
+			if flags.Changed(name) && value <= 0 {
+				return usageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
+			}
 		}
 		if *listen != "" && *follow <= 0 {
 			return usageError(cmd, errors.New("--listen needs --follow"))
@@ -108,13 +125,20 @@ func publishCommand() *cobra.Command {
 				*valid = max(time.Minute, (3**follow + time.Second - 1).Truncate(time.Second))
 			}
 		}
-		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, o: share.PublisherOptions{
+		if *valid > longValid {
+			fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: subscribers take this version for exact for %v, also if newer ones do not reach them\n", *valid)
+		}
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, o: share.PublisherOptions{
 			Key: k.Key, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
+			Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
 		}}
 		return p.run()
 	}
 	return cmd
 }
+
+// longValid is the validity above which a version is published with a warning.
+const longValid = 7 * 24 * time.Hour
 
 func (p *publisher) run() (err error) {
 	ctx, stop := signal.NotifyContext(p.cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -132,6 +156,9 @@ func (p *publisher) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	p.o.Store = store
+	if err := p.guard.begin(ctx, store, p.key); err != nil {
+		return err
+	}
 	if p.p, err = share.NewPublisher(ctx, p.o); err != nil {
 		return err
 	}
@@ -176,6 +203,10 @@ func (p *publisher) open() (umbel.State, error) {
 }
 
 func (p *publisher) publish(ctx context.Context, s umbel.State) error {
+	keys, err := p.guard.check(s)
+	if err != nil {
+		return fmt.Errorf("%s %w", p.file, err)
+	}
 	last := uint64(0)
 	if h := p.p.Head(); h != nil {
 		last = h.Version
@@ -187,6 +218,7 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	if h == nil {
 		return err
 	}
+	p.guard.keys = keys
 	if err != nil {
 		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: warning: %v\n", err)
 	}
@@ -204,41 +236,4 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 		return err
 	}
 	return flush(p.cmd)
-}
-
-// watch publishes the changes of the file until ctx ends. A file that can't be read is tried again.
-func (p *publisher) watch(ctx context.Context) error {
-	t := time.NewTicker(min(p.follow, p.o.Valid/3))
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-		}
-		if err := p.look(ctx); err != nil && ctx.Err() == nil {
-			if errors.Is(err, share.ErrFork) {
-				return err
-			}
-			fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: warning: %v; the last version remains published\n", err)
-		}
-	}
-}
-
-// look publishes the file if it has changed, and renews the head after a third of its validity.
-func (p *publisher) look(ctx context.Context) error {
-	info, err := os.Stat(p.file)
-	if err == nil && !(os.SameFile(info, p.read) && info.ModTime().Equal(p.read.ModTime()) && info.Size() == p.read.Size()) {
-		s, err := p.open()
-		if err != nil {
-			return err
-		}
-		return p.publish(ctx, s)
-	}
-	if time.Since(p.p.Head().Time) > p.o.Valid/3 {
-		if _, renewed := p.p.Renew(ctx); renewed != nil {
-			return renewed
-		}
-	}
-	return err
 }

@@ -9,8 +9,8 @@
 // system. All objects are in one directory: a publication has a few thousand at most
 // (BenchmarkCommit measures a hundred thousand).
 //
-// To copy a publication while it changes, copy the objects first and then the head. What a copy
-// lacks makes its subscribers late, never wrong.
+// To copy a publication while it changes, read the heads first, copy the objects, and write the heads last. What
+// a copy lacks makes its subscribers late, never wrong. docs/share.md has the commands.
 package dir
 
 import (

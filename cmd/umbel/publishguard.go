@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// lostShare is a share of keys, more than 0 and at most 1.
+type lostShare float64
+
+// Set parses a share such as 20% or 100%.
+func (l *lostShare) Set(s string) error {
+	if s == "100%" || s == "1" {
+		*l = 1
+		return nil
+	}
+	r, err := quantity.ParseRate(s)
+	*l = lostShare(r)
+	return err
+}
+
+func (l lostShare) String() string { return fmt.Sprintf("%.3g%%", 100*float64(l)) }
+
+// Type names the flag's value in help texts.
+func (l *lostShare) Type() string { return "share" }
+
+// guard refuses a filter that has lost too many keys: its list may have been emptied by mistake.
+type guard struct {
+	maxShrink float64 // share of the keys that a version may lose, at most 1
+	keys      float64 // estimate for the last version; 0 before the first
+}
+
+// errShrunk is wrapped if a filter has lost too many keys.
+var errShrunk = errors.New("too many keys are lost")
+
+// begin reads the number of keys of the version in a store.
+func (g *guard) begin(ctx context.Context, store share.Source, key signing.Key) error {
+	if g.maxShrink >= 1 {
+		return nil
+	}
+	s, err := share.NewSubscriber(ctx, share.SubscriberOptions{
+		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleLast, Limits: wire.Limits{Bytes: math.MaxUint64, States: 1 << 20},
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_ = s.Update(ctx) // a publisher continues from a store that can't be read with a new stream
+	if v := s.View(); v != nil {
+		g.keys = v.Filter().Stats().Keys
+	}
+	return nil
+}
+
+// check returns the estimated number of keys of the next version, or an error wrapping errShrunk.
+func (g *guard) check(s umbel.State) (keys float64, err error) {
+	f, err := filter.All.Open(s)
+	if err != nil {
+		return 0, err
+	}
+	keys = f.Stats().Keys
+	if math.IsInf(g.keys, 0) || !(keys < g.keys*(1-g.maxShrink)) { // a full filter has no estimate
+		return keys, nil
+	}
+	return keys, withCode(exitRefused, fmt.Errorf("has about %s keys, and the last version has %s, of which at most %v may be lost; publish it with --max-shrink 100%% if that is intended: %w",
+		wholeKeys(keys), wholeKeys(g.keys), lostShare(g.maxShrink), errShrunk))
+}
