@@ -111,8 +111,11 @@ func demoCommand() *cobra.Command {
 
 func (r *demoRun) run() (err error) {
 	// SIGHUP and SIGPIPE would end the process when the terminal or the pipe is closed, and leave files behind.
-	ctx, stop := signal.NotifyContext(r.cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	// Writing to a connection that was closed causes SIGPIPE as well.
+	ctx, stop := signal.NotifyContext(r.cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	signal.Ignore(syscall.SIGPIPE)
+	defer signal.Reset(syscall.SIGPIPE)
 	read := note(r.cmd, "reading "+r.o.Dir)
 	d, err := demo.New(ctx, r.o)
 	read()
@@ -125,20 +128,14 @@ func (r *demoRun) run() (err error) {
 		ctx, cancel = context.WithTimeout(ctx, r.lasting)
 		defer cancel()
 	}
-	if !r.plain && !wantsJSON(r.cmd) && canDraw(os.Stdout) {
+	if !r.plain && !isQuiet(r.cmd) && !wantsJSON(r.cmd) && canDraw(os.Stdout) {
 		r.screen = &demo.Screen{Out: os.Stdout, Size: screenSize(os.Stdout), Colored: os.Getenv("NO_COLOR") == ""}
 	}
 	last, err := r.runAndShow(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := r.end(last); err != nil {
-		return err
-	}
-	if last.Wrong > 0 {
-		return errAbsent
-	}
-	return nil
+	return r.end(last)
 }
 
 // runAndShow runs a demonstration until ctx ends, and shows it meanwhile.
@@ -155,17 +152,22 @@ func (r *demoRun) runAndShow(ctx context.Context, d *demo.Demo) (demo.Report, er
 	return last, errors.Join(err, <-shown)
 }
 
-// end prints the last report.
+// end prints the last report. It returns errAbsent if an answer was wrong.
 func (r *demoRun) end(last demo.Report) error {
-	if isQuiet(r.cmd) {
-		return nil
-	}
 	if r.screen != nil {
 		if err := r.screen.Leave(last); err != nil {
 			return err
 		}
 	}
-	return answer(r.cmd, last, last.WriteSummary)
+	if !isQuiet(r.cmd) {
+		if err := answer(r.cmd, last, last.WriteSummary); err != nil {
+			return err
+		}
+	}
+	if last.Wrong > 0 {
+		return errAbsent
+	}
+	return nil
 }
 
 // show shows reports until ctx ends.
@@ -187,6 +189,9 @@ func (r *demoRun) show(ctx context.Context, report func() demo.Report) error {
 	defer t.Stop()
 	for {
 		now := report()
+		if now.Final {
+			return nil
+		}
 		if err := answer(r.cmd, now, now.WriteLine); err != nil {
 			return err
 		}

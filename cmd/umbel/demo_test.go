@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/demo"
 )
 
 // shapeOf returns a line of umbel demo with all numbers and states replaced, and spaces made one.
@@ -14,6 +17,24 @@ func shapeOf(line string) string {
 	line = regexp.MustCompile(`(exact|late|stale|off)( by [0-9,]+)?`).ReplaceAllString(line, "STATE")
 	line = regexp.MustCompile(`[0-9][0-9,.]*`).ReplaceAllString(line, "N")
 	return strings.Join(strings.Fields(line), " ")
+}
+
+// A wrong answer is the exit code 1, also without output.
+func TestDemoWrong(t *testing.T) {
+	var out bytes.Buffer
+	cmd := rootCommand()
+	cmd.SetOut(&out)
+	r := demoRun{cmd: cmd}
+	if err := r.end(demo.Report{}); err != nil || !strings.Contains(out.String(), "0 of 0 present keys") {
+		t.Errorf("%v, %q", err, &out)
+	}
+	if err := r.end(demo.Report{Wrong: 1}); !errors.Is(err, errAbsent) {
+		t.Error(err)
+	}
+	cmd.PersistentFlags().Set("quiet", "true")
+	if err := r.end(demo.Report{Wrong: 1}); !errors.Is(err, errAbsent) {
+		t.Error(err)
+	}
 }
 
 // The recording in README.md has the form of what umbel demo prints.

@@ -56,6 +56,7 @@ type Demo struct {
 	begin       time.Time
 	wait        time.Duration // until the set is read again
 	events      events
+	last        atomic.Pointer[Report] // nil before the end
 	cells       atomic.Uint64
 	skipped     atomic.Int64
 }
@@ -114,6 +115,7 @@ func (d *Demo) Run(parent context.Context) (last Report, err error) {
 	defer func() {
 		last = d.Report()
 		last.Final = true
+		d.last.Store(&last)
 		for _, s := range d.subscribers {
 			err = errors.Join(err, s.end())
 		}

@@ -29,7 +29,7 @@ func (r Report) WriteLine(w io.Writer) error {
 
 func writeLine(w io.Writer, time, keys, version, received string, states []string) error {
 	var b strings.Builder
-	b.WriteString(cell(-6, time) + cell(-9, keys) + cell(-9, version) + cell(-11, received))
+	b.WriteString(cell(-6, time) + cell(-11, keys) + cell(-9, version) + cell(-11, received))
 	for _, s := range states {
 		b.WriteString("  " + cell(nameWidth, s))
 	}

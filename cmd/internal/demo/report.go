@@ -97,8 +97,12 @@ type Event struct {
 	Text    string
 }
 
-// Report returns the state of the demonstration. It is safe to call concurrently with Run.
+// Report returns the state of the demonstration, and the last one after its end. It is safe to call
+// concurrently with Run.
 func (d *Demo) Report() Report {
+	if last := d.last.Load(); last != nil {
+		return *last
+	}
 	now := time.Now()
 	keys, added, removed := d.set.size()
 	passed := now.Sub(d.begin).Seconds()
