@@ -19,7 +19,8 @@ import (
 
 const demoHelp = `Show what umbel is for: a set that changes is published over HTTP on loopback, and five
 subscribers answer queries about it from their own memory. Everything runs in this process; it uses
-no network beyond loopback and leaves no files. ^C ends it.
+no network beyond loopback and leaves no files. Other users of this machine can read the filter
+meanwhile. ^C ends it.
 
 The set is a population of random keys that grows and shrinks. With DIR it is the files below a
 directory, at most a million: a key is the path, size and time of a file. The directory is read

@@ -64,9 +64,17 @@ type Demo struct {
 // New reads the set and publishes its first version. Call Close in any case if there is no error.
 func New(ctx context.Context, o Options) (_ *Demo, err error) {
 	d := &Demo{o: o}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if d.temporary, err = os.MkdirTemp("", "umbel-demo-"); err != nil {
+		return nil, err
+	}
 	if o.Dir == "" {
 		d.from = newPopulation(o.Keys, o.Changes, o.Every, o.Seed)
-	} else if d.from, err = newTree(o.Dir); err != nil {
+	} else if d.from, err = newTree(o.Dir, filepath.Base(d.temporary)); err != nil {
 		return nil, err
 	}
 	c, err := d.read(ctx)
@@ -74,14 +82,6 @@ func New(ctx context.Context, o Options) (_ *Demo, err error) {
 		return nil, err
 	}
 	if d.p, err = newPublisher(ctx, &d.set, &d.versions); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			d.Close()
-		}
-	}()
-	if d.temporary, err = os.MkdirTemp("", "umbel-demo-"); err != nil {
 		return nil, err
 	}
 	if err := d.publish(ctx, c); err != nil {
@@ -233,7 +233,10 @@ func (d *Demo) killAndRestart(ctx context.Context) error {
 
 // Close ends the server and removes the temporary files. Call it after Run.
 func (d *Demo) Close() error {
-	err := d.p.close()
+	var err error
+	if d.p != nil {
+		err = d.p.close()
+	}
 	if d.temporary != "" {
 		err = errors.Join(err, os.RemoveAll(d.temporary))
 	}

@@ -117,6 +117,11 @@ func checkBytes(t *testing.T, s *subscriber, row Subscriber, got *recorder) {
 	if row.Heads != got.heads || row.Objects != got.objects+got.indexes {
 		t.Errorf("%s: %d bytes of heads and %d of objects, recorded %d and %d", s.name, row.Heads, row.Objects, got.heads, got.objects+got.indexes)
 	}
+	if l := s.link.limit; l != nil {
+		if most := segmentBytes + uint64(float64(l.Limit())*time.Since(s.started).Seconds()); row.Received > most {
+			t.Errorf("%s: received %d bytes, the limit permits %d", s.name, row.Received, most)
+		}
+	}
 	if s.link.loss > 0 {
 		return // parts of replies were received and counted nowhere else
 	}
@@ -193,6 +198,21 @@ func TestDemoOfDirectory(t *testing.T) {
 	})
 	if r.Wrong != 0 || r.Set.Skipped != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A demonstration of the directory for temporary files does not follow its own cache.
+func TestDemoOfTemporaryFiles(t *testing.T) {
+	o := fast
+	o.Dir = t.TempDir()
+	t.Setenv("TMPDIR", o.Dir)
+	d, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runUntil(t, d, func(r Report) bool { return happened(r, "started again") && r.Subscribers[4].Version > 0 })
+	if r.Set.Version != 1 || r.Set.Keys != 0 {
+		t.Errorf("%+v", r.Set)
 	}
 }
 

@@ -19,14 +19,16 @@ const maxFiles = 1_000_000
 // changes late or not at all.
 type tree struct {
 	root   fs.FS
+	own    string // name of the demonstration's directory for temporary files, which is left out
 	limit  int
 	seen   map[string]uint32 // the last walk that found the key
 	walk   uint32
 	missed int
 }
 
-// newTree returns the set of the files below a directory. It returns an error if path is not one.
-func newTree(path string) (*tree, error) {
+// newTree returns the set of the files below a directory, without those in directories with the name own. It
+// returns an error if path is not a directory.
+func newTree(path, own string) (*tree, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -34,7 +36,7 @@ func newTree(path string) (*tree, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file; give a directory", path)
 	}
-	return &tree{root: os.DirFS(path), limit: maxFiles, seen: make(map[string]uint32)}, nil
+	return &tree{root: os.DirFS(path), own: own, limit: maxFiles, seen: make(map[string]uint32)}, nil
 }
 
 // next reads the tree. Files and directories that cannot be read are skipped.
@@ -47,6 +49,9 @@ func (t *tree) next(ctx context.Context) (c change, err error) {
 			return ctx.Err()
 		}
 		if err == nil && d.IsDir() {
+			if d.Name() == t.own {
+				return fs.SkipDir
+			}
 			return nil
 		}
 		var info fs.FileInfo

@@ -35,10 +35,11 @@ func TestTree(t *testing.T) {
 	write("a", "1")
 	write("b/c", "2")
 	write("b/d", "3")
+	write("b/own/x", "left out")
 	if err := os.Symlink(root, filepath.Join(root, "loop")); err != nil {
 		t.Log("no symbolic links:", err)
 	}
-	tr, err := newTree(root)
+	tr, err := newTree(root, "own")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,17 +126,17 @@ func TestTreeLimit(t *testing.T) {
 }
 
 func TestTreeErrors(t *testing.T) {
-	if _, err := newTree(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := newTree(filepath.Join(t.TempDir(), "none"), ""); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newTree(file); err == nil {
+	if _, err := newTree(file, ""); err == nil {
 		t.Error("a file was taken for a directory")
 	}
-	tr, err := newTree(t.TempDir())
+	tr, err := newTree(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
