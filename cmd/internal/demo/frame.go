@@ -103,12 +103,18 @@ func subscriberCells(s Subscriber) string {
 
 // comparisonLines compares the bytes that were received with those of other forms.
 func comparisonLines(r Report, width int) []line {
+	heads, objects := uint64(0), uint64(0)
+	for _, s := range r.Subscribers {
+		heads += s.Heads
+		objects += s.Objects
+	}
+	parts := fmt.Sprintf("%s of objects, %s of heads, and the headers of HTTP", count(objects), count(heads))
 	lines := []line{text(strong, "%s", strings.TrimRight(form("bytes for the same versions", "all five", "times"), " "))}
 	for _, c := range []struct {
 		name, about string
 		bytes       uint64
 	}{
-		{"umbel, all that was received", "at the connections, with the headers of HTTP", r.Received},
+		{"umbel, all that was received", parts, r.Received},
 		{"filter copies, packed", "each version as a whole, compressed to the entropy of its cells", r.Costs.Packed},
 		{"filter copies, as in memory", "each version as a whole", r.Costs.Unpacked},
 		{"5 bits per key", "each version as Squid's caches encode their contents: 9 % false positives", r.Costs.Digests},

@@ -109,7 +109,7 @@ func (s *subscriber) changed(v *share.View) {
 	case s.version == 0:
 		what = "begins with"
 	case !s.reached:
-		what = fmt.Sprintf("continues from %s to", count(s.version))
+		what = fmt.Sprintf("from %s to", count(s.version))
 	case s.fold != fold:
 		what = "changes its class at"
 	}
