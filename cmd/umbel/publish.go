@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -38,6 +39,9 @@ at once.
 A filter with less than half the keys of the version before, by the estimates of both, is not published:
 its list may have been emptied by mistake. --max-shrink states another share of the keys that may be
 lost; 100% permits every filter. With --follow the version before stays published, with a warning.
+
+With --folds subscribers may follow the filter folded by one of these factors: fewer bytes and less memory, at
+a higher rate of false positives. Each factor divides the next one and the size of the filter.
 
 Files and directories get the permissions that the umask leaves: with umask 077 no web server of
 another user can read them. Exit codes: 4 if the filter has lost too many keys; 2 other errors.`
@@ -103,6 +107,7 @@ func publishCommand() *cobra.Command {
 	maxShrink := lostShare(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
+	folds := flags.UintSlice("folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *to == "" || *key == "" {
 			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
@@ -130,8 +135,11 @@ func publishCommand() *cobra.Command {
 		}
 		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, o: share.PublisherOptions{
 			Key: k.Key, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
-			Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
+			Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn), Kinds: filter.All,
 		}}
+		for _, r := range *folds {
+			p.o.Folds = append(p.o.Folds, uint64(r))
+		}
 		return p.run()
 	}
 	return cmd
@@ -214,6 +222,9 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	h, err := p.p.Publish(ctx, s)
 	if errors.Is(err, share.ErrSeed) {
 		return fmt.Errorf("%s hashes with a secret seed, which subscribers would learn; publish it with --publish-seed if that is acceptable: %w", p.file, share.ErrSeed)
+	}
+	if h == nil && errors.Is(err, umbel.ErrMismatch) {
+		return fmt.Errorf("%s can't be folded by all --folds: %w", p.file, err)
 	}
 	if h == nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
 )
 
@@ -34,6 +35,10 @@ the next run fetches what has changed since then. A cache also refuses heads tha
 last one. With --follow new versions are fetched and written as they appear, until ^C. A version whose
 head has expired stays in the file, with a warning. If the file can't be written, that is tried again;
 only the first write ends the command.
+
+If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --bytes-per-second and --memory
+select among them: the smallest one with the rate that suffices, within the limits. It is used as it is,
+folded. What was saved pays for a larger one.
 
 A publication of a node (umbel serve) is at http://NODE/v1/publications/FILTER. If it is not public, the
 credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.
@@ -61,6 +66,7 @@ func subscribeCommand() *cobra.Command {
 	keys := flags.StringArray("public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
 	output := flags.StringP("output", "o", "", "`FILE` to write, instead of serving the filter")
 	node.ReplicaFlags(flags)
+	budget := budgetFlags(flags)
 	addCredentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f := flags.Lookup("follow"); f.Changed && f.Value.String() == "0s" {
@@ -69,6 +75,9 @@ func subscribeCommand() *cobra.Command {
 		specs, err := subscriptionsOf(args, *keys)
 		if err != nil {
 			return usageError(cmd, err)
+		}
+		for i := range specs {
+			specs[i].Budget = *budget
 		}
 		if *output == "" {
 			return serveReplica(cmd, specs)
@@ -82,6 +91,19 @@ func subscribeCommand() *cobra.Command {
 		return copyPublication(cmd, specs[0], *output)
 	}
 	return cmd
+}
+
+// budgetFlags adds the flags of the budget of each publication of a command line.
+func budgetFlags(flags *pflag.FlagSet) *replica.Budget {
+	b := new(replica.Budget)
+	flags.VarP((*quantity.Rate)(&b.FPR), "fpr", "p", "false-positive `RATE` that suffices")
+	flags.Var((*quantity.Size)(&b.StartBytes), "start-bytes", "`SIZE` of the first version to fetch at most; a larger one follows")
+	flags.Var((*quantity.Size)(&b.BytesPerSecond), "bytes-per-second", "`SIZE` to receive per second at most, on average after the first version")
+	flags.Var((*quantity.Size)(&b.Memory), "memory", "`SIZE` of the filter's cells at most")
+	for _, name := range []string{"fpr", "start-bytes", "bytes-per-second", "memory"} {
+		flags.Lookup(name).DefValue = ""
+	}
+	return b
 }
 
 // subscriptionsOf returns the publications of a command line.

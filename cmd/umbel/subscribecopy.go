@@ -28,19 +28,26 @@ import (
 
 // subscription is the result of fetching a version.
 type subscription struct {
-	File    string    `json:"file"`
-	Name    string    `json:"name"`
-	Version uint64    `json:"version"`
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind"`
-	Bytes   uint64    `json:"bytes"`
-	Objects uint64    `json:"objects"`      // fetched
-	Fetched uint64    `json:"fetchedBytes"` // of these objects
-	Expires time.Time `json:"expires"`
+	File     string    `json:"file"`
+	Name     string    `json:"name"`
+	Version  uint64    `json:"version"`
+	ID       string    `json:"id"`
+	Kind     string    `json:"kind"`
+	Bytes    uint64    `json:"bytes"`
+	Objects  uint64    `json:"objects"`       // fetched
+	Fetched  uint64    `json:"fetchedBytes"`  // of these objects
+	Received uint64    `json:"receivedBytes"` // in all, of heads and indexes too
+	Fold     uint64    `json:"fold"`
+	FPRate   float64   `json:"fpRate"` // measured
+	Expires  time.Time `json:"expires"`
 }
 
 func (s subscription) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: version %v of %s, %v bytes fetched, valid until %s\n", s.File, quantity.Count(s.Version), s.Name,
+	fold := ""
+	if s.Fold > 1 {
+		fold = fmt.Sprintf(" folded by %v (rate %v),", quantity.Count(s.Fold), quantity.Rate(s.FPRate))
+	}
+	_, err := fmt.Fprintf(w, "%s: version %v of %s,%s %v bytes fetched, valid until %s\n", s.File, quantity.Count(s.Version), s.Name, fold,
 		quantity.Count(s.Fetched), s.Expires.Local().Format(time.DateTime))
 	return err
 }
@@ -65,6 +72,9 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	if follow < 0 {
 		return usageError(cmd, fmt.Errorf("--follow is %v, want a period such as 10s", follow))
 	}
+	if follow == 0 && spec.BytesPerSecond > 0 {
+		return usageError(cmd, errors.New("--bytes-per-second needs --follow"))
+	}
 	verifier, err := parsePublicKey(spec.PublicKey)
 	if err != nil {
 		return err
@@ -76,7 +86,7 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o := share.SubscriberOptions{
-		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(),
+		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(), Budget: spec.Share(),
 		Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
 	}
 	if cache := cmd.Flags().Lookup("cache"); cache.Changed {
@@ -168,7 +178,7 @@ func (s *subscriber) put() error {
 	h, c := v.Head(), s.s.Counters()
 	out := subscription{
 		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
-		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Expires: h.Expires(),
+		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Received: c.Received - s.before.Received, Fold: v.Fold(), FPRate: v.Rate(), Expires: h.Expires(),
 	}
 	s.before = c
 	if isQuiet(s.cmd) {

@@ -17,7 +17,7 @@ func publicationRoutes() []route {
 		{pattern: "GET /v1/publications", serve: (*request).listPublications},
 		{pattern: "GET /v1/publications/{name}", right: access.Read, published: true, serve: (*request).showPublication},
 		{pattern: "POST /v1/publications/{name}", right: access.Admin, serve: (*request).publishNow},
-		{pattern: "GET /v1/publications/{name}/head", right: access.Read, published: true, serve: (*request).servePublication},
+		{pattern: "GET /v1/publications/{name}/{record}", right: access.Read, published: true, serve: (*request).servePublication},
 		{pattern: "GET /v1/publications/{name}/objects/{object}", right: access.Read, published: true, serve: (*request).servePublication},
 	}
 }
@@ -71,7 +71,7 @@ func (req *request) servePublication() error {
 	defer cancel()
 	defer context.AfterFunc(req.Serving, cancel)()
 	r := req.http.Clone(ctx)
-	r.URL.Path = "/head"
+	r.URL.Path = "/" + req.http.PathValue("record")
 	if object := req.http.PathValue("object"); object != "" {
 		r.URL.Path = "/objects/" + object
 	}

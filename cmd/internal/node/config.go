@@ -154,7 +154,7 @@ func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "growth factor of the layers of filters made by BF.ADD")
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
-	fs.Var(&c.Publications, "publications", "filters to publish, a `list` of filter, key, period, valid, directory, public, publish-seed; see docs/node.md")
+	fs.Var(&c.Publications, "publications", "filters to publish, a `list` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
 }
 
 // Validate returns an error if settings contradict each other or would serve other machines

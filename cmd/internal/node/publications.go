@@ -19,13 +19,14 @@ type Publications []publish.Spec
 
 // publication is an element of the list.
 type publication struct {
-	Filter    string `yaml:"filter" json:"filter"`
-	Key       string `yaml:"key" json:"key"`
-	Directory string `yaml:"directory" json:"directory,omitempty"`
-	Period    string `yaml:"period" json:"period,omitempty"`
-	Valid     string `yaml:"valid" json:"valid,omitempty"`
-	Public    bool   `yaml:"public" json:"public"`
-	Seed      bool   `yaml:"publish-seed" json:"publish-seed,omitempty"`
+	Filter    string   `yaml:"filter" json:"filter"`
+	Key       string   `yaml:"key" json:"key"`
+	Directory string   `yaml:"directory" json:"directory,omitempty"`
+	Period    string   `yaml:"period" json:"period,omitempty"`
+	Valid     string   `yaml:"valid" json:"valid,omitempty"`
+	Public    bool     `yaml:"public" json:"public"`
+	Seed      bool     `yaml:"publish-seed" json:"publish-seed,omitempty"`
+	Folds     []uint64 `yaml:"folds" json:"folds,omitempty"`
 }
 
 // parseDuration parses a time such as 10s; "" is 0, which means the default.
@@ -63,7 +64,7 @@ func (ps *Publications) Set(text string) error {
 			return fmt.Errorf("publication of %.80q: valid: %w", p.Filter, err)
 		}
 		specs = append(specs, publish.Spec{
-			Filter: p.Filter, Key: p.Key, Directory: p.Directory, Period: period, Valid: valid, Public: p.Public, Seed: p.Seed,
+			Filter: p.Filter, Key: p.Key, Directory: p.Directory, Period: period, Valid: valid, Public: p.Public, Seed: p.Seed, Folds: p.Folds,
 		})
 	}
 	if err := publish.Check(specs); err != nil {
@@ -80,7 +81,7 @@ func (ps *Publications) String() string {
 	}
 	var list []publication
 	for _, s := range *ps {
-		list = append(list, publication{s.Filter, s.Key, s.Directory, durationSetting(s.Period), durationSetting(s.Valid), s.Public, s.Seed})
+		list = append(list, publication{s.Filter, s.Key, s.Directory, durationSetting(s.Period), durationSetting(s.Valid), s.Public, s.Seed, s.Folds})
 	}
 	b, err := json.Marshal(list)
 	if err != nil {

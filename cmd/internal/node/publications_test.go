@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -264,19 +265,19 @@ func TestShutdownWithWaitingSubscribers(t *testing.T) {
 
 // The setting is a list in a file, and text elsewhere; what cannot be right is refused.
 func TestPublicationSettings(t *testing.T) {
-	want := publish.Spec{Filter: "words", Key: "k", Directory: "d", Period: 5 * time.Second, Valid: time.Minute, Public: true, Seed: true}
-	file := "publications:\n  - filter: words\n    key: k\n    directory: d\n    period: 5s\n    valid: 1m\n    public: true\n    publish-seed: true\n"
+	want := publish.Spec{Filter: "words", Key: "k", Directory: "d", Period: 5 * time.Second, Valid: time.Minute, Public: true, Seed: true, Folds: []uint64{4, 16}}
+	file := "publications:\n  - filter: words\n    key: k\n    directory: d\n    period: 5s\n    valid: 1m\n    public: true\n    publish-seed: true\n    folds: [4, 16]\n"
 	fromFile, _, err := loadWith(t, nil, nil, file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := fromFile.Publications.String()
 	for name, c := range map[string]Config{"file": fromFile, "flag": must(loadWith(t, []string{"--publications", text}, nil, "")), "variable": must(loadWith(t, nil, []string{"UMBEL_PUBLICATIONS=" + text}, ""))} {
-		if len(c.Publications) != 1 || c.Publications[0] != want {
+		if len(c.Publications) != 1 || !reflect.DeepEqual(c.Publications[0], want) {
 			t.Errorf("%s: %+v, want %+v", name, c.Publications, want)
 		}
 	}
-	for _, bad := range []string{"words", "[{filter: a}]", "[{filter: a, key: k, perid: 1s}]", "[{filter: a, key: k, period: 1}]", "[{filter: a, key: k, valid: 1ms}]", "{filter: a, key: k}"} {
+	for _, bad := range []string{"words", "[{filter: a}]", "[{filter: a, key: k, perid: 1s}]", "[{filter: a, key: k, period: 1}]", "[{filter: a, key: k, valid: 1ms}]", "[{filter: a, key: k, folds: [4, 6]}]", "{filter: a, key: k}"} {
 		if _, _, err := loadWith(t, nil, nil, "publications: "+bad); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}

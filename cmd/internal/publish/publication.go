@@ -160,7 +160,7 @@ func (p *Publication) reply(asked []chan answer, a answer) {
 	}
 }
 
-// Handler returns the handler of the paths /head and /objects/NAME.
+// Handler returns the handler of the paths /head, /head-FACTOR and /objects/NAME.
 func (p *Publication) Handler() *web.Handler { return p.handler }
 
 // Public reports whether everybody may read the publication.

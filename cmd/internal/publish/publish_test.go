@@ -12,7 +12,10 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
 )
 
 // hour is a period in which nothing is published except on request.
@@ -252,4 +255,48 @@ func TestDirectoryDeleted(t *testing.T) {
 	}
 	w.publish(1)
 	w.update(s)
+}
+
+// A publication with folds has a class for each of them, whose memory counts, and gains and loses them.
+func TestFolds(t *testing.T) {
+	w := newWorld(t, engine.Options{})
+	defer func() { w.set.Close() }()
+	w.make("bloom", umbel.Hasher{})
+	w.add(0, 1000)
+	used := func(folds ...uint64) uint64 {
+		t.Helper()
+		w.apply(Spec{Filter: "words", Key: w.key, Period: hour, Folds: folds})
+		if _, err := w.set.Publish(t.Context(), "words"); err != nil {
+			t.Fatal(err)
+		}
+		n, _ := w.engine.Memory()
+		return n
+	}
+	without := used()
+	with := used(2, 4)
+	whole := w.filter().Bytes()
+	if more := with - without; more < whole*3/4*5/2 || more > 2*whole {
+		t.Errorf("%d bytes more for the folds by 2 and 4 of %d", more, whole)
+	}
+	k, err := signing.Read(w.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+		Source: dir.Open(w.directory()), Verifier: k.Verifier, Kinds: filter.All, Stale: share.StaleError, Budget: share.Budget{Rate: 0.5},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Update(t.Context()); err != nil || s.View().Fold() != 4 {
+		t.Errorf("%v", err)
+	}
+	if used() != without {
+		t.Errorf("%d bytes are used without folds, want %d", used(), without)
+	}
+	w.apply(Spec{Filter: "words", Key: w.key, Period: hour, Folds: []uint64{1009}})
+	if _, err := w.set.Publish(t.Context(), "words"); !errors.Is(err, umbel.ErrMismatch) {
+		t.Errorf("a fold that does not fit: %v", err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (s *Set) Apply(specs []Spec) error {
 	s.running = map[string]*Publication{}
 	for _, c := range all {
 		old := before[c.Filter]
-		if old != nil && old.spec == c.Spec && old.key.Public == c.key.Public {
+		if old != nil && reflect.DeepEqual(old.spec, c.Spec) && old.key.Public == c.key.Public {
 			s.running[c.Filter] = old
 			delete(before, c.Filter)
 			continue

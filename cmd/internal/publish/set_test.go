@@ -80,6 +80,9 @@ func TestCheck(t *testing.T) {
 		"a negative period":     func(s *Spec) { s.Period = -time.Second },
 		"a part of a second":    func(s *Spec) { s.Valid = 1500 * time.Millisecond },
 		"valid for one period":  func(s *Spec) { s.Period, s.Valid = time.Minute, time.Minute },
+		"folds that descend":    func(s *Spec) { s.Folds = []uint64{4, 2} },
+		"a fold by 1":           func(s *Spec) { s.Folds = []uint64{1} },
+		"nine folds":            func(s *Spec) { s.Folds = []uint64{2, 4, 8, 16, 32, 64, 128, 256, 512} },
 		"valid for a long time": func(s *Spec) { s.Valid = 1 << 62 / 1e9 * 1e9 },
 	} {
 		s := ok

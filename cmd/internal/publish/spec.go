@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbel-filters/umbel/share"
 )
 
 // Spec is the configuration of a publication.
@@ -27,6 +29,7 @@ type Spec struct {
 	Valid     time.Duration // of a head, in whole seconds; 0: three periods, at least a minute
 	Public    bool          // everybody may read the publication over HTTP
 	Seed      bool          // publish a filter with a secret seed; subscribers learn the seed
+	Folds     []uint64      // factors of the fold classes: share.PublisherOptions.Folds
 }
 
 const (
@@ -60,12 +63,29 @@ func (s Spec) complete(below string) (Spec, error) {
 		return s, s.errorf("valid is %v, want 1s to %v, whole seconds", s.Valid, 100*maxPeriod)
 	case s.Valid < 2*s.Period:
 		return s, s.errorf("valid is %v, want at least two periods (%v): subscribers would be stale between two heads", s.Valid, 2*s.Period)
+	case checkFolds(s.Folds) != nil:
+		return s, s.errorf("%w", checkFolds(s.Folds))
 	case s.Directory == "" && len(name) > maxFileName:
 		return s, s.errorf("the name is too long for a directory; set directory")
 	case s.Directory == "":
 		s.Directory = filepath.Join(below, name)
 	}
 	return s, nil
+}
+
+// checkFolds returns an error unless there can be fold classes of the factors.
+func checkFolds(folds []uint64) error {
+	if len(folds) > share.MaxFolds {
+		return fmt.Errorf("there are %d folds, want at most %d", len(folds), share.MaxFolds)
+	}
+	finer := uint64(1)
+	for _, r := range folds {
+		if r <= finer || r%finer != 0 {
+			return fmt.Errorf("folds are %d, want ascending factors, each a multiple of the one before", folds)
+		}
+		finer = r
+	}
+	return nil
 }
 
 func (s Spec) errorf(format string, args ...any) error {

@@ -162,15 +162,20 @@ func (w *writer) open(ctx context.Context) (err error) {
 	}
 	w.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
 		Store: cancelable{w.store}, Key: w.key.Key, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
+		Folds: w.spec.Folds, Kinds: w.o.Engine.Kinds(),
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
 	})
 	return err
 }
 
 // reserve reserves the memory of a publisher: a copy of the last version, and the words that changed
-// before it, which take at most half of the copy, and hashes and counts of the copy, which take 7 %.
+// before it, which take at most half of the copy, and hashes and counts of the copy, which take 7 %. Each
+// fold class takes as much for its fold, and that of the version.
 func (w *writer) reserve(state uint64) error {
 	need := state + state/2 + state/16 + state/200
+	for _, r := range w.spec.Folds {
+		need += (2*state + state/2 + state/16 + state/200) / r
+	}
 	if need < w.held/2 { // the filter has shrunk
 		w.hold.Release()
 		w.held = 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/share"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,6 +20,20 @@ type Spec struct {
 	PublicKey string  `yaml:"public-key" json:"public-key"` // the key, or a file that contains it
 	Zone      int     `yaml:"zone" json:"zone,omitempty"`   // peers of smaller zones are asked first
 	Cost      float64 `yaml:"cost" json:"cost,omitempty"`   // within a zone, peers of smaller costs are asked first
+	Budget    `yaml:",inline"`
+}
+
+// Budget selects a fold class of a publication: see share.Budget. Zeros are no limits.
+type Budget struct {
+	FPR            float64 `yaml:"fpr" json:"fpr,omitempty"` // false-positive rate that suffices
+	StartBytes     uint64  `yaml:"start-bytes" json:"start-bytes,omitempty"`
+	BytesPerSecond uint64  `yaml:"bytes-per-second" json:"bytes-per-second,omitempty"`
+	Memory         uint64  `yaml:"memory" json:"memory,omitempty"` // bytes of the cells
+}
+
+// Share returns the budget for a subscriber.
+func (b Budget) Share() share.Budget {
+	return share.Budget{Rate: b.FPR, Start: b.StartBytes, BytesPerSecond: b.BytesPerSecond, Memory: b.Memory}
 }
 
 // List is a list of subscriptions: a list in the file of settings, and YAML or JSON in a flag or a variable.
@@ -52,6 +67,8 @@ func (l List) Check() error {
 			return fmt.Errorf("the subscription of %s: the name has %d bytes, want at most %d", s.Source, len(s.Filter), engine.MaxName)
 		case s.Filter != "" && filters[s.Filter]:
 			return fmt.Errorf("two subscriptions have the filter %q; give them different names", s.Filter)
+		case !(s.FPR >= 0 && s.FPR < 1):
+			return fmt.Errorf("the subscription of %s: fpr is %v, want 0 for any rate, or one below 1", s.Source, s.FPR)
 		case math.IsNaN(s.Cost):
 			return fmt.Errorf("the subscription of %s: the cost is not a number", s.Source)
 		}
