@@ -26,18 +26,22 @@ const (
 	everything              // INFO everything, INFO modules
 )
 
-// parts returns the sections: those of the node, then those of this package.
+// order is the order of the sections in Redis.
+var order = []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Replication", "CPU", "Modules", "Commandstats", "Cluster", "Keyspace", "bf_bloom_core_metrics"}
+
+// parts returns the sections: those of the node and those of this package.
 func (k *keyspace) parts(c *resp.Conn) []part {
-	var list []part
+	list := []part{
+		{"Clients", plain, func() [][2]string { return k.clients(c) }},
+		{"Commandstats", all, k.commands},
+		{"Keyspace", plain, k.keyspaceFields},
+		{"bf_bloom_core_metrics", everything, k.blooms},
+	}
 	for _, s := range k.node.Info() {
 		list = append(list, part{s.Name, plain, func() [][2]string { return s.Fields }})
 	}
-	return append(list,
-		part{"Clients", plain, func() [][2]string { return k.clients(c) }},
-		part{"Keyspace", plain, k.keyspaceFields},
-		part{"Commandstats", all, k.commands},
-		part{"bf_bloom_core_metrics", everything, k.blooms},
-	)
+	slices.SortStableFunc(list, func(a, b part) int { return slices.Index(order, a.name) - slices.Index(order, b.name) })
+	return list
 }
 
 // asked reports whether the section is wanted; wanted is in lower case.
@@ -110,10 +114,11 @@ func (k *keyspace) keyspaceFields() [][2]string {
 	return [][2]string{{"db0", fmt.Sprintf("keys=%d,expires=%d,avg_ttl=%d", keys, expiring, mean)}}
 }
 
+// commands returns the totals of each command, without rejected and failed calls, which are not counted.
 func (k *keyspace) commands() (fields [][2]string) {
 	for _, o := range k.monitor.observed() {
 		fields = append(fields, [2]string{"cmdstat_" + o.name,
-			fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=0,failed_calls=0", o.calls, o.micros, float64(o.micros)/float64(max(o.calls, 1)))})
+			fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f", o.calls, o.micros, float64(o.micros)/float64(max(o.calls, 1)))})
 	}
 	return fields
 }

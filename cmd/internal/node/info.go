@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
 // Versions of Redis and RedisBloom that are reported, because some clients check them.
@@ -56,13 +56,13 @@ func (p process) Info() []keyspace.Section {
 			{"rdb_bgsave_in_progress", flag(status.Snapshotting)},
 			{"rdb_last_save_time", fmt.Sprint(p.LastSave().Unix())},
 			{"rdb_last_bgsave_status", okOrErr(status.LastSnapshotErr)},
-			{"rdb_last_bgsave_time_sec", whole(status.LastSnapshotTook.Seconds())},
-			{"rdb_current_bgsave_time_sec", "-1"},
+			{"rdb_last_bgsave_time_sec", lastTime(status)},
+			{"rdb_current_bgsave_time_sec", currentTime(status)},
 			{"aof_enabled", "1"},
 			{"aof_rewrite_in_progress", flag(status.Snapshotting)},
 			{"aof_rewrite_scheduled", "0"},
-			{"aof_last_rewrite_time_sec", whole(status.LastSnapshotTook.Seconds())},
-			{"aof_current_rewrite_time_sec", "-1"},
+			{"aof_last_rewrite_time_sec", lastTime(status)},
+			{"aof_current_rewrite_time_sec", currentTime(status)},
 			{"aof_last_bgrewrite_status", okOrErr(status.LastSnapshotErr)},
 			{"aof_last_write_status", okOrErr(status.Err)},
 			{"aof_current_size", fmt.Sprint(status.LogBytes)},
@@ -83,6 +83,7 @@ func (p process) Info() []keyspace.Section {
 			{"used_cpu_sys_children", "0.000000"},
 			{"used_cpu_user_children", "0.000000"},
 		}},
+		{Name: "Modules", Fields: [][2]string{{"module", fmt.Sprintf("name=bf,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", bloomVersion)}}},
 		{Name: "Cluster", Fields: [][2]string{{"cluster_enabled", "0"}}},
 	}
 	if p.following != nil {
@@ -160,9 +161,32 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 
 func whole(f float64) string { return strconv.FormatInt(int64(f), 10) }
 
-// human formats a size as Redis does: 1.50M.
+// lastTime returns the duration of the last snapshot of this process in seconds, -1 before the first.
+func lastTime(s store.Status) string {
+	if s.LastSnapshotTook == 0 {
+		return "-1"
+	}
+	return whole(s.LastSnapshotTook.Seconds())
+}
+
+// currentTime returns the duration of the running snapshot until now in seconds, -1 if there is none.
+func currentTime(s store.Status) string {
+	if !s.Snapshotting {
+		return "-1"
+	}
+	return whole(time.Since(s.SnapshotBegan).Seconds())
+}
+
+// human formats a size as Redis does: 512B, 1.50M.
 func human(n uint64) string {
-	return strings.NewReplacer(" ", "", "iB", "").Replace(quantity.Size(n).String())
+	if n < 1<<10 {
+		return fmt.Sprintf("%dB", n)
+	}
+	size, unit := float64(n)/(1<<10), 0
+	for ; size >= 1<<10; unit++ {
+		size /= 1 << 10
+	}
+	return fmt.Sprintf("%.2f%c", size, "KMGTPE"[unit])
 }
 
 func flag(b bool) string {

@@ -77,3 +77,44 @@ func TestLatencies(t *testing.T) {
 		}
 	}
 }
+
+// INFO has the sections of Redis in their order, and the values that Redis has before and after a snapshot.
+func TestInfoLikeRedis(t *testing.T) {
+	n := started(t, testConfig(t))
+	r := dial(t, n, nil)
+	r.Want("BF.ADD f a", ":1")
+	var sections []string
+	for line := range strings.Lines(resptest.Bulk(t, r.Line("INFO ALL"))) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "# "); ok {
+			sections = append(sections, name)
+		}
+	}
+	if got := strings.Join(sections, " "); got != "Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Cluster Keyspace" {
+		t.Errorf("sections: %s", got)
+	}
+	names := []string{"rdb_last_bgsave_time_sec", "rdb_current_bgsave_time_sec", "aof_last_rewrite_time_sec", "aof_current_rewrite_time_sec"}
+	before := infoFields(t, r)
+	for _, name := range names {
+		if before[name] != "-1" {
+			t.Errorf("%s is %q before the first snapshot, want -1", name, before[name])
+		}
+	}
+	if !strings.HasPrefix(before["module"], "name=bf,ver=") {
+		t.Errorf("module is %q", before["module"])
+	}
+	r.Want("SAVE", "+OK")
+	after := infoFields(t, r)
+	for i, name := range names {
+		if current := i%2 == 1; (after[name] == "-1") != current {
+			t.Errorf("%s is %q after a snapshot", name, after[name])
+		}
+	}
+}
+
+func TestHuman(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0B", 1023: "1023B", 1024: "1.00K", 1536: "1.50K", 21184512: "20.20M", 17560190976: "16.35G", 1 << 63: "8.00E"} {
+		if got := human(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}

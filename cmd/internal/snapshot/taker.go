@@ -68,6 +68,7 @@ type Taker struct {
 // Status describes the last snapshot.
 type Status struct {
 	Running bool
+	Began   time.Time // of the last attempt
 	Last    time.Time // zero if there is none
 	Took    time.Duration
 	Err     error // of the last attempt
@@ -136,7 +137,7 @@ func (t *Taker) Take(ctx context.Context) error {
 		return nil
 	}
 	begin := time.Now()
-	t.setStatus(func(st *Status) { st.Running = true })
+	t.setStatus(func(st *Status) { st.Running, st.Began = true, begin })
 	n, err := t.take(ctx)
 	took := time.Since(begin)
 	t.setStatus(func(st *Status) {

@@ -259,6 +259,7 @@ type Status struct {
 	Lag                  time.Duration // age of the oldest change that is not on disk
 	LogBytes             uint64        // size of log, snapshots and reserve on disk
 	Snapshotting         bool
+	SnapshotBegan        time.Time // of the running snapshot
 	LastSnapshot         time.Time
 	LastSnapshotTook     time.Duration
 	LastSnapshotErr      error
@@ -269,7 +270,7 @@ type Status struct {
 // Status returns the state of the store.
 func (s *Store) Status() Status {
 	last := s.taker.Status()
-	st := Status{Snapshotting: last.Running, LastSnapshot: last.Last, LastSnapshotTook: last.Took, LastSnapshotErr: last.Err}
+	st := Status{Snapshotting: last.Running, SnapshotBegan: last.Began, LastSnapshot: last.Last, LastSnapshotTook: last.Took, LastSnapshotErr: last.Err}
 	st.Pending, st.Lag = s.journal.Pending()
 	st.Commits, st.CommitBytes = s.journal.Counts()
 	st.LogBytes = s.log.Bytes() + s.files.Bytes() + uint64(s.files.Reserved())
