@@ -1,10 +1,12 @@
 package node
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // The garbage collector runs when garbage reaches a percentage of the live memory, GOGC. By default
@@ -23,6 +25,18 @@ const (
 func garbagePercent(used uint64, filters int) int {
 	garbage := min(baseGarbage+garbagePerFilter*uint64(filters), maxGarbage)
 	return int(min(max(garbage*100/(used+otherLive), 5), 100))
+}
+
+// restoreLook is the interval at which GOGC is adapted while filters are restored. They grow fast then, and
+// garbage between them would leave parts of pages that no filter uses later.
+const restoreLook = 10 * time.Millisecond
+
+// keepTuned adapts GOGC until the node stops. restored is done when all filters are restored.
+func (n *Node) keepTuned(restored context.Context) {
+	percent := 100
+	look := func() { percent = n.tuneGC(percent) }
+	every(restored, restoreLook, look)
+	every(n.working, houseEvery, look)
 }
 
 // tuneGC adapts GOGC to the size of the filters and returns it. was is the current value: a

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"math"
 	"os"
 	"runtime/debug"
@@ -94,12 +95,15 @@ func (n *Node) startBackground() {
 }
 
 // every calls do at an interval until the node stops.
-func (n *Node) every(d time.Duration, do func()) {
+func (n *Node) every(d time.Duration, do func()) { every(n.working, d, do) }
+
+// every calls do at an interval until ctx is done.
+func every(ctx context.Context, d time.Duration, do func()) {
 	t := time.NewTicker(d)
 	defer t.Stop()
 	for {
 		select {
-		case <-n.working.Done():
+		case <-ctx.Done():
 			return
 		case <-t.C:
 			do()

@@ -307,8 +307,9 @@ func (n *Node) makeEngine(readOnly error) {
 	setGoMemoryLimit(limit)
 	n.engine = newEngine(limit, readOnly)
 	n.budget = budget.New(clientMemory(n.config.MaxClientMemory, limit))
-	percent := 100
-	n.tasks.Go(func() { n.every(houseEvery, func() { percent = n.tuneGC(percent) }) })
+	restoring, restored := context.WithCancel(n.working)
+	defer restored()
+	n.tasks.Go(func() { n.keepTuned(restoring) })
 }
 
 // newEngine returns an empty engine with all kinds.

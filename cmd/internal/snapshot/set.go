@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -14,7 +16,7 @@ type Set struct {
 	Current, Previous *Snapshot // the last two that are usable; nil if there is none
 
 	upTo             engine.Position     // filters whose last change this includes are in Current as they are, except changed
-	changed          map[uint64]bool     // filters that recovery changed
+	changed          []uint64            // filters that recovery changed, ascending
 	unusable         map[uint64]struct{} // filters whose entries in Current are damaged
 	live, liveBefore map[uint64]int      // bytes of pieces to which Current and Previous refer, by piece
 }
@@ -28,13 +30,18 @@ func (s *Set) MarkUnusable(id uint64) {
 }
 
 // NoteRecovered notes that the current snapshot, if it has a filter, has it as it is now that the changes
-// up to a position were replayed. Those in changed differ; the set keeps the map.
+// up to a position were replayed. Those in changed differ. Without a snapshot it notes nothing.
 func (s *Set) NoteRecovered(upTo engine.Position, changed map[uint64]bool) {
-	s.upTo, s.changed = upTo, changed
+	if s.Current != nil {
+		s.upTo, s.changed = upTo, slices.Sorted(maps.Keys(changed)) // kept until the next snapshot
+	}
 }
 
 // has reports whether the current snapshot, if it has the filter, has it with all changes up to one.
-func (s *Set) has(id uint64, last engine.Position) bool { return last <= s.upTo && !s.changed[id] }
+func (s *Set) has(id uint64, last engine.Position) bool {
+	_, changed := slices.BinarySearch(s.changed, id)
+	return last <= s.upTo && !changed
+}
 
 // Count counts the bytes to which the snapshots refer. The error wraps umbel.ErrCorrupt if a catalogue
 // is unreadable; previous is true if it is that of the previous snapshot.

@@ -26,7 +26,8 @@ func (b *bench) memory(ctx context.Context) error {
 			"The memory of filters is what the process has more than that. A large filter has %d keys at 1 %%; "+
 			"its memory is relative to its size according to BF.INFO. One is filled with BF.MADD, and %d are copies made "+
 			"with BF.LOADCHUNK. %d small filters are made with BF.ADD; their memory excludes the %d bytes of the array. "+
-			"The last rows are the memory of the whole process relative to `used_memory_dataset` of INFO.",
+			"They are measured again after a snapshot and after a restart. "+
+			"The rows of the process are its whole memory relative to `used_memory_dataset` of INFO.",
 			rest, memoryKeys, loaded, smallFilters, smallBits)}
 	rested := make(map[string][]float64) // by row, for each durability
 	for i, durability := range durabilities {
@@ -89,8 +90,20 @@ func (b *bench) footprints(ctx context.Context, durability string) ([]footprint,
 	if err != nil {
 		return nil, err
 	}
-	err = b.withNode(ctx, func(p *proc.Proc, _ string) (err error) {
-		small, err = smallFootprints(ctx, p)
+	err = b.withNode(ctx, func(p *proc.Proc, dir string) (err error) {
+		var again *proc.Proc
+		defer func() {
+			if again != nil {
+				again.Kill()
+			}
+		}()
+		small, err = smallFootprints(ctx, p, func() (*proc.Proc, error) {
+			if err := p.Stop(ctx); err != nil {
+				return nil, err
+			}
+			again, err = proc.Node(ctx, b.umbel, dir, "--durability", durability)
+			return again, err
+		})
 		return err
 	}, "--durability", durability)
 	return append(large, small...), err
@@ -118,8 +131,8 @@ func largeFootprints(ctx context.Context, p *proc.Proc) ([]footprint, error) {
 	return w.rows, w.err
 }
 
-// smallFootprints measures a node with small filters.
-func smallFootprints(ctx context.Context, p *proc.Proc) ([]footprint, error) {
+// smallFootprints measures a node with small filters, and again after restart.
+func smallFootprints(ctx context.Context, p *proc.Proc, restart func() (*proc.Proc, error)) ([]footprint, error) {
 	c := redis.NewClient(&redis.Options{Addr: p.Addr, Protocol: 2, DisableIdentity: true, ReadTimeout: time.Minute})
 	defer c.Close()
 	w := &weigher{pid: p.PID()}
@@ -135,6 +148,14 @@ func smallFootprints(ctx context.Context, p *proc.Proc) ([]footprint, error) {
 	w.weigh(row{smallMade, 0, beyond}, row{"process with small filters", 2, relative})
 	w.do(c.Save(ctx).Err())
 	w.weigh(row{smallSaved, 0, beyond}, row{processSaved, 2, relative})
+	if w.err != nil {
+		return nil, w.err
+	}
+	if p, err = restart(); err != nil {
+		return nil, err
+	}
+	w.pid = p.PID()
+	w.weigh(row{"small filter after a restart, bytes", 0, beyond}, row{"process with small filters after a restart", 2, relative})
 	return w.rows, w.err
 }
 
