@@ -30,10 +30,11 @@ what their updates cost. Without --addr it uses the replica at 127.0.0.1:8780.
 With --source or --config the publications are updated once by this command, without a replica. It keeps
 their versions in the directory --cache, as a replica does.
 
-The columns: version; age since its head was signed; keys (estimate); false-positive rate of the version;
-memory of the filter; bytes fetched, resyncs (ways to a version that failed, after which another was
-tried) and failed updates since the start of the replica; and the state. A version is exact while its
-head is valid, and stale afterwards; a publication without a version is waiting.
+The columns: version; age since its head was signed; the factor, if a fold of the filter is followed;
+keys (estimate); false-positive rate of the version; memory of the filter; bytes fetched, resyncs (ways
+to a version that failed, after which another was tried) and failed updates since the start of the
+replica; and the state, with the error of the last update. A version is exact while its head is valid, and
+stale afterwards; a publication without a version is waiting.
 
 The exit code is 3 if a publication is not exact.`
 
@@ -196,12 +197,15 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 
 // writePeers prints publications as a table.
 func writePeers(w io.Writer, list []api.Subscription) error {
-	t := table.New("Filter", " Version", " Age", " Keys", " Rate", " Size", " Fetched", " Resyncs", " Failures", "State", "")
+	t := table.New("Filter", " Version", " Age", " Fold", " Keys", " Rate", " Size", " Fetched", " Resyncs", " Failures", "State", "")
 	for _, s := range list {
-		row := []string{nameWords(s.Filter), "", "", "", "", ""}
+		row := []string{nameWords(s.Filter), "", "", "", "", "", ""}
 		if s.Version > 0 {
-			age := time.Duration(s.AgeSeconds * float64(time.Second)).Round(time.Second)
-			row = []string{nameWords(s.Filter), quantity.Count(s.Version).String(), age.String(), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)), quantity.Size(s.Bytes).String()}
+			age, fold := time.Duration(s.AgeSeconds*float64(time.Second)).Round(time.Second), ""
+			if s.Fold > 1 {
+				fold = quantity.Count(s.Fold).String()
+			}
+			row = []string{nameWords(s.Filter), quantity.Count(s.Version).String(), age.String(), fold, wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)), quantity.Size(s.Bytes).String()}
 		}
 		t.Row(append(row, quantity.Size(s.FetchedBytes).String(), quantity.Count(s.Resyncs).String(), quantity.Count(s.Failures).String(), s.State, s.Error)...)
 	}

@@ -26,6 +26,7 @@ type Subscription struct {
 	Expires      *time.Time `json:"expires,omitempty"`
 	ID           string     `json:"id,omitempty"`
 	Kind         string     `json:"kind,omitempty"`
+	Fold         uint64     `json:"fold,omitempty"`   // the factor of the fold that answers; absent for the whole filter
 	Bytes        uint64     `json:"bytes,omitempty"`  // memory of the filter
 	Keys         Float      `json:"keys,omitempty"`   // estimate
 	FPRate       Float      `json:"fpRate,omitempty"` // now

@@ -22,6 +22,7 @@ type follower struct {
 	subscriber *share.Subscriber
 	log        *slog.Logger
 	shown      atomic.Pointer[version] // in the engine; nil: none yet
+	next       atomic.Pointer[version] // the same, or about to be stored there
 	refused    atomic.Pointer[error]   // why the engine has an older version than the subscriber
 	wasExact   bool                    // of logState
 }
@@ -55,7 +56,8 @@ func (f *follower) run(ctx context.Context, period time.Duration) {
 
 // show stores a version in the engine.
 func (f *follower) show(v *share.View) {
-	h := v.Head()
+	h, next := v.Head(), newVersion(v)
+	f.next.Store(next)
 	_, err := f.engine.Follow(f.Filter, v.Filter(), h.Version, func() error { return f.check(v) })
 	if err != nil {
 		f.refused.Store(&err)
@@ -63,7 +65,7 @@ func (f *follower) show(v *share.View) {
 		return
 	}
 	f.refused.Store(nil)
-	f.shown.Store(newVersion(v))
+	f.shown.Store(next)
 	f.log.Debug("new version", "version", h.Version, "bytes", h.Bytes)
 }
 

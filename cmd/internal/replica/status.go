@@ -17,6 +17,21 @@ type version struct {
 
 func newVersion(v *share.View) *version { return &version{v, v.Filter().Stats()} }
 
+// current returns the version that the engine has, nil if that is none.
+func (f *follower) current() *version {
+	if g := f.engine.Get([]byte(f.Filter)); g != nil {
+		for _, v := range []*version{f.next.Load(), f.shown.Load()} {
+			if v == nil {
+				continue
+			}
+			if h := v.view.Head(); h.Version == g.Version() {
+				return v
+			}
+		}
+	}
+	return f.shown.Load()
+}
+
 // status returns the state of the publication.
 func (f *follower) status() api.Subscription {
 	c := f.subscriber.Counters()
@@ -30,7 +45,7 @@ func (f *follower) status() api.Subscription {
 	if err := f.refused.Load(); err != nil {
 		s.Error = (*err).Error()
 	}
-	shown := f.shown.Load()
+	shown := f.current()
 	if shown == nil {
 		return s
 	}
@@ -47,7 +62,10 @@ func (f *follower) status() api.Subscription {
 	at, expires := h.Time, h.Expires()
 	s.Version, s.Time, s.Expires, s.ID = h.Version, &at, &expires, h.ID.String()
 	s.AgeSeconds = max(0, view.Age(time.Now()).Seconds())
-	s.Kind, s.Bytes, s.Keys, s.FPRate = h.Kind, h.Bytes, api.Float(shown.stats.Keys), api.Float(shown.stats.FPRate)
+	if s.Fold = view.Fold(); s.Fold == 1 {
+		s.Fold = 0
+	}
+	s.Kind, s.Bytes, s.Keys, s.FPRate = h.Kind, shown.stats.Bytes, api.Float(shown.stats.Keys), api.Float(shown.stats.FPRate)
 	return s
 }
 
