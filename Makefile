@@ -1,16 +1,20 @@
 # `make test` runs the tests of every module; every change passes it. `.ci/run` runs the
 # other checks as well.
 
-MODULES = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
+MODULES  = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
 PACKAGES = $(addsuffix ...,$(MODULES))
-TOOL    = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
+TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
 # Packages with concurrent additions and queries.
-RACE = . ./cells ./internal/merkle ./probe ./wire/... ./filter/...
+RACE = . ./cells ./internal/merkle ./probe ./wire/... ./filter/... ./share/... ./share/nats \
+	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
-PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/...
+PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/multicast/dataplane
 # The command and its libraries are built for other systems too.
-PORTABLE = . share inpacket/multicast cmd
+PORTABLE = . ./share ./share/nats ./inpacket/multicast ./cmd
+
+# Directories of the packages whose tests contain a function with a prefix.
+dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|'
 
 # A number of inputs, not a duration: Go before 1.27 may fail a target whose time ends
 # during an input (go.dev/issue/75804).
@@ -20,15 +24,19 @@ BENCHTIME = 20ms
 .PHONY: test vet tidy race purego fuzz bench generate
 
 test:
-	@set -e; for m in $(MODULES); do (cd $$m && go test ./...); done
+	go test $(PACKAGES)
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
-	@set -e; for m in $(MODULES); do (cd $$m && go vet ./... && $(TOOL) staticcheck ./...); done
+	go vet $(PACKAGES)
+	$$($(TOOL) -n staticcheck) $(PACKAGES)
 	@# Functions of the program that only tests use, or nothing; packages *test are for tests.
 	@cd cmd && dead=$$($(TOOL) deadcode ./...) && ! echo "$$dead" | grep -v -e 'test/' -e '^$$'
 	GOARCH=arm64 go vet ./...
-	@set -e; for m in $(PORTABLE); do for os in windows darwin; do (cd $$m && GOOS=$$os go build ./...); done; (cd $$m && GOARCH=386 go vet ./...); done
+	GOARCH=386 go vet -tags noopenapi $(PORTABLE:%=%/...)
+	GOOS=darwin go build $(PORTABLE:%=%/...)
+	@# With the versions of dependencies that each module requires by itself.
+	@set -e; for m in $(PORTABLE); do (cd $$m && GOWORK=off GOOS=windows go build ./...); done
 
 # go.mod and go.sum must match the imports, and go.work.sum must be complete: go adds what is missing.
 tidy:
@@ -36,25 +44,18 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	go test -race -short $(RACE)
-	cd share && go test -race -short ./...
-	cd inpacket/multicast && go test -race -short . ./dataplane ./sim
-	cd cmd && go test -race -short ./internal/...
+	go test -race -short -tags noopenapi $(RACE)
 
 purego:
 	go test -tags purego -short $(PURE)
-	cd inpacket/multicast && go test -tags purego -short ./dataplane
 
-# A short run of each fuzz target.
+# A short run of each fuzz target, of two packages at a time.
 fuzz:
-	@set -e; for m in $(MODULES); do (cd $$m && \
-		grep -rl --include='*_test.go' --exclude-dir=_gen '^func Fuzz' . | xargs -r -n1 dirname | sort -u | while read -r d; do \
-		test "$$m" != ./ -o ! -f "$$d/go.mod" || continue; \
-		grep -ho '^func Fuzz[A-Za-z0-9_]*' $$d/*_test.go | cut -c6- | while read -r f; do \
-		echo "fuzz $$d $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$d || exit 1; done || exit 1; done) || exit 1; done
+	@$(call dirs_with,Fuzz) | xargs -P2 -I{} .ci/fuzz {} $(FUZZTIME)
 
+# Two lists of packages at a time, since go test runs the benchmarks of a list one after the other.
 bench:
-	@set -e; for m in $(MODULES); do (cd $$m && go test -run '^$$' -short -bench . -benchtime $(BENCHTIME) ./...); done
+	@$(call dirs_with,Benchmark) | xargs -P2 -n8 go test -run '^$$' -short -bench . -benchtime $(BENCHTIME)
 
 # All generated files are generated again.
 generate:
