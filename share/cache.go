@@ -28,8 +28,8 @@ const (
 func (s *Subscriber) keep(ctx context.Context, got *held, signed []byte) error {
 	if s.o.Cache == nil {
 		got.recipe = nil
-		if s.o.Budget == (Budget{}) || got.head.Fold == 1 {
-			got.origin = origin{} // no refinement begins with it
+		if !s.mayRefine(got.head) {
+			got.origin = origin{}
 		}
 		return nil
 	}

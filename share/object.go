@@ -142,17 +142,8 @@ const (
 	minProgress = 1 << 10
 )
 
-// fetchAll returns the bytes of an object without verifying them. It continues after interruptions for as
-// long as bytes arrive.
-func fetchAll(ctx context.Context, source Source, r Ref) ([]byte, error) {
-	data, err := fetchMore(ctx, source, r, nil)
-	if err != nil {
-		return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
-	}
-	return data, nil
-}
-
-// fetchMore is fetchAll if data has arrived already. On error it returns what has arrived.
+// fetchMore returns the bytes of an object, of which data has arrived already, without verifying them. It
+// continues after interruptions. On error it returns what has arrived.
 func fetchMore(ctx context.Context, source Source, r Ref, data []byte) (_ []byte, err error) {
 	for failed := 0; failed < fetchTries; {
 		have := len(data)
@@ -215,15 +206,10 @@ func fetchRest(ctx context.Context, source Source, r Ref, data []byte) ([]byte, 
 		return data, err
 	}
 	defer body.Close()
-	if data == nil {
-		data = make([]byte, 0, min(r.Bytes, firstBytes))
-	}
 	rest := io.LimitReader(body, int64(r.Bytes-have))
 	for uint64(len(data)) < r.Bytes {
 		if len(data) == cap(data) {
-			grown := make([]byte, len(data), min(growth*uint64(len(data)), r.Bytes))
-			copy(grown, data)
-			data = grown
+			data = grow(data, r)
 		}
 		n, err := rest.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
@@ -235,6 +221,13 @@ func fetchRest(ctx context.Context, source Source, r Ref, data []byte) ([]byte, 
 		}
 	}
 	return data, nil
+}
+
+// grow returns data with more room for an object.
+func grow(data []byte, r Ref) []byte {
+	grown := make([]byte, len(data), min(max(growth*uint64(len(data)), firstBytes), r.Bytes))
+	copy(grown, data)
+	return grown
 }
 
 // repair replaces the damaged chunks of an object. The list of chunks shows which they are.

@@ -18,6 +18,7 @@ type reacher struct {
 	kinds   umbel.Kinds                  // for folds
 	afford  func(bytes uint64) error     // called before objects are fetched; nil permits all
 	fetched func(r Ref, data []byte)     // called with each object of a recipe
+	keep    bool                         // the bytes of snapshots are needed later
 	note    func(what string, err error) // called when a way fails and another is tried
 }
 

@@ -113,7 +113,10 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 		s.count(func(c *Counters) { c.LastUpdated = now })
 		return v.check(now) // it is exact for as long as it was when the head was new
 	}
-	r := reacher{source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync}
+	r := reacher{
+		source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync,
+		keep: s.o.Cache != nil || s.mayRefine(h),
+	}
 	got, err := r.reach(ctx, h, s.base(h))
 	if err != nil {
 		return err
@@ -144,6 +147,9 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 	}
 	return v.check(now)
 }
+
+// mayRefine reports whether refinements may begin with the snapshot of a head.
+func (s *Subscriber) mayRefine(h *Head) bool { return s.o.Budget != (Budget{}) && h.Fold > 1 }
 
 // checkOrder refuses heads that are older than the last one, contradict it, or are from the future.
 func (s *Subscriber) checkOrder(h *Head, now time.Time) error {

@@ -1,6 +1,8 @@
 package share
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,20 +20,20 @@ import (
 // damaged.
 func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (held, int, error) {
 	w := walker{reacher: r, head: h, origin: have.origin}
-	bytes := uint64(0)
+	cost := uint64(0)
 	for _, s := range way {
 		if !w.origin.has(s.Ref) {
-			bytes += s.Bytes
+			cost += s.Bytes
 		}
 	}
-	if err := r.pay(bytes); err != nil {
+	if err := r.pay(cost); err != nil {
 		return held{}, 0, err
 	}
 	if len(way) > 0 && way[0].snapshot {
 		have = held{}
 	}
 	got, failed, err := w.walk(ctx, have, way)
-	if err == nil || w.snapshot == nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+	if err == nil || !w.opened || !errors.Is(err, ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
 		return got, failed, err
 	}
 	if w.verified = RefOf(w.snapshot) == way[0].Ref; w.verified && !errors.Is(err, umbel.ErrLimit) {
@@ -50,11 +52,16 @@ func (r *reacher) walk(ctx context.Context, h *Head, have held, way []step) (hel
 type walker struct {
 	*reacher
 	head     *Head
-	snapshot []byte // the object of the first step, if it is a snapshot and has arrived
+	opened   bool   // the first step is a snapshot, whose bytes could be read
+	snapshot []byte // of which these have arrived and are kept
 	verified bool   // the hash of the snapshot was verified
 	origin   origin // a snapshot that need not be fetched
 	local    bool   // the snapshot is that
 }
+
+// maxUpdates is the number of changes after a snapshot for which it takes less time to compare states than
+// to hash the last one.
+const maxUpdates = 3
 
 func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, error) {
 	got := held{head: w.head, state: have.state, recipe: slices.Clone(have.recipe), origin: have.origin}
@@ -64,7 +71,7 @@ func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, er
 			if got.state, err = foldState(w.kinds, got.state, s.fold); err != nil {
 				return held{}, i, fmt.Errorf("share: the last version: %w", err)
 			}
-			got.recipe, got.origin = nil, origin{}
+			got.recipe, got.origin, got.tree = nil, origin{}, nil
 			continue
 		}
 		var data []byte
@@ -72,7 +79,13 @@ func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, er
 		if err == nil && s.snapshot {
 			data, err = w.open(ctx, &got, s)
 		} else if err == nil {
+			before := got.state
 			data, err = w.change(ctx, &got, s)
+			if got.tree != nil && len(way) <= 1+maxUpdates && err == nil {
+				got.tree.Update(before, got.state, w.limits.Workers)
+			} else {
+				got.tree = nil
+			}
 		}
 		if err != nil {
 			return held{}, i, err
@@ -82,7 +95,10 @@ func (w *walker) walk(ctx context.Context, have held, way []step) (held, int, er
 		}
 	}
 	if got.state.Kind == w.head.Kind && got.state.Bytes() == w.head.Bytes {
-		if got.tree = w.identify(have, got.state); got.tree.ID() == w.head.ID {
+		if got.tree == nil {
+			got.tree = w.identify(have, got.state)
+		}
+		if got.tree.ID() == w.head.ID {
 			return got, 0, nil
 		}
 	}
@@ -108,28 +124,44 @@ func (r *reacher) check(s step) error {
 	return nil
 }
 
-// open takes a snapshot. Before it is verified, it may need little more memory than the filter.
+// open takes a snapshot. It is decoded and hashed while it arrives.
 func (w *walker) open(ctx context.Context, got *held, s step) (data []byte, err error) {
 	if w.snapshot == nil && w.origin.has(s.Ref) {
 		w.snapshot = w.origin.read(ctx)
 		w.local = w.snapshot != nil
 		w.verified = w.local
 	}
-	if w.snapshot == nil {
-		if w.snapshot, err = fetchAll(ctx, w.source, s.Ref); err != nil {
-			return nil, err
-		}
+	got.recipe, got.origin = nil, origin{}
+	if w.verified {
+		got.state, got.tree, err = wire.ReadTree(bytes.NewReader(w.snapshot), s.Bytes, w.limits)
+	} else {
+		got.state, got.tree, err = w.read(ctx, s)
 	}
-	limits := w.limits
-	if !w.verified {
-		limits.Bytes = min(limits.Bytes, w.head.Bytes+w.head.Bytes/4+1<<20)
-	}
-	got.recipe = nil
-	if got.state, err = wire.Parse(w.snapshot, limits); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("share: object %s: %w", s.Hash, err)
 	}
-	got.origin = origin{Ref: s.Ref, data: w.snapshot}
+	if w.snapshot != nil {
+		got.origin = origin{Ref: s.Ref, data: w.snapshot}
+	}
 	return w.snapshot, nil
+}
+
+// read reads a snapshot from the source. Before it is verified, it may need little more memory than the
+// filter.
+func (w *walker) read(ctx context.Context, s step) (state umbel.State, tree *wire.Tree, err error) {
+	limits := w.limits
+	limits.Bytes = min(limits.Bytes, w.head.Bytes+w.head.Bytes/4+1<<20)
+	x := stream{ctx: ctx, source: w.source, ref: s.Ref, keep: w.keep}
+	defer x.Close()
+	if err = x.start(); err != nil {
+		return state, nil, err
+	}
+	state, tree, err = wire.ReadTree(bufio.NewReaderSize(&x, streamBuffer), s.Bytes, limits)
+	if x.failure != nil {
+		return state, nil, x.failure
+	}
+	w.opened, w.snapshot = true, x.data
+	return state, tree, err
 }
 
 // change takes a delta.

@@ -14,13 +14,15 @@ type Tree struct {
 
 // NewTree returns the tree of n leaves. Workers are those of [Root].
 func NewTree(h *Hasher, n uint64, workers int, leaf Leaves) *Tree {
-	t := newTree(n)
-	t.Update(h, workers, func(uint64) uint64 { return ^uint64(0) }, leaf)
+	t := Begin(n)
+	parallel(h, t.Groups(), workers, func(h *Hasher, g uint64) { t.HashGroup(h, g, leaf) })
+	t.Finish(h)
 	return t
 }
 
-// newTree returns a tree of n leaves without hashes, in one piece of memory.
-func newTree(n uint64) *Tree {
+// Begin returns a tree of n leaves without hashes, in one piece of memory. Call HashGroup for each group,
+// and then Finish.
+func Begin(n uint64) *Tree {
 	var sizes []uint64
 	total := uint64(0)
 	for ; n > 0; n = n/2 + n%2 {
@@ -40,7 +42,7 @@ func newTree(n uint64) *Tree {
 
 // Clone returns a copy of t that shares no memory with it.
 func (t *Tree) Clone() *Tree {
-	c := newTree(t.Len())
+	c := Begin(t.Len())
 	for k, level := range t.levels {
 		copy(c.levels[k], level)
 	}
@@ -112,6 +114,28 @@ func (t *Tree) UpdateLeaves(h *Hasher, changed iter.Seq[uint64], leaf Leaves) {
 	}
 	if marks != 0 {
 		t.rehash(h, groups[len(groups)-1], marks, leaf)
+	}
+	t.climb(h, groups)
+}
+
+// Groups returns the number of groups: a group is 64 leaves, the last one may be shorter.
+func (t *Tree) Groups() uint64 { return numGroups(t.Len()) }
+
+// HashGroup hashes the leaves of group g, and the nodes above them in the group. It may be called
+// concurrently for different groups.
+func (t *Tree) HashGroup(h *Hasher, g uint64, leaf Leaves) {
+	marks := ^uint64(0)
+	if left := t.Len() - g*groupLeaves; left < groupLeaves {
+		marks = 1<<left - 1
+	}
+	t.rehash(h, g, marks, leaf)
+}
+
+// Finish hashes the nodes above all groups.
+func (t *Tree) Finish(h *Hasher) {
+	groups := make([]uint64, t.Groups())
+	for g := range groups {
+		groups[g] = uint64(g)
 	}
 	t.climb(h, groups)
 }

@@ -24,6 +24,9 @@ func (r *Reader) Array(s *umbel.State) (cells.Array, error) {
 		return a, r.checkUsed(r.Off)
 	}
 	words, n := block.NumWords(a), block.Count(a)
+	if n == 0 && r.Begin != nil {
+		r.Begin(a)
+	}
 	for done := uint64(0); done < n; {
 		if a.Words, err = r.grow(a.Words, words, beyond); err != nil {
 			return a, err
@@ -94,6 +97,16 @@ func (r *Reader) grow(words []uint64, n uint64, beyond bool) ([]uint64, error) {
 
 // blocks reads the blocks of an array from number from up to end; the words are zero.
 func (r *Reader) blocks(a cells.Array, from, end uint64) error {
+	r.pipeline.Work = (*block.DecodeJob).Decode
+	if r.Begin != nil {
+		done := r.Begin(a)
+		r.pipeline.Work = func(j *block.DecodeJob) {
+			j.Decode()
+			for i := range j.Good() {
+				done(j.First + uint64(i))
+			}
+		}
+	}
 	r.pipeline.Read = r.jobs(from, end, func(_ *block.DecodeJob, i uint64) cells.Array { return block.At(a, i) })
 	r.pipeline.Write = r.finish
 	return r.pipeline.Run()

@@ -23,10 +23,14 @@ type Reader struct {
 	size     uint64 // bytes in the source; unknown if it doesn't tell
 	crc      uint32 // of the bytes read
 	pipeline block.Pipeline[block.DecodeJob]
-	visit    Visit // in a scan
-	part     []int // path of the part that is being read
-	buf      [255]byte
-	plain    []byte // a raw block, on machines that aren't little-endian
+	// Begin, if it is not nil, is called with each array before its blocks are read. Workers call the
+	// returned function with the number of each block that has been read. It is for sized readers, which
+	// allocate arrays at once.
+	Begin func(a cells.Array) (done func(i uint64))
+	visit Visit // in a scan
+	part  []int // path of the part that is being read
+	buf   [255]byte
+	plain []byte // a raw block, on machines that aren't little-endian
 }
 
 // Visit receives a block of a scan: the path of its part, the part's state as far as it
@@ -46,6 +50,9 @@ func NewReader(b []byte, off uint64, l Budget) *Reader {
 	r.Off = off
 	return r
 }
+
+// NewSizedReader returns a reader of r, which has size bytes.
+func NewSizedReader(r io.Reader, size uint64, l Budget) *Reader { return newReader(r, size, l) }
 
 // NewStreamReader returns a reader of r. If r is an [io.Seeker], its length is used to
 // refuse impossible arrays early and to allocate others at once.

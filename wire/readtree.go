@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"io"
+	"sync"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/merkle"
+	"github.com/umbel-filters/umbel/wire/internal/format"
+	"github.com/umbel-filters/umbel/wire/internal/hashtree"
+)
+
+// ReadTree is [Read] for a source of size bytes, and returns the hash tree of the state as well. Blocks are
+// decoded and hashed while later ones arrive, if l permits at least one worker. An array is allocated at
+// once, when the source has more bytes left than the array has blocks: l.Bytes bounds the memory of all
+// arrays, and the tree takes a sixteenth of it.
+func ReadTree(r io.Reader, size uint64, l Limits) (umbel.State, *Tree, error) {
+	d := format.NewSizedReader(r, size, l.budget(DefaultBytes))
+	t := new(Tree)
+	hashers := sync.Pool{New: func() any { return merkle.NewHasher() }}
+	d.Begin = func(a cells.Array) (done func(i uint64)) {
+		leaves := hashtree.Leaves(a.Words)
+		tree := merkle.Begin(hashtree.NumLeaves(len(a.Words)))
+		t.arrays = append(t.arrays, tree)
+		return func(i uint64) { // a block is a group
+			h := hashers.Get().(*merkle.Hasher)
+			tree.HashGroup(h, i, leaves)
+			hashers.Put(h)
+		}
+	}
+	s, err := container(d, nil)
+	if err != nil {
+		return umbel.State{}, nil, err
+	}
+	h := merkle.NewHasher()
+	for _, a := range t.arrays {
+		a.Finish(h)
+	}
+	t.identify(s)
+	return s, t, nil
+}
