@@ -44,9 +44,10 @@ did not; if there is one, the exit code is 1. "retries" counts updates that fail
 were fetched again.
 
 Below are the bytes that the subscribers received, with the headers of HTTP, and what the versions
-that they applied would have cost in other forms, without headers. Lists of more than 50,000 keys are
-scaled from a part. What Squid's caches do by default, a Bloom filter of 5 bits per key once an hour, is
-scaled to the time that has passed; the share of keys that it lacks follows from the measured additions.
+that they applied would have cost in other forms, without headers: each as a copy of the filter or fold,
+as a Bloom filter of 5 bits per key, and as a list of keys. Lists of more than 50,000 keys are scaled
+from a part. What Squid's caches do by default, 5 bits per key once an hour, is scaled to the time
+that has passed; the share of keys that it lacks follows from the measured additions.
 
 On a terminal the state is shown in place, and in color unless NO_COLOR is set; otherwise, and with
 --plain, one line per second is printed.`

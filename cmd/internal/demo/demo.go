@@ -204,7 +204,10 @@ func (d *Demo) publish(ctx context.Context, c change) error {
 // query queries all subscribers in rounds.
 func (d *Demo) query(ctx context.Context) error {
 	q := querier{set: &d.set, versions: &d.versions, rand: rand.New(rand.NewPCG(d.o.Seed, 2))}
-	for sleep(ctx, min(queryEvery, d.o.Every)) {
+	for last := time.Now(); sleep(ctx, min(queryEvery, d.o.Every)); last = time.Now() {
+		if time.Since(last) > lateTimer {
+			continue // the process was stopped: the ends of heads that passed meanwhile are noticed first
+		}
 		for _, s := range d.subscribers {
 			q.query(s.current(), &s.answers)
 		}

@@ -11,10 +11,11 @@
 //
 // The comparison states what the same versions would have cost in other forms: for each version that a
 // subscriber applied, the bytes of that version in the other form, without headers of HTTP. A version
-// that it skipped costs nothing. Copies, digests and lists of changes are measured or, for digests,
-// follow from the number of keys. Lists of more than maxListed keys are scaled from a part. Digests once
-// an hour are scaled from the hour to the time that has passed; their answers are old, and the share of
-// keys that they do not contain yet is computed from the measured rate of additions.
+// that it skipped costs nothing. Copies are those of the filter that the subscriber has, the whole one or a
+// fold. Copies and lists are measured, and the size of a digest follows from the number of keys. Lists of
+// more than maxListed keys are scaled from a part. Digests once an hour are scaled from the hour to the time
+// that has passed; their answers are old, and the share of keys that they do not contain yet is computed
+// from the measured rate of additions.
 //
 // Queries are made all the time. The rate of false positives is that of queries for keys that are not in
 // the set. A key of the set must be found if it was in the version that answers, or if it has been in

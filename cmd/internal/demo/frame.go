@@ -115,7 +115,7 @@ func comparisonLines(r Report, width int) []line {
 		bytes       uint64
 	}{
 		{"umbel, all that was received", parts, r.Received},
-		{"filter copies, packed", "each version as a whole, compressed to the entropy of its cells", r.Costs.Packed},
+		{"filter copies, packed", "each version as a whole, or its fold, compressed to the entropy of its cells", r.Costs.Packed},
 		{"filter copies, as in memory", "each version as a whole", r.Costs.Unpacked},
 		{"5 bits per key", "each version as Squid's caches encode their contents: 9 % false positives", r.Costs.Digests},
 		{"key lists, gzip", "each version as a list of all keys: no false positives", r.Costs.Lists},
