@@ -69,6 +69,7 @@ var events = map[string]string{
 	"deleting the previous snapshot, because the disk is full": "snapshot-given-up",
 
 	"discarded an incomplete batch at the end of the log, which was never acknowledged": "log-torn",
+	"a copy of the head is missing or damaged; the other one is used":                   "damage-repaired",
 	"a copy of the head is damaged; the other one is used":                              "damage-repaired",
 	"the disk cannot read a part of a segment; it is treated as damaged":                "segment-unreadable",
 	"last snapshot unreadable; using the previous one":                                  "damage-repaired",

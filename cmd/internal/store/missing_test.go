@@ -29,7 +29,7 @@ func TestMissingNamesRemain(t *testing.T) {
 			numbers := d.Numbers()
 			d.Lose(numbers[len(numbers)-1])
 		} else {
-			d.Disk.Files.Lose("head")
+			d.LoseHead()
 		}
 		if _, err := tryStart(d, Options{}); err == nil {
 			t.Fatal("a start did not notice the loss")

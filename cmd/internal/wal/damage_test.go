@@ -28,14 +28,19 @@ func sound(t *testing.T, n int, killed bool) (*disktest.Disk, []string) {
 	return b.disk, slices.DeleteFunc(b.disk.Names(), func(s string) bool { return !strings.HasSuffix(s, ".wal") })
 }
 
-// headBit flips a bit in copies of the head.
-func headBit(slots ...int) func(*disktest.Disk) {
+// heads are the files of the head.
+var heads = []string{"head", "head.copy"}
+
+// headBit flips a bit in slots of files of the head.
+func headBit(files []string, slots ...int) func(*disktest.Disk) {
 	return func(d *disktest.Disk) {
-		b := d.File("head")
-		for _, slot := range slots {
-			b[slot*4096+20] ^= 1
+		for _, name := range files {
+			b := d.File(name)
+			for _, slot := range slots {
+				b[slot*4096+20] ^= 1
+			}
+			d.SetFile(name, b)
 		}
-		d.SetFile("head", b)
 	}
 }
 
@@ -129,12 +134,17 @@ func TestFaults(t *testing.T) {
 			}, "!1-300"},
 			{"the header of an old file", header(segments[1]), fmt.Sprintf("1-%d !%d-%d %d-300", middleFirst-1, middleFirst, middleNext-1, middleNext)},
 			{"the header of the last file", header(lastSegment), fmt.Sprintf("1-%d !%d-300", lastFirst-1, lastFirst)},
-			{"the head is missing", remove("head"), "1-300 !301-300"},
-			{"all copies of the head", headBit(0, 1, 2), "1-300 !301-300"},
-			{"the first copy of the head", headBit(0), "1-300"},
-			{"the second copy of the head", headBit(1), "1-300"},
-			{"the third copy of the head", headBit(2), "1-300"},
-			{"an empty head", func(d *disktest.Disk) { d.SetFile("head", []byte{}) }, "1-300 !301-300"},
+			{"the first head is missing", remove("head"), "1-300"},
+			{"the second head is missing", remove("head.copy"), "1-300"},
+			{"both heads are missing", func(d *disktest.Disk) { d.Lose(heads...) }, "1-300 !301-300"},
+			{"all slots of the first head", headBit(heads[:1], 0, 1, 2), "1-300"},
+			{"all slots of the second head", headBit(heads[1:], 0, 1, 2), "1-300"},
+			{"all slots of both heads", headBit(heads, 0, 1, 2), "1-300 !301-300"},
+			{"the first slots", headBit(heads, 0), "1-300"},
+			{"the second slots", headBit(heads, 1), "1-300"},
+			{"the third slots", headBit(heads, 2), "1-300"},
+			{"an empty head", func(d *disktest.Disk) { d.SetFile("head", []byte{}) }, "1-300"},
+			{"empty heads", func(d *disktest.Disk) { d.SetFile("head", []byte{}); d.SetFile("head.copy", []byte{}) }, "1-300 !301-300"},
 		} {
 			t.Run(fmt.Sprintf("%s/killed=%v", c.name, killed), func(t *testing.T) {
 				d := disk.Clone()

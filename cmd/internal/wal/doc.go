@@ -4,7 +4,7 @@
 // # Files
 //
 //	LOCK                      locked by the process that has the log open, whose number it contains
-//	head                      what the log must contain: see head
+//	head, head.copy           what the log must contain, twice: see head
 //	00000000000000000001.wal  a segment: a header and frames; the name is the first index
 //	00000000000000000001.old  an obsolete segment that will be used again
 //	new.tmp                   a segment that is being made
@@ -34,7 +34,8 @@
 //	missing frames or files at the end       the head
 //	a missing file in the middle             the header of the next segment
 //	a bit of one copy of a header or head    its CRC-32C; the other copy is used
-//	a missing head                           segments exist without it
+//	one missing file of the head             the other one is used
+//	both missing                             segments exist without them
 //
 // The head is exact after a process was killed. It is not synced with each entry, so after a power
 // cut it may be older. If the power cut also destroys entries that had been synced (the disk lied,

@@ -10,19 +10,19 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
-// headName is the file of the head.
-const headName = "head"
+// headNames are the files of the head, which have the same contents.
+var headNames = [...]string{"head", "head.copy"}
 
 // head is what the log must contain. Damage at the end of a log leaves a shorter log with no fault
 // in it; the head detects that. It is written after each sync and synced only with rare changes. So
 // it is exact after a process was killed. After a power cut it may be older, but never newer.
 //
-// The file has three slots of 4096 bytes. A write never changes the newest slot, nor the newest one
-// that is durable:
+// There are two files, so that the loss of one is harmless. Each has three slots of 4096 bytes. A write never
+// changes the newest slot, nor the newest one that is durable:
 //
 //	offset  bytes
 //	     0      8  "umbhead" and version 2
-//	     8      8  sequence number: the valid slot with the higher one counts
+//	     8      8  sequence number: the valid slot of both files with the highest one counts
 //	    16      8  index of the last entry that was synced
 //	    24     16  XXH3-128 of its frame
 //	    40      8  index of the first entry that was not removed by CutFront
@@ -78,33 +78,59 @@ func parseHead(b []byte) (head, bool) {
 	}, true
 }
 
-// headWriter is the file of the head.
-type headWriter struct {
+// headWriter is the files of the head. It has none if the log is read-only.
+type headWriter []*headFile
+
+// headFile is one of them.
+type headFile struct {
 	file    disk.File
 	last    int // slot that was written last
 	durable int // slot that was written last before the last sync
 }
 
-// write writes a head.
-func (w *headWriter) write(h head) error {
-	slot := 0
-	for slot == w.last || slot == w.durable {
-		slot++
+// write writes a head to all files.
+func (w headWriter) write(h head) error {
+	b := h.append(make([]byte, 0, headBytes))
+	for _, f := range w {
+		slot := 0
+		for slot == f.last || slot == f.durable {
+			slot++
+		}
+		if _, err := f.file.WriteAt(b, int64(slot)*slotBytes); err != nil {
+			return fmt.Errorf("write head: %w", err)
+		}
+		f.last = slot
 	}
-	if _, err := w.file.WriteAt(h.append(make([]byte, 0, headBytes)), int64(slot)*slotBytes); err != nil {
-		return fmt.Errorf("write head: %w", err)
-	}
-	w.last = slot
 	return nil
 }
 
 // sync makes the last head that was written durable.
-func (w *headWriter) sync() error {
-	if err := w.file.Sync(); err != nil {
-		return fmt.Errorf("sync head: %w", err)
+func (w headWriter) sync() error {
+	for _, f := range w {
+		if err := f.file.Sync(); err != nil {
+			return fmt.Errorf("sync head: %w", err)
+		}
+		f.durable = f.last
 	}
-	w.durable = w.last
 	return nil
+}
+
+// allocate reserves the space of all files.
+func (w headWriter) allocate() error {
+	for _, f := range w {
+		if err := f.file.Allocate(slots * slotBytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes all files.
+func (w headWriter) close() (err error) {
+	for _, f := range w {
+		err = errors.Join(err, f.file.Close())
+	}
+	return err
 }
 
 // readHead returns the newest valid head, its slot, and the number of slots that are damaged. The

@@ -27,7 +27,7 @@ type Log struct {
 
 	syncing  sync.Mutex // held during a sync of the last segment and while the head is written
 	head     head       // guarded by syncing
-	headFile headWriter // its file is nil if the log is read-only; guarded by syncing
+	headFile headWriter // guarded by syncing
 
 	mu       sync.Mutex
 	idle     sync.Cond  // readers is 0
@@ -102,7 +102,7 @@ func (l *Log) Bytes() uint64 {
 
 // size is Bytes. Called with mu held.
 func (l *Log) size() int64 {
-	n := int64(slots*slotBytes) + int64(len(l.spares))*l.o.SegmentBytes
+	n := int64(len(headNames)*slots*slotBytes) + int64(len(l.spares))*l.o.SegmentBytes
 	for _, s := range l.segments {
 		n += s.size
 	}
@@ -195,8 +195,6 @@ func (l *Log) Close() error {
 	if l.active != nil {
 		errs = append(errs, l.active.file.Close())
 	}
-	if l.headFile.file != nil {
-		errs = append(errs, l.headFile.file.Close())
-	}
+	errs = append(errs, l.headFile.close())
 	return errors.Join(append(errs, l.lock.Close())...)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
@@ -52,10 +53,7 @@ func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 	l := &Log{dir: newReads(dir, o), o: o, lock: lock, disk: o.Disk.Files()}
 	l.idle.L = &l.mu
 	if err := l.open(); err != nil {
-		errs := []error{err}
-		if l.headFile.file != nil {
-			errs = append(errs, l.headFile.file.Close())
-		}
+		errs := []error{err, l.headFile.close()}
 		if l.active != nil {
 			errs = append(errs, l.active.file.Close())
 		}
@@ -72,11 +70,11 @@ func (l *Log) open() error {
 		return err
 	case files.older:
 		return fmt.Errorf("%w: %s", ErrVersion, migrate)
-	case l.o.ReadOnly && !files.head && len(files.segments) == 0:
+	case l.o.ReadOnly && len(files.heads) == 0 && len(files.segments) == 0:
 		return fmt.Errorf("no log: %w", fs.ErrNotExist)
 	}
 	l.segments, l.spares, l.generation = files.segments, files.spares, files.made
-	noHead, err := l.openHead(files.head)
+	noHead, err := l.openHead(files.heads)
 	if err != nil {
 		return err
 	}
@@ -112,36 +110,64 @@ func (l *Log) open() error {
 	return l.prepare(files, end)
 }
 
-// openHead opens and reads the head, and reports whether there is none.
-func (l *Log) openHead(exists bool) (missing bool, err error) {
+// openHead opens and reads the files of the head, of which some exist, and reports whether there is no head. One
+// file is enough: an entry is acknowledged when both name it.
+func (l *Log) openHead(exist []string) (missing bool, err error) {
+	var failed error
+	found := 0
+	for _, name := range headNames {
+		h, err := l.openHeadFile(name, slices.Contains(exist, name))
+		switch {
+		case err == nil:
+			if found++; found == 1 || h.sequence > l.head.sequence {
+				l.head = h
+			}
+		case errors.Is(err, errNoHead), errors.Is(err, disk.ErrUnreadable):
+			failed = err
+		default:
+			return false, err
+		}
+	}
+	switch {
+	case found == 0 && errors.Is(failed, disk.ErrUnreadable):
+		return false, failed
+	case found == 0:
+		return true, nil
+	case found < len(headNames):
+		l.o.Log.Warn("a copy of the head is missing or damaged; the other one is used", "error", failed)
+	}
+	return false, nil
+}
+
+// openHeadFile opens one file of the head, or makes it, and reads it.
+func (l *Log) openHeadFile(name string, exists bool) (h head, err error) {
 	var f disk.File
 	switch {
 	case !exists && l.o.ReadOnly:
-		return true, nil
+		return h, fmt.Errorf("%s: %w", name, errNoHead)
 	case !exists:
-		f, err = l.dir.Create(headName)
+		f, err = l.dir.Create(name)
 	case l.o.ReadOnly:
-		f, err = l.dir.Open(headName)
+		f, err = l.dir.Open(name)
 	default:
-		f, err = l.dir.Edit(headName)
+		f, err = l.dir.Edit(name)
 	}
 	if err != nil {
-		return false, err
+		return h, err
 	}
 	h, slot, damaged, err := readHead(f)
 	if l.o.ReadOnly {
 		err = errors.Join(err, f.Close())
 	} else {
-		l.headFile = headWriter{f, slot, slot}
-	}
-	if errors.Is(err, errNoHead) {
-		return true, nil
+		l.headFile = append(l.headFile, &headFile{f, slot, slot})
 	}
 	if err == nil && damaged > 0 {
-		l.o.Log.Warn("a copy of the head is damaged; the other one is used", "file", headName)
+		l.o.Log.Warn("a copy of the head is damaged; the other one is used", "file", name)
 	}
-	l.head = h
-	return false, err
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return h, err
 }
 
 // findEnd reads the last segment whose header is whole.
@@ -194,7 +220,7 @@ func (l *Log) prepare(files listing, end tail) error {
 	l.head.durable = l.tip
 	l.head.first = max(l.head.first, 1)
 	l.first = l.head.first
-	if err := l.headFile.file.Allocate(slots * slotBytes); err != nil {
+	if err := l.headFile.allocate(); err != nil {
 		return err
 	}
 	if err := l.seal(false); err != nil {

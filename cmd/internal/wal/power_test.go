@@ -214,11 +214,13 @@ func TestTornOrDamaged(t *testing.T) {
 		file[offsetOf(t, file, 3)+70] ^= 1
 		b.disk.SetFile(name, file)
 		// The head is older, as after a power cut, and names entry 2.
-		head := b.disk.File("head")
-		if damaged {
-			clear(head[newest(head):][:68])
+		for _, name := range heads {
+			head := b.disk.File(name)
+			if damaged {
+				clear(head[newest(head):][:68])
+			}
+			b.disk.SetFile(name, head)
 		}
-		b.disk.SetFile("head", head)
 		b.open()
 		if damaged {
 			b.read(1, "1-2 !3-3 4-5")

@@ -131,8 +131,8 @@ type listing struct {
 	spares   []string   // names
 	strays   []string   // names of files that a crash left
 	made     uint64     // highest generation
-	head     bool
-	older    bool // the log of an older version
+	heads    []string   // names of files of the head
+	older    bool       // the log of an older version
 }
 
 // list reads the names and the headers of all segments.
@@ -156,8 +156,8 @@ func list(dir disk.Dir, warn func(msg string, args ...any)) (listing, error) {
 			l.spares = append(l.spares, name)
 		case name == newName:
 			l.strays = append(l.strays, name)
-		case name == headName:
-			l.head = true
+		case slices.Contains(headNames[:], name):
+			l.heads = append(l.heads, name)
 		case name == olderName:
 			l.older = true
 		}

@@ -196,8 +196,8 @@ func (d *Disk) Tear(number uint64) {
 	d.alter(number, false, func(b []byte) { clear(b[frameHeader+(len(b)-frameHeader)/2:]) })
 }
 
-// LoseHead removes the head.
-func (d *Disk) LoseHead() { d.Files.Lose("head") }
+// LoseHead removes both files of the head.
+func (d *Disk) LoseHead() { d.Files.Lose("head", "head.copy") }
 
 // log is a log whose calls the disk may delay or refuse.
 type log struct {
