@@ -122,7 +122,7 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 			return into.Filter(ctx, m, len(segments), func(i int) ([]byte, error) { return f.segment(segments[i]) })
 		},
 		batch: func(b []byte) error {
-			_, err := l.Propose(ctx, b)
+			_, err := l.Propose(ctx, b, nil)
 			return err
 		},
 	})

@@ -83,6 +83,8 @@ type Batch struct {
 	First  engine.Position // of the first change that ends in it
 	Last   engine.Position // of the last change that ends in it; First-1 if none does
 	filter uint64          // of the previous record
+
+	concern concern
 }
 
 // Start begins a batch whose first change has a position. It keeps the memory of Bytes, which needs
@@ -93,7 +95,9 @@ func (b *Batch) Start(first engine.Position, session bool) {
 	if session {
 		flags = batchSession
 	}
-	*b = Batch{Bytes: binary.AppendUvarint(append(b.Bytes[:0], batchVersion, flags), uint64(first)), First: first, Last: first - 1}
+	b.Bytes = binary.AppendUvarint(append(b.Bytes[:0], batchVersion, flags), uint64(first))
+	b.First, b.Last, b.filter = first, first-1, 0
+	b.concern.reset()
 }
 
 // Append appends a change that is not long and has at most MaxDigests digests. It needs MaxBytes(c).
@@ -117,6 +121,7 @@ func (b *Batch) code(code byte, filter uint64) {
 		return
 	}
 	b.filter = filter
+	b.concern.filter(filter)
 	b.Bytes = binary.AppendUvarint(append(b.Bytes, code), filter)
 }
 
@@ -133,6 +138,10 @@ func (b *Batch) flag(v bool) {
 // short appends a change that is one record.
 func (b *Batch) short(c *engine.Change) {
 	b.code(byte(c.Op), c.Filter)
+	switch c.Op {
+	case engine.OpDelete, engine.OpRename, engine.OpExpire, engine.OpFlush, engine.OpMissNames:
+		b.concern.act(c, b.Last+1-b.First)
+	}
 	switch c.Op {
 	case engine.OpLose, engine.OpAcknowledge:
 		b.Bytes[1] |= batchLoss

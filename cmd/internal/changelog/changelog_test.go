@@ -15,11 +15,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encode returns the batches of changes, and checks their positions.
-func encode(t interface {
+// tester is a test, also one of package rapid.
+type tester interface {
 	Helper()
 	Errorf(string, ...any)
-}, changes []engine.Change) [][]byte {
+}
+
+// encode returns the batches of changes, and checks their positions.
+func encode(t tester, changes []engine.Change) (coded [][]byte) {
+	t.Helper()
+	for _, b := range batchesOf(t, changes) {
+		coded = append(coded, b.Bytes)
+	}
+	return coded
+}
+
+func batchesOf(t tester, changes []engine.Change) []*Batch {
 	t.Helper()
 	var batches []*Batch
 	room := func(n int) *Batch {
@@ -49,14 +60,12 @@ func encode(t interface {
 			t.Errorf("change %d got position %d, want %d", i, pos, c.Position)
 		}
 	}
-	var coded [][]byte
 	for _, b := range batches {
 		if len(b.Bytes) > MaxBatch || cap(b.Bytes) != MaxBatch {
 			t.Errorf("a batch of %d bytes, with room for %d", len(b.Bytes), cap(b.Bytes))
 		}
-		coded = append(coded, b.Bytes)
 	}
-	return coded
+	return batches
 }
 
 func decode(batches [][]byte, single engine.Position, l wire.Limits) (changes []engine.Change, err error) {

@@ -111,7 +111,7 @@ func (r *Reader) record(c *statecode.Cursor, code byte, filter uint64) error {
 	case code == codeHead || code == codeCells || code == codeEnd:
 		l := r.open[filter]
 		if l == nil && r.skipped {
-			return skipPiece(c, code)
+			return r.skipPiece(c, code)
 		}
 		if l == nil {
 			c.Fail("a piece of a change to filter %d that has not begun", filter)

@@ -133,8 +133,8 @@ func (u *unfinished) cells(c *statecode.Cursor, plane, offset uint64, b []byte) 
 	statecode.Words(words[offset/8:][:len(b)/8], b)
 }
 
-// skipPiece reads over a piece of a l.
-func skipPiece(c *statecode.Cursor, code byte) error {
+// skipPiece reads over a piece of a long change whose beginning is lost, or its end.
+func (r *Reader) skipPiece(c *statecode.Cursor, code byte) error {
 	switch code {
 	case codeCells:
 		c.Uvarint()
@@ -142,6 +142,9 @@ func skipPiece(c *statecode.Cursor, code byte) error {
 		fallthrough
 	case codeHead:
 		c.Bytes(c.Uvarint())
+	default: // codeEnd
+		r.next++
+		r.changes++
 	}
 	return c.Err
 }

@@ -20,7 +20,7 @@ func WriteLong(c *engine.Change, put func(n int, write func(*Batch)) error) erro
 	for err == nil && len(head) > 0 {
 		piece := head[:min(len(head), maxPiece)]
 		head = head[len(piece):]
-		err = put(maxFixed+len(piece), func(b *Batch) { b.head(c.Filter, piece) })
+		err = put(maxFixed+len(piece), func(b *Batch) { b.head(c, piece) })
 	}
 	if c.State == nil {
 		return err
@@ -30,7 +30,7 @@ func WriteLong(c *engine.Change, put func(n int, write func(*Batch)) error) erro
 			break
 		}
 		runs(p.Words, func(offset uint64, run []uint64) bool {
-			err = put(maxFixed+len(run)*8, func(b *Batch) { b.cells(c.Filter, i, offset, run) })
+			err = put(maxFixed+len(run)*8, func(b *Batch) { b.cells(c, i, offset, run) })
 			return err == nil
 		})
 	}
@@ -88,6 +88,7 @@ func allZero(words []uint64) bool {
 // begin appends the beginning of a long change.
 func (b *Batch) begin(c *engine.Change, head int) {
 	b.code(byte(c.Op)|codeLong, c.Filter)
+	b.concern.begin(c, b.Last+1-b.First)
 	if c.Op == engine.OpCreate && c.Last {
 		b.Bytes[1] |= batchLoss
 	}
@@ -98,14 +99,16 @@ func (b *Batch) begin(c *engine.Change, head int) {
 	b.uvarint(uint64(head))
 }
 
-func (b *Batch) head(filter uint64, piece []byte) {
-	b.code(codeHead, filter)
+func (b *Batch) head(c *engine.Change, piece []byte) {
+	b.code(codeHead, c.Filter)
+	b.concern.create(c, b.Last+1-b.First)
 	b.uvarint(uint64(len(piece)))
 	b.Bytes = append(b.Bytes, piece...)
 }
 
-func (b *Batch) cells(filter uint64, plane int, offset uint64, words []uint64) {
-	b.code(codeCells, filter)
+func (b *Batch) cells(c *engine.Change, plane int, offset uint64, words []uint64) {
+	b.code(codeCells, c.Filter)
+	b.concern.create(c, b.Last+1-b.First)
 	b.uvarint(uint64(plane))
 	b.uvarint(offset)
 	b.uvarint(uint64(len(words)) * 8)

@@ -116,3 +116,24 @@ func (e *Engine) LostNames(n int) []string {
 	}
 	return names
 }
+
+// ApplyLost is Apply for an OpCreate of which only the name and the kind are known. The filter is empty and lost
+// data.
+func (e *Engine) ApplyLost(c Change, kind string) error {
+	e.directory.Lock()
+	defer e.directory.Unlock()
+	storeMax(&e.last, uint64(c.Position))
+	storeMax(&e.lastID, c.Filter)
+	e.dropEarlierClaims(c)
+	v, err := e.find(kind)
+	if err != nil {
+		return err
+	}
+	g, err := v.New(umbel.Goal{Keys: 1, FPRate: .5}, nil)
+	if err != nil {
+		return err
+	}
+	s := g.State()
+	c.State, c.Last = &s, true
+	return e.applyCreate(c)
+}

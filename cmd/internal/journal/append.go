@@ -16,6 +16,7 @@ type batch struct {
 	since        time.Time     // of its first change
 	begun, ended []*longPart   // long changes that begin or end in it
 	settled      chan struct{} // closed when it is committed, and when that fails
+	scope        []byte        // see changelog.Scope
 }
 
 // batches contains batches that were committed, whose memory is used again. The garbage collector frees

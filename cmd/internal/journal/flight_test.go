@@ -20,7 +20,7 @@ type slowLog struct {
 	fail     int           // number of Commits that fail
 }
 
-func (l *slowLog) Propose(context.Context, []byte) (uint64, error) {
+func (l *slowLog) Propose(context.Context, []byte, []byte) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.proposed++

@@ -51,7 +51,7 @@ const _ = uint(oplog.MaxBatch - changelog.MaxBatch)
 
 // Log keeps batches. It is a part of oplog.Replicator, which describes it.
 type Log interface {
-	Propose(ctx context.Context, batch []byte) (number uint64, err error)
+	Propose(ctx context.Context, batch, scope []byte) (number uint64, err error)
 	Commit(ctx context.Context) (number uint64, err error)
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/umbel-filters/umbel/cmd/internal/changelog"
 )
 
 // The time between attempts to write to a log that fails.
@@ -41,7 +39,8 @@ func (j *Journal) Run(ctx context.Context) {
 		j.wake()
 	})()
 	for b := j.next(ctx); b != nil; b = j.next(ctx) {
-		number, err := j.retry(ctx, proposing, func(ctx context.Context) (uint64, error) { return j.log.Propose(ctx, b.Bytes) })
+		b.scope = b.AppendScope(b.scope[:0])
+		number, err := j.retry(ctx, proposing, func(ctx context.Context) (uint64, error) { return j.log.Propose(ctx, b.Bytes, b.scope) })
 		if err != nil {
 			break
 		}
@@ -215,6 +214,6 @@ func (j *Journal) settle(b *batch) {
 	if j.o.Committed != nil {
 		j.o.Committed(time.Since(b.since))
 	}
-	*b = batch{Batch: changelog.Batch{Bytes: b.Bytes[:0]}, begun: b.begun[:0], ended: b.ended[:0]}
+	*b = batch{Batch: b.Batch, begun: b.begun[:0], ended: b.ended[:0], scope: b.scope[:0]} // Start resets the batch
 	batches.Put(b)
 }

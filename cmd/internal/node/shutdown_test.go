@@ -40,7 +40,7 @@ func (l *faultyLog) set(fault func(context.Context) error) {
 	l.fault = fault
 }
 
-func (l *faultyLog) Propose(ctx context.Context, b []byte) (uint64, error) {
+func (l *faultyLog) Propose(ctx context.Context, b, scope []byte) (uint64, error) {
 	l.mu.Lock()
 	fault := l.fault
 	l.mu.Unlock()
@@ -49,7 +49,7 @@ func (l *faultyLog) Propose(ctx context.Context, b []byte) (uint64, error) {
 			return 0, err
 		}
 	}
-	return l.Log.Propose(ctx, b)
+	return l.Log.Propose(ctx, b, scope)
 }
 
 // hanging is the fault of a disk that does not return.

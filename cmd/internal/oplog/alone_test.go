@@ -21,7 +21,7 @@ func TestHangingDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := oplog.Alone(w)
-			if _, err := l.Propose(t.Context(), []byte("1")); err != nil {
+			if _, err := l.Propose(t.Context(), []byte("1"), nil); err != nil {
 				t.Fatal(err)
 			}
 			if n, err := l.Commit(t.Context()); n != 1 || err != nil || l.Committed() != 1 || l.Ready() != nil {
@@ -37,7 +37,7 @@ func TestHangingDisk(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				_, err := l.Propose(ctx, []byte("2"))
+				_, err := l.Propose(ctx, []byte("2"), nil)
 				if err == nil {
 					_, err = l.Commit(ctx)
 				}
@@ -49,7 +49,7 @@ func TestHangingDisk(t *testing.T) {
 				t.Errorf("%s: error %v, want %v", hangs, err, context.Canceled)
 			}
 			if hangs == disktest.Write {
-				if _, err := l.Propose(t.Context(), []byte("2")); err == nil {
+				if _, err := l.Propose(t.Context(), []byte("2"), nil); err == nil {
 					t.Error("a batch was proposed after one of which the end is unknown")
 				}
 			}
@@ -77,7 +77,7 @@ func TestHangingRemoval(t *testing.T) {
 			}
 			l := oplog.Alone(w)
 			for range 10 {
-				if _, err := l.Propose(t.Context(), make([]byte, 40<<10)); err != nil {
+				if _, err := l.Propose(t.Context(), make([]byte, 40<<10), nil); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -60,7 +60,7 @@ var errAbandoned = errors.New("oplog: an operation was cancelled; open the log a
 
 func (l *alone) Ready() error { return l.wal.Health() }
 
-func (l *alone) Propose(ctx context.Context, batch []byte) (number uint64, err error) {
+func (l *alone) Propose(ctx context.Context, batch, scope []byte) (number uint64, err error) {
 	if len(batch) == 0 || len(batch) > MaxBatch {
 		return 0, fmt.Errorf("oplog: a batch of %d bytes, want 1 to %d", len(batch), MaxBatch)
 	}
@@ -69,7 +69,7 @@ func (l *alone) Propose(ctx context.Context, batch []byte) (number uint64, err e
 	}
 	done, err := interruptible(ctx, l.proposing, func() (uint64, error) {
 		n := l.wal.Next()
-		return n, l.wal.Write([]wal.Entry{{Index: n, Term: term, Type: wal.Batch, Data: batch}})
+		return n, l.wal.Write([]wal.Entry{{Index: n, Term: term, Type: wal.Batch, Data: batch, Scope: scope}})
 	})
 	if err != nil && ctx.Err() != nil {
 		l.abandoned.Store(true)
@@ -128,7 +128,7 @@ func (l *alone) Read(ctx context.Context, from uint64, each func(uint64, []byte)
 	return l.wal.Read(from, entries(ctx, each))
 }
 
-func (l *alone) ReadOver(ctx context.Context, from uint64, each func(uint64, []byte) error, lost func(first, last uint64, why error) error) error {
+func (l *alone) ReadOver(ctx context.Context, from uint64, each func(uint64, []byte) error, lost func(Hole) error) error {
 	return l.wal.ReadOver(from, entries(ctx, each), lost)
 }
 

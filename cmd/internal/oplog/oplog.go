@@ -23,6 +23,9 @@ var (
 // MaxBatch is the maximum size of a batch in bytes.
 const MaxBatch = 768 << 10
 
+// Hole is a range of batches that are lost.
+type Hole = wal.Hole
+
 // Replicator orders batches and makes them durable: on this node (Alone), or later on a majority of a
 // group. The package comment contains the rules for its callers.
 type Replicator interface {
@@ -34,7 +37,8 @@ type Replicator interface {
 	// batch was not appended, and may be proposed again, unless ctx is done: then it may have been,
 	// and nothing can be proposed any more. The error wraps ErrHole while the end of the log is lost
 	// and neither Read nor ReadOver has accepted that.
-	Propose(ctx context.Context, batch []byte) (number uint64, err error)
+	// scope says what the batch concerns: see wal.Entry. It may be nil.
+	Propose(ctx context.Context, batch, scope []byte) (number uint64, err error)
 	// Commit waits until all batches that were proposed before are committed, and returns the number
 	// of the last one. It may run at the same time as Propose. After an error it may be called again.
 	Commit(ctx context.Context) (number uint64, err error)
@@ -56,11 +60,9 @@ type Log interface {
 	// number or more than one after the last one. The batch is valid until each returns; an error of
 	// each ends Read.
 	Read(ctx context.Context, from uint64, each func(number uint64, batch []byte) error) error
-	// ReadOver is Read for callers that accept losses: it calls lost with the first and the last
-	// number of each hole and an error that wraps ErrHole, in order among the batches. If it is
-	// unknown how many batches are lost at the end, last is less than first. Propose then continues
-	// after the hole; other holes are reported until they are purged.
-	ReadOver(ctx context.Context, from uint64, each func(number uint64, batch []byte) error, lost func(first, last uint64, why error) error) error
+	// ReadOver is Read for callers that accept losses: it calls lost with each hole, in order among the batches.
+	// Propose then continues after the hole; other holes are reported until they are purged.
+	ReadOver(ctx context.Context, from uint64, each func(number uint64, batch []byte) error, lost func(Hole) error) error
 	// Bounds returns the number of the first batch that should be there and of the last one that is
 	// committed. first is last+1 if the log is empty.
 	Bounds() (first, last uint64)

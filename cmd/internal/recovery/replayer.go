@@ -105,12 +105,15 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 const consequence = "filters that the lost changes may have affected return true for every key until they are created again, and names of filters that they created are missing"
 
 // lost notes that batches are lost, which why names.
-func (p *Replayer) lost(first, last uint64, why error) error {
-	if err := p.losses.add("%w; "+consequence, why); err != nil {
+func (p *Replayer) lost(h oplog.Hole) error {
+	if scopes := p.scopes(h); scopes != nil {
+		return p.lostKnown(scopes, h.Err)
+	}
+	if err := p.losses.add("%w; "+consequence, h.Err); err != nil {
 		return err
 	}
 	p.afterGap = true
-	p.losses.missNames(last + 1 - min(first, last+1))
+	p.losses.missNames(h.Last + 1 - min(h.First, h.Last+1))
 	return nil
 }
 
@@ -160,7 +163,7 @@ func (p *Replayer) markAllIncomplete(last engine.Position) error {
 	var lacking []uint64
 	for cursor := uint64(0); ; {
 		cursor = p.engine.ListAll(cursor, 1<<10, func(f *engine.Filter) bool {
-			if copied, ok := p.restored[f.ID()]; !ok || copied.complete < last {
+			if p.mayLack(f.ID(), last) {
 				lacking = append(lacking, f.ID())
 			}
 			return true

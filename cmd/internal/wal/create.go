@@ -61,7 +61,7 @@ func (l *Log) create(first uint64, before link, need int64) (*active, error) {
 	rand.Read(salt[:])
 	number := binary.LittleEndian.Uint64(salt[:])
 	l.generation++
-	s := &segment{first: first, before: before, salt: saltSum(number), made: l.generation}
+	s := &segment{first: first, before: before, salt: saltSum(number), made: l.generation, version: segmentVersion}
 	header := appendSegmentHeader(make([]byte, 0, segmentHeader), first, before, number, s.made)
 	name, size, err := l.takeFile(header, need+segmentHeader)
 	if err != nil {

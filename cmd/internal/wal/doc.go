@@ -9,8 +9,9 @@
 //	00000000000000000001.old  an obsolete segment that will be used again
 //	new.tmp                   a segment that is being made
 //
-// A segment has its full size from the beginning, so that writing an entry changes no metadata and
-// does not fail on a full disk. See segment and frame for the formats.
+// An entry may have a scope, which says what its data concerns. A segment has its full size from the
+// beginning, so that writing an entry changes no metadata and does not fail on a full disk. See segment,
+// scope and frame for the formats.
 //
 // # Writing
 //
@@ -36,6 +37,8 @@
 //	a bit of one copy of a header or head    its CRC-32C; the other copy is used
 //	one missing file of the head             the other one is used
 //	both missing                             segments exist without them
+//
+// The scope of an entry has a sum of its own. A Hole has the scopes of its entries if they are whole.
 //
 // The head is exact after a process was killed. It is not synced with each entry, so after a power
 // cut it may be older. If the power cut also destroys entries that had been synced (the disk lied,

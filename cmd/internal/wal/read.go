@@ -20,15 +20,14 @@ func hole(first, last uint64, why string) error {
 // altered, also if from is less than the first index or more than one after the last one. Data is
 // valid until each returns; an error of each ends Read.
 func (l *Log) Read(from uint64, each func(Entry) error) error {
-	return l.ReadOver(from, each, func(_, _ uint64, why error) error { return why })
+	return l.ReadOver(from, each, func(h Hole) error { return h.Err })
 }
 
-// ReadOver is Read for callers that accept losses: it calls lost with the first and the last index
-// of each hole and an error that wraps ErrHole, in order among the entries, and continues after the
-// hole. If it is unknown how many entries are lost at the end, last is less than first. Write then
+// ReadOver is Read for callers that accept losses: it calls lost with each hole, in order among the entries, and
+// continues after the hole. Write then
 // continues after the hole at the end, and its entry proves that the loss was accepted. Other holes
 // are reported again until CutFront removes them.
-func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(first, last uint64, why error) error) error {
+func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(Hole) error) error {
 	from = max(from, 1)
 	l.mu.Lock()
 	if l.closed {
@@ -42,27 +41,27 @@ func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(first, las
 	defer l.endRead()
 	switch {
 	case from < first:
-		if err := lost(from, first-1, hole(from, first-1, fmt.Sprintf("they were removed: the log begins with %d", first))); err != nil {
+		if err := lost(Hole{First: from, Last: first - 1, Err: hole(from, first-1, fmt.Sprintf("they were removed: the log begins with %d", first))}); err != nil {
 			return err
 		}
 		from = first
 	case from > last+1:
-		if err := lost(last+1, from-1, hole(last+1, from-1, fmt.Sprintf("the log ends with %d", last))); err != nil {
+		if err := lost(Hole{First: last + 1, Last: from - 1, Err: hole(last+1, from-1, fmt.Sprintf("the log ends with %d", last))}); err != nil {
 			return err
 		}
 		l.accept(from - 1)
 		return nil
 	}
-	r := reader{next: from, last: last, each: each, lost: lost}
+	r := reader{next: from, last: last, scopes: make(scopes), each: each, lost: lost}
 	if err := r.segments(l.dir, segments); err != nil {
 		return err
 	}
 	if r.next <= last && r.good.index < last {
-		if err := lost(r.next, last, hole(r.next, last, r.reason("they are missing at the end of the log"))); err != nil {
+		if err := r.gap(last, "they are missing at the end of the log"); err != nil {
 			return err
 		}
 	} else if errors.Is(atEnd, errNoHead) || errors.Is(atEnd, errForeign) || errors.Is(atEnd, errUnread) {
-		if err := lost(last+1, last, atEnd); err != nil {
+		if err := lost(Hole{First: last + 1, Last: last, Err: atEnd}); err != nil {
 			return err
 		}
 	}
@@ -95,12 +94,18 @@ func (l *Log) endRead() {
 
 // reader checks the entries of a log one after the other.
 type reader struct {
-	next uint64 // index that should come
-	last uint64 // index of the last entry that is read
-	good link   // the last entry that was right
-	bad  error  // of the first bytes since then that were wrong
-	each func(Entry) error
-	lost func(first, last uint64, why error) error
+	next   uint64 // index that should come
+	last   uint64 // index of the last entry that is read
+	good   link   // the last entry that was right
+	bad    error  // of the first bytes since then that were wrong
+	each   func(Entry) error
+	lost   func(Hole) error
+	scopes scopes // of entries whose frames were not found
+}
+
+// gap reports that the entries from r.next to last are lost.
+func (r *reader) gap(last uint64, otherwise string) error {
+	return r.lost(Hole{First: r.next, Last: last, Scopes: r.scopes.of(r.next, last), Err: hole(r.next, last, r.reason(otherwise))})
 }
 
 func (r *reader) reason(otherwise string) string {
@@ -154,6 +159,7 @@ func (r *reader) segment(dir disk.Dir, s *segment, end uint64) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	scan := newScanner(f, s)
+	scan.lost = r.scopes
 	for r.good.index < end {
 		f, ok, err := scan.next()
 		if scan.bad != nil {
@@ -193,14 +199,19 @@ func (r *reader) check(f *frame) error {
 	case f.before.index < r.next && r.good.index == 0:
 		return nil // nothing before it was read
 	case f.Index < r.next:
-		return r.lost(f.Index, f.Index, hole(f.Index, f.Index, fmt.Sprintf("it comes after batch %d", r.good.index)))
+		return r.odd(f.Index, fmt.Sprintf("it comes after batch %d", r.good.index))
 	case f.before.index == r.good.index:
-		return r.lost(r.good.index, r.good.index, hole(r.good.index, r.good.index, fmt.Sprintf("batch %d follows another one of this index", f.Index)))
+		return r.odd(r.good.index, fmt.Sprintf("batch %d follows another one of this index", f.Index))
 	case f.before.index < r.next:
 		if f.Index == r.next && f.before.index < r.good.index {
-			return r.lost(f.Index, f.Index, hole(f.Index, f.Index, fmt.Sprintf("it names batch %d as the one before, and %d precedes it", f.before.index, r.good.index)))
+			return r.odd(f.Index, fmt.Sprintf("it names batch %d as the one before, and %d precedes it", f.before.index, r.good.index))
 		}
 		return nil // entries before the first that is wanted are lost
 	}
-	return r.lost(r.next, f.Index-1, hole(r.next, f.Index-1, r.reason("they are missing in the middle of the log")))
+	return r.gap(f.Index-1, "they are missing in the middle of the log")
+}
+
+// odd reports an entry that is not the one that was durable.
+func (r *reader) odd(index uint64, why string) error {
+	return r.lost(Hole{First: index, Last: index, Err: hole(index, index, why)})
 }

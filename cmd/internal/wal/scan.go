@@ -1,9 +1,9 @@
 package wal
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 )
 
 // window reads a file in large pieces.
@@ -43,10 +43,22 @@ type scanner struct {
 	// nothing. begun reports that a header was whole among the bytes that were passed over.
 	bad   error
 	begun bool
+	lost  scopes // scopes that were passed over without their frames
+
+	pending uint64 // index of scope; 0 if there is none
+	scope   []byte // of the frame that should come next
 }
 
 func newScanner(file io.ReaderAt, s *segment) *scanner {
-	return &scanner{window: window{file: file}, salt: s.salt, offset: segmentHeader}
+	return &scanner{window: window{file: file}, salt: s.salt, offset: segmentHeader, lost: make(scopes)}
+}
+
+// orphan notes that the frame of the last scope did not follow.
+func (s *scanner) orphan() {
+	if s.pending != 0 {
+		s.lost.add(s.pending, slices.Clone(s.scope))
+		s.pending = 0
+	}
 }
 
 // found is a whole frame and the link to it.
@@ -62,7 +74,17 @@ func (s *scanner) next() (found, bool, error) {
 	for {
 		b, err := s.peek(s.offset, headerBytes)
 		if err != nil || len(b) < headerBytes {
+			s.orphan()
 			return found{}, false, err
+		}
+		if isScope(b) {
+			ok, err := s.readScope(b)
+			if err != nil {
+				return found{}, false, err
+			}
+			if ok {
+				continue
+			}
 		}
 		_, n, err := parseHeader(b, s.salt)
 		if err == nil {
@@ -74,6 +96,10 @@ func (s *scanner) next() (found, bool, error) {
 			var f frame
 			var l link
 			if f, l, err = parseFrame(b, s.salt); err == nil {
+				if s.pending != f.Index {
+					s.orphan()
+				}
+				s.pending = 0
 				s.offset += frameBytes(n)
 				return found{f, l}, true, nil
 			}
@@ -87,9 +113,27 @@ func (s *scanner) next() (found, bool, error) {
 	}
 }
 
-// skip moves to the next place where a frame may begin, or behind the end of the file.
+// readScope reads a scope that may begin at offset, and moves behind it if it is whole.
+func (s *scanner) readScope(b []byte) (ok bool, err error) {
+	n, bad := scopeLength(b)
+	if bad != nil {
+		return false, nil
+	}
+	if b, err = s.peek(s.offset, n); err != nil || len(b) < n {
+		return false, err
+	}
+	index, scope, bad := parseScope(b, s.salt)
+	if bad != nil {
+		return false, nil
+	}
+	s.orphan()
+	s.pending, s.scope, s.begun = index, append(s.scope[:0], scope...), true
+	s.offset += scopeBytes(len(scope))
+	return true, nil
+}
+
+// skip moves to the next place where a frame or a scope may begin, or behind the end of the file.
 func (s *scanner) skip() error {
-	want := uint32(magic[0]) | uint32(magic[1])<<8 | uint32(magic[2])<<16
 	s.offset += align
 	for {
 		b, err := s.peek(s.offset, headerBytes)
@@ -99,7 +143,7 @@ func (s *scanner) skip() error {
 		b = s.buf[s.offset-s.at : s.n]
 		i := 0
 		for ; i+headerBytes <= len(b); i += align {
-			if binary.LittleEndian.Uint32(b[i:])&0xffffff == want {
+			if first := [3]byte(b[i:]); first == magic || first == scopeMagic {
 				s.offset += int64(i)
 				return nil
 			}

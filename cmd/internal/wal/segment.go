@@ -18,7 +18,7 @@ import (
 // of 4096 bytes, which contains two copies of the following, at offsets 0 and 2048:
 //
 //	offset  bytes
-//	     0      8  "umbwal", zero, version 1
+//	     0      8  "umbwal", zero, version 2; segments of version 1 have no scopes
 //	     8      8  index of the first entry
 //	    16      8  index of the last entry of the segment before, 0 if there is none
 //	    24     16  XXH3-128 of its frame
@@ -31,12 +31,13 @@ import (
 // was durable. A segment with a lower generation than one whose first index is lower was removed by
 // CutBack.
 type segment struct {
-	first  uint64
-	before link
-	salt   uint32 // the CRC-32C of the salt
-	made   uint64 // generation
-	size   int64
-	bad    error // both copies of the header are damaged
+	first   uint64
+	before  link
+	salt    uint32 // the CRC-32C of the salt
+	made    uint64 // generation
+	version byte
+	size    int64
+	bad     error // both copies of the header are damaged
 }
 
 const (
@@ -46,7 +47,8 @@ const (
 
 	segmentHeader  = 4096
 	segmentCopies  = 2
-	segmentVersion = 1
+	segmentVersion = 2
+	scopedVersion  = 2 // from here on entries have scopes
 
 	segmentFields = 60
 )
@@ -100,23 +102,24 @@ func parseSegmentHeader(b []byte, first uint64) (s segment, damaged int, err err
 		if len(c) >= 8 && [7]byte(c[:7]) == [7]byte(segmentMagic[:7]) && c[7] > segmentVersion {
 			later++
 		}
-		if len(c) < segmentFields || [8]byte(c[:8]) != segmentMagic ||
+		if len(c) < segmentFields || [7]byte(c[:7]) != [7]byte(segmentMagic[:7]) || c[7] == 0 || c[7] > segmentVersion ||
 			crc32.Checksum(c[:56], castagnoli) != binary.LittleEndian.Uint32(c[56:]) ||
 			binary.LittleEndian.Uint64(c[8:]) != first {
 			damaged++
 			continue
 		}
 		s = segment{
-			first:  first,
-			before: link{binary.LittleEndian.Uint64(c[16:]), [16]byte(c[24:40])},
-			salt:   saltSum(binary.LittleEndian.Uint64(c[40:])),
-			made:   binary.LittleEndian.Uint64(c[48:]),
+			first:   first,
+			before:  link{binary.LittleEndian.Uint64(c[16:]), [16]byte(c[24:40])},
+			salt:    saltSum(binary.LittleEndian.Uint64(c[40:])),
+			made:    binary.LittleEndian.Uint64(c[48:]),
+			version: c[7],
 		}
 		found = true
 	}
 	switch {
 	case later == segmentCopies:
-		return s, damaged, fmt.Errorf("%w: segment %s has version %d, this program reads %d", ErrVersion, segmentName(first), b[7], segmentVersion)
+		return s, damaged, fmt.Errorf("%w: segment %s has version %d, this program reads %d and earlier ones", ErrVersion, segmentName(first), b[7], segmentVersion)
 	case !found:
 		return s, damaged, fmt.Errorf("%w: the header of %s", errFrame, segmentName(first))
 	case s.before.index >= first:

@@ -35,6 +35,16 @@ type Entry struct {
 	Index, Term uint64
 	Type        Type
 	Data        []byte // at most MaxData bytes
+	// Scope says what the data concerns, in at most MaxScope bytes. It is stored with a sum of its own: if only
+	// the data is lost, the Hole has the scope. It is not set in entries that are read.
+	Scope []byte
+}
+
+// Hole is a range of entries that are lost.
+type Hole struct {
+	First, Last uint64   // indices; if it is unknown how many are lost at the end, Last is less than First
+	Scopes      [][]byte // of all entries from First to Last, or nil if one is unknown
+	Err         error    // wraps ErrHole
 }
 
 // Options configure a log. The zero value is usable.

@@ -23,7 +23,11 @@ var errFault = errors.New("fault")
 func entryOf(index, term uint64) wal.Entry {
 	data := binary.LittleEndian.AppendUint64(nil, index)
 	data = binary.LittleEndian.AppendUint64(data, term)
-	return wal.Entry{Index: index, Term: term, Type: wal.Batch, Data: append(data, bytes.Repeat([]byte{byte(index)}, int(index*367%2000))...)}
+	e := wal.Entry{Index: index, Term: term, Type: wal.Batch, Data: append(data, bytes.Repeat([]byte{byte(index)}, int(index*367%2000))...)}
+	if index%5 != 0 {
+		e.Scope = fmt.Appendf(nil, "scope of %d", index)
+	}
+	return e
 }
 
 func same(a, b wal.Entry) bool {
@@ -108,12 +112,20 @@ func read(t *testing.T, l *wal.Log, from uint64) string {
 		}
 		last = e.Index
 		return nil
-	}, func(first, last uint64, why error) error {
+	}, func(h wal.Hole) error {
 		flush()
-		if !errors.Is(why, wal.ErrHole) {
-			t.Errorf("hole %d to %d: %v", first, last, why)
+		if !errors.Is(h.Err, wal.ErrHole) {
+			t.Errorf("hole %d to %d: %v", h.First, h.Last, h.Err)
 		}
-		parts = append(parts, fmt.Sprintf("!%d-%d", first, last))
+		if h.Scopes != nil && uint64(len(h.Scopes)) != h.Last-h.First+1 {
+			t.Errorf("hole %d to %d: %d scopes", h.First, h.Last, len(h.Scopes))
+		}
+		for i, scope := range h.Scopes {
+			if want := entryOf(h.First+uint64(i), 1).Scope; !bytes.Equal(scope, want) {
+				t.Errorf("the scope of entry %d is %q, want %q", h.First+uint64(i), scope, want)
+			}
+		}
+		parts = append(parts, fmt.Sprintf("!%d-%d", h.First, h.Last))
 		return nil
 	})
 	flush()

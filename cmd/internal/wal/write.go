@@ -44,7 +44,10 @@ func (l *Log) write(entries []Entry) error {
 		if len(e.Data) > MaxData {
 			return fmt.Errorf("a batch of %d bytes, want at most %d", len(e.Data), MaxData)
 		}
-		need += frameBytes(len(e.Data))
+		if len(e.Scope) > MaxScope {
+			return fmt.Errorf("a scope of %d bytes, want at most %d", len(e.Scope), MaxScope)
+		}
+		need += scopeBytes(len(e.Scope)) + frameBytes(len(e.Data))
 	}
 	if a == nil || a.end+need > a.size {
 		var err error
@@ -64,6 +67,9 @@ func (l *Log) write(entries []Entry) error {
 	*memory = slices.Grow((*memory)[:0], int(need))
 	buf := *memory
 	for _, e := range entries {
+		if a.version >= scopedVersion {
+			buf = appendScope(buf, a.salt, &e)
+		}
 		buf, tip = appendFrame(buf, a.salt, &frame{Entry: e, durable: durable, before: tip})
 	}
 	if _, err := a.file.WriteAt(buf, a.end); err != nil {
@@ -72,7 +78,7 @@ func (l *Log) write(entries []Entry) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a.end += need
+	a.end += int64(len(buf))
 	l.tip = tip
 	return nil
 }

@@ -50,7 +50,7 @@ func (b *bench) again() {
 func (b *bench) commit(batch []byte) (uint64, error) {
 	if b.written == nil || !bytes.Equal(b.written, batch) {
 		b.written = nil
-		if _, err := b.log.Propose(b.Context(), batch); err != nil {
+		if _, err := b.log.Propose(b.Context(), batch, nil); err != nil {
 			return 0, err
 		}
 		b.written = batch
@@ -101,11 +101,11 @@ func (b *bench) read(from uint64, hole bool, want ...string) {
 func (b *bench) readOver(from uint64, want ...string) {
 	b.Helper()
 	b.got = nil
-	b.must(b.log.ReadOver(b.Context(), from, b.each, func(first, last uint64, why error) error {
-		if !errors.Is(why, oplog.ErrHole) {
-			b.Errorf("why is %v", why)
+	b.must(b.log.ReadOver(b.Context(), from, b.each, func(h oplog.Hole) error {
+		if !errors.Is(h.Err, oplog.ErrHole) {
+			b.Errorf("why is %v", h.Err)
 		}
-		b.got = append(b.got, fmt.Sprintf("-%d..%d", first, last))
+		b.got = append(b.got, fmt.Sprintf("-%d..%d", h.First, h.Last))
 		return nil
 	}))
 	if !slices.Equal(b.got, want) {

@@ -173,7 +173,7 @@ func (b *bench) replaced() {
 	l, err := other.Open(b.Context())
 	b.must(err)
 	for i := range 4 {
-		_, err := l.Propose(b.Context(), []byte{byte(i)})
+		_, err := l.Propose(b.Context(), []byte{byte(i)}, nil)
 		b.must(err)
 	}
 	b.must(l.Close())

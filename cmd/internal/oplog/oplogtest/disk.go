@@ -43,6 +43,7 @@ type Disk struct {
 // place is where the frame of a batch is.
 type place struct {
 	file    string
+	scope   int // offset of its scope; at if it has none
 	at, end int
 }
 
@@ -158,10 +159,20 @@ func (d *Disk) find(number uint64, altered bool) (p place, ok bool) {
 	}
 	for _, name := range d.segments() {
 		b := d.Files.File(name)
+		scope := -1
 		for at := 0; at+frameHeader <= len(b); at += 8 {
-			if isFrame(b[at:]) && binary.LittleEndian.Uint64(b[at+8:]) == number {
+			if binary.LittleEndian.Uint64(b[at+8:]) != number {
+				continue
+			}
+			if string(b[at:at+4]) == "ums\x01" {
+				scope = at
+			}
+			if isFrame(b[at:]) {
 				n := int(binary.LittleEndian.Uint32(b[at+4:]))
-				p = place{name, at, at + frameHeader + n + 4}
+				if scope < 0 {
+					scope = at
+				}
+				p = place{name, scope, at, at + frameHeader + n + 4}
 				d.places[number] = p
 				return p, true
 			}
@@ -184,8 +195,20 @@ func (d *Disk) Flip(number uint64, bit int) {
 	d.alter(number, true, func(b []byte) { b[bit/8%len(b)] ^= 1 << (bit % 8) })
 }
 
-// Lose removes batches: zeros are in their place.
+// Lose removes batches with their scopes: zeros are in their place.
 func (d *Disk) Lose(numbers ...uint64) {
+	for _, n := range numbers {
+		if p, ok := d.find(n, false); ok {
+			d.Files.Change(p.file, func(b []byte) []byte {
+				clear(b[p.scope:p.end])
+				return b
+			})
+		}
+	}
+}
+
+// LoseData removes batches, but not their scopes.
+func (d *Disk) LoseData(numbers ...uint64) {
 	for _, n := range numbers {
 		d.alter(n, false, func(b []byte) { clear(b) })
 	}
@@ -215,12 +238,12 @@ func (l *log) ask(ctx context.Context, op Op, number uint64) error {
 	return before(ctx, op, number)
 }
 
-func (l *log) Propose(ctx context.Context, batch []byte) (uint64, error) {
+func (l *log) Propose(ctx context.Context, batch, scope []byte) (uint64, error) {
 	_, last := l.Bounds()
 	if err := l.ask(ctx, Append, last+1); err != nil {
 		return 0, err
 	}
-	return l.Log.Propose(ctx, batch)
+	return l.Log.Propose(ctx, batch, scope)
 }
 
 func (l *log) Commit(ctx context.Context) (uint64, error) {
