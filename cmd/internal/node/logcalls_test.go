@@ -33,10 +33,10 @@ type vocabulary struct {
 	foreign []string
 }
 
-// readVocabulary type-checks the packages of the server and finds what they log.
+// readVocabulary type-checks the packages of the server, those that this one imports, and finds what they log.
 func readVocabulary(t *testing.T) (v vocabulary) {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{.Export}}\t{{join .GoFiles \" \"}}", "../...")
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{.Export}}\t{{join .GoFiles \" \"}}", ".")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
