@@ -43,6 +43,7 @@ class Arrival(Head):
 
     def __init__(self, stream, version, time, valid, state):
         self.stream, self.version, self.time, self.valid, self.id = stream, int(version), int(time), int(valid), state
+        self.fold = 1
 
 
 def check_order(rows):
@@ -60,7 +61,9 @@ def check_head(fields, body):
         assert fields[name] == [str(getattr(head, name))], f"{name} is {getattr(head, name)}"
     refs = [f"{length} {name}" for length, name in [head.index, *head.deltas]]
     assert refs == fields["index"] + fields.get("delta", []), f"objects {refs}"
-    return 8 + len(refs)
+    classes = [" ".join(map(str, c)) for c in head.classes]
+    assert classes == fields.get("fold", []) and fields.get("class", ["1"]) == [str(head.fold)], f"class {head.fold} of {classes}"
+    return 9 + len(refs) + len(classes)
 
 
 def check_index(fields, body):
@@ -69,6 +72,7 @@ def check_index(fields, body):
         "snapshot": [f"{v} {n} {name}" for v, (n, name) in index.snapshots],
         "delta": [f"{a} {b} {n} {name}" for a, b, (n, name) in index.deltas],
         "page": [f"{number} {n} {name}" for number, (n, name) in index.pages],
+        "refinement": [f"{r} {v} {n} {snapshot} {m} {name}" for r, v, (n, snapshot), (m, name) in index.refinements],
     }
     for name, entries in got.items():
         assert entries == fields.get(name, []), f"{name}: {entries}"
@@ -76,13 +80,15 @@ def check_index(fields, body):
 
 
 def check_publication(fields, body):
-    publication = Publication([line.split() for line in body.splitlines()], fields["key"][0])
+    publication = Publication([line.split() for line in body.splitlines()], fields["key"][0], *fields.get("record", []))
     for text in fields.get("way", ["0"]):
-        version, *want = text.split()
-        cost, way = publication.way(int(version))
-        publication.reach(int(version), way)
-        assert want[:1] == [str(cost)], f"from version {version}: cost {cost}"
-        publication.reach(int(version), want[1:])
+        base, *want = text.split()
+        version, _, held = base.partition("/")
+        held = int(held or 1)
+        cost, way = publication.way(int(version), held)
+        publication.reach(base, held, way)
+        assert want[:1] == [str(cost)], f"from version {base}: cost {cost}"
+        publication.reach(base, held, want[1:])
     assert fields["version"] == [str(publication.head.version)], "version"
     assert fields["id"] == [publication.head.id], "ID"
     return len(fields["way"])

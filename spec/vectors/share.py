@@ -6,7 +6,8 @@ import re
 
 from codings import expect
 from container import Container, Reader, identify
-from delta import apply_change, memory
+from container import pack, unpack
+from delta import apply_change, fold, memory
 from ed25519 import verify
 from tree import leaves, root
 
@@ -46,7 +47,7 @@ class Head:
     def parse(self, text):
         expect(text.endswith("\n"), "newline")
         lines = text[:-1].split("\n")
-        expect(lines[0] == "umbel publication 1" and 6 <= len(lines) <= 9, "lines")
+        expect(lines[0] == "umbel publication 1" and 6 <= len(lines) <= 19, "lines")
         self.name = lines[1]
         stream, version = fields(lines[2], "stream", 2)
         expect(re.fullmatch("[0-9a-f]{32}", stream) and int(stream[:16], 16) <= 2**53, "stream")
@@ -57,12 +58,27 @@ class Head:
         self.id, self.bytes = identifier(state), number(memory)
         expect(re.fullmatch("[a-z0-9./-]{1,64}", self.kind), "kind")
         self.index = reference(*fields(lines[5], "index", 2))
-        self.deltas = []
-        for i, line in enumerate(lines[6:], 1):
-            n, *ref = fields(line, "delta", 3)
-            expect(n == str(i), "number of the delta")
+        rest, self.deltas = lines[6:], []
+        while rest and rest[0].startswith("delta ") and len(self.deltas) < 3:
+            n, *ref = fields(rest.pop(0), "delta", 3)
+            expect(n == str(len(self.deltas) + 1), "number of the delta")
             self.deltas.append(reference(*ref))
         expect(len(self.deltas) < self.version, "version")
+        self.parse_classes(rest)
+
+    def parse_classes(self, lines):
+        self.fold, self.classes = 1, []
+        if lines and lines[0].startswith("class "):
+            self.fold = number(fields(lines.pop(0), "class", 1)[0])
+            expect(self.fold > 1 and lines, "class")
+        expect(len(lines) in (0, *range(2, 10)), "number of classes")
+        for line in lines:
+            factor, snapshot, delta, rate = (number(f) for f in fields(line, "fold", 4))
+            finer = self.classes[-1][0] if self.classes else None
+            expect(factor > finer and factor % finer == 0 if finer else factor == 1, "factor")
+            expect(rate <= 10**9, "rate")
+            self.classes.append((factor, snapshot, delta, rate))
+        expect(self.fold == 1 or self.fold in (c[0] for c in self.classes), "class that is not listed")
 
     def follows(self, last, now):
         """Returns what becomes of the head: last is the head that was accepted before it, or None."""
@@ -73,8 +89,10 @@ class Head:
                 return "fork"
             if self.time < last.time:
                 return "replayed"
-            if self.time == last.time and (self.version, self.id) != (last.version, last.id):
-                return "fork"
+            if self.time == last.time:
+                same = self.stream == last.stream and self.version == last.version
+                if not same or self.fold == last.fold and self.id != last.id:
+                    return "fork"
         return "exact" if now < self.expires() else "stale"
 
     def expires(self):
@@ -139,7 +157,20 @@ class Index(Reader):
         self.to = 0
         self.deltas = self.entries(self.delta)
         self.pages = self.entries(lambda: (self.var(), self.reference()))
+        self.refinements = self.read_refinements() if self.at < len(data) else []
         expect(self.at == len(data), "trailing bytes")
+
+    def read_refinements(self):
+        """Returns factor, version, snapshot and refinement of each."""
+        count = self.var()
+        expect(1 <= count <= min(8, (len(self.data) - self.at) // 35), "number of refinements")
+        version, finer, refinements = self.var(), 1, []
+        for _ in range(count):
+            factor = self.var()
+            expect(factor > finer and factor % finer == 0, "factor")
+            refinements.append((factor, version, self.reference(), self.reference()))
+            finer = factor
+        return refinements
 
     def entries(self, read):
         count = self.var()
@@ -156,12 +187,21 @@ class Index(Reader):
         return self.var(), digits(self.take(16))
 
 
-def cheapest(index, page, version, target):
-    """Returns the cost of the cheapest way from a version to the target, and its objects. Version 0
-    is none; then the way begins with a snapshot. Page is an index or None."""
+def cheapest(index, page, version, held, head):
+    """Returns the cost of the cheapest way from a version of class held to a head, and its objects. Version
+    0 is none; then the way begins with a snapshot. Page is an index or None."""
     best = {v: (n + COST, [name]) for v, (n, name) in reversed(index.snapshots)}
-    if version:
+    if version and head.fold % held == 0:
         best[version] = 0, []
+    through = None
+    for factor, v, (n, snapshot), (m, name) in reversed(index.refinements):
+        begin = (0, []) if version and (held, version) == (factor, v) else (n + COST, [snapshot])
+        cost, way = min(filter(None, (begin, through)), key=lambda w: w[0])
+        through = cost + m + COST, way + [name]
+    if through:
+        v = index.refinements[0][1]
+        best[v] = min(filter(None, (best.get(v), through)), key=lambda w: w[0])
+    target = head.version
     for begin, to, (n, name) in sorted(index.deltas + (page.deltas if page else []), key=lambda d: d[1]):
         if begin in best:
             cost, way = best[begin]
@@ -172,12 +212,16 @@ def cheapest(index, page, version, target):
 
 
 class Publication:
-    """A publication in rows of a vector: the head, objects, and states that are at hand."""
+    """A publication in rows of a vector: heads, objects, and states that are at hand. It is followed by the head
+    in a record."""
 
-    def __init__(self, rows, key):
+    def __init__(self, rows, key, record="head"):
         contents = {name: bytes.fromhex(data) for name, data in rows}
-        self.head = Head(contents.pop("head"), key)
-        self.states = {int(name[6:]): contents.pop(name) for name in list(contents) if name.startswith("state-")}
+        heads = {name: Head(contents.pop(name), key) for name in list(contents) if name.split("-")[0] == "head"}
+        self.head = heads[record]
+        for name, head in heads.items():
+            expect(name == ("head" if head.fold == 1 else f"head-{head.fold}"), "record of a class")
+        self.states = {name[6:]: contents.pop(name) for name in list(contents) if name.startswith("state-")}
         self.objects = contents
         for name, data in contents.items():
             expect(object_name(data) == name, f"object {name} has another content")
@@ -189,18 +233,31 @@ class Publication:
         expect(len(data) == length, "length of an object")
         return data
 
-    def way(self, version):
-        """Returns the cheapest way from a version."""
-        page = dict(self.index.pages).get(version // PAGE) if version else None
-        return cheapest(self.index, page and Index(self.fetch(*page)), version, self.head.version)
+    def way(self, version, held):
+        """Returns the cheapest way from a version of class held."""
+        isbase = version and self.head.fold % held == 0
+        page = dict(self.index.pages).get(version // PAGE) if isbase else None
+        return cheapest(self.index, page and Index(self.fetch(*page)), version, held, self.head)
 
-    def reach(self, version, way):
-        """Returns the state to which a way leads from a version."""
-        snapshots = {name for _, (_, name) in self.index.snapshots}
-        state = Container(self.states[version]).state if version else None
+    def reach(self, name, held, way):
+        """Returns the state to which a way leads from the state of a name, which is of class held."""
+        snapshots = {name for _, (_, name) in self.index.snapshots} | {name for _, _, (_, name), _ in self.index.refinements}
+        state = Container(self.states[name]).state if name in self.states else None
+        if state and self.head.fold % held == 0:
+            state = folded(state, self.head.fold // held)
         for name in way:
             data = self.objects[name]
             state = Container(data).state if name in snapshots else apply_change(state, data)
         head = self.head
         expect((state["kind"], memory(state), identify(state)) == (head.kind, head.bytes, head.id), "another state")
         return state
+
+
+def folded(state, factor):
+    """Returns a filter of kind bloom folded by a factor: kinds/bloom.md."""
+    if factor == 1:
+        return state
+    params, (array,) = dict(state["params"]), state["arrays"]
+    expect(state["kind"] == "bloom" and array["cells"] % (factor << params["group"]) == 0, "fold")
+    cells = fold(unpack(array["bytes"], 1, array["cells"]), 1, factor, 1 << params["group"])
+    return state | {"arrays": [{"width": 1, "cells": len(cells), "bytes": pack(cells, 1)}]}

@@ -16,6 +16,7 @@ import (
 type follower struct {
 	source     *recorder
 	verifier   note.Verifier
+	record     string // whose head it follows
 	subscriber *share.Subscriber
 }
 
@@ -30,12 +31,13 @@ func (r *recorder) Object(ctx context.Context, name string, offset int64) (io.Re
 	return r.Source.Object(ctx, name, offset)
 }
 
-// follow returns a subscriber, which has the current version if update is true.
-func follow(ctx context.Context, store share.Source, verifier note.Verifier, now func() time.Time, update bool) (*follower, error) {
-	f := &follower{source: &recorder{Source: store}, verifier: verifier}
+// follow returns a subscriber with a budget and a cache, which may be nil. It has the current version if
+// update is true.
+func follow(ctx context.Context, store share.Source, verifier note.Verifier, now func() time.Time, budget share.Budget, cache share.Store, update bool) (*follower, error) {
+	f := &follower{source: &recorder{Source: store}, verifier: verifier, record: share.HeadName}
 	var err error
 	f.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{
-		Source: f.source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Now: now,
+		Source: f.source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Now: now, Budget: budget, Cache: cache,
 	})
 	if err == nil && update {
 		err = f.subscriber.Update(ctx)
@@ -47,7 +49,7 @@ func follow(ctx context.Context, store share.Source, verifier note.Verifier, now
 // fetches.
 func (f *follower) way(ctx context.Context) (string, error) {
 	defer f.subscriber.Close()
-	objects, err := contents(ctx, f.source.Source, f.verifier)
+	objects, err := contents(ctx, f.source.Source, f.record, f.verifier)
 	if err != nil {
 		return "", err
 	}

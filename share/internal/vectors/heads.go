@@ -71,7 +71,26 @@ func heads() []file {
 	add("witness", "another key has signed, too", 0, sample(57), unknown)
 	sameName, _ := keyOf(publication, 1)
 	add("two-keys", "another key of the same name has signed, too", 0, sample(57), sameName)
+	add("classes", "a publication with fold classes", 0, classes(1))
+	add("class", "the fold class 4", 0, classes(4))
+	full := classes(1)
+	full.Classes = full.Classes[:1]
+	for i := range share.MaxFolds {
+		full.Classes = append(full.Classes, share.Class{Fold: 1 << (8*i + 7), Snapshot: math.MaxUint64, Delta: math.MaxUint64, Rate: 1})
+	}
+	full.Fold = 1 << 63
+	add("most-classes", "the most classes, and the largest factor", 0, full)
 	return files
+}
+
+// classes returns the head of a fold class of version 57.
+func classes(fold uint64) share.Head {
+	h := sample(57)
+	h.Fold = fold
+	h.Classes = []share.Class{
+		{Fold: 1, Snapshot: 87_807, Delta: 331, Rate: 0.0198}, {Fold: 4, Snapshot: 60_000, Delta: 300, Rate: 0.077}, {Fold: 16, Snapshot: 25_000},
+	}
+	return h
 }
 
 // describe returns the fields of a head.
@@ -89,6 +108,12 @@ func describe(h share.Head) []field {
 	}
 	for _, d := range h.Deltas {
 		fields = append(fields, field{"delta", refText(d)})
+	}
+	if h.Fold > 1 {
+		fields = append(fields, field{"class", fmt.Sprint(h.Fold)})
+	}
+	for _, c := range h.Classes {
+		fields = append(fields, field{"fold", fmt.Sprintf("%d %d %d %.0f", c.Fold, c.Snapshot, c.Delta, c.Rate*1e9)})
 	}
 	return fields
 }

@@ -89,6 +89,39 @@ func badHeads() []file {
 	corrupt("object-case", "an upper-case letter in the name of an object", name, strings.ToUpper(name))
 	corrupt("object-short", "the name of an object has 25 letters", name, name[:25])
 	corrupt("object-bits", "the last letter of a name has a bit that is not used", name, nextLetter(name))
+
+	// Lines about fold classes.
+	class := classes(4)
+	signedClass, err := class.Sign(signer)
+	if err != nil {
+		panic(err)
+	}
+	classText, _, _ := strings.Cut(string(signedClass), "\n\n")
+	before, after, _ := strings.Cut(classText+"\n", "class 4\n")
+	folds := func(name, comment, end string) { add("class-"+name, "corrupt", comment, sign(signer, before+end)) }
+	change := func(from, to string) string {
+		if strings.Count(after, from) != 1 {
+			panic(fmt.Sprintf("%q is not once in\n%s", from, after))
+		}
+		return "class 4\n" + strings.Replace(after, from, to, 1)
+	}
+	folds("alone", "a class without the list of classes", "class 4\n")
+	folds("one", "a list of the whole filter alone", "fold 1 1 0 1\n")
+	folds("1", "the head of the whole filter states class 1", "class 1\n"+after)
+	folds("unlisted", "the class is not in the list", "class 8\n"+after)
+	folds("last", "the class is after the list", after+"class 4\n")
+	folds("whole", "the list does not begin with the whole filter", change("fold 1 87807 331 19800000\n", ""))
+	folds("order", "the classes are not in ascending order", change("fold 16 ", "fold 2 "))
+	folds("twice", "a class is listed twice", change("fold 16 ", "fold 4 "))
+	folds("multiple", "a factor is not a multiple of the one before", change("fold 16 ", "fold 6 "))
+	folds("rate", "a rate of more than 1", change(" 77000000", " 1000000001"))
+	folds("zero", "a rate with a leading zero", change(" 77000000", " 077000000"))
+	folds("field", "a field is missing", change(" 77000000", ""))
+	many := ""
+	for i := range 7 {
+		many += fmt.Sprintf("fold %d 1 1 1\n", 32<<i)
+	}
+	folds("many", "ten classes", "class 4\n"+after+many)
 	return files
 }
 

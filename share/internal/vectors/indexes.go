@@ -25,6 +25,7 @@ func indexes() ([]file, error) {
 			{From: 36, To: 42, Ref: ref(70)}, {From: 37, To: 42, Ref: ref(60)}, {From: 41, To: 42, Ref: ref(20)},
 			{From: 47, To: 48, Ref: ref(20)}, {From: 36, To: 72, Ref: ref(300)}, {From: 66, To: 72, Ref: ref(70)},
 		}}},
+		{"refinements", "refinements of version 36 from the classes 4 and 16", refined()},
 		{"large", "numbers of 64 bits", share.Index{
 			Snapshots: []share.Snapshot{{Version: 1<<64 - 1, Ref: share.Ref{Bytes: 1<<64 - 1, Hash: ref(1).Hash}}},
 			Deltas:    []share.Delta{{From: 1, To: 1<<64 - 1, Ref: ref(1)}, {From: 1<<64 - 2, To: 1<<64 - 1, Ref: ref(2)}},
@@ -51,6 +52,13 @@ func example() share.Index {
 	}
 }
 
+// refined returns the example with refinements.
+func refined() share.Index {
+	x := example()
+	x.Refinements = []share.Refinement{{Fold: 4, Version: 36, Snapshot: ref(9000), Ref: ref(3700)}, {Fold: 16, Version: 36, Snapshot: ref(5000), Ref: ref(4100)}}
+	return x
+}
+
 // entries returns the fields of an index.
 func entries(x share.Index) (fields []field) {
 	for _, s := range x.Snapshots {
@@ -61,6 +69,9 @@ func entries(x share.Index) (fields []field) {
 	}
 	for _, p := range x.Pages {
 		fields = append(fields, field{"page", fmt.Sprintf("%d %s", p.Number, refText(p.Ref))})
+	}
+	for _, r := range x.Refinements {
+		fields = append(fields, field{"refinement", fmt.Sprintf("%d %d %s %s", r.Fold, r.Version, refText(r.Snapshot), refText(r.Ref))})
 	}
 	return fields
 }
@@ -107,5 +118,16 @@ func badIndexes() []file {
 	add("delta-from-0", "a delta from version 0", lists(0, 1, 2, 2, 5, hash, 0))
 	add("delta-long", "a delta of more versions than there are", lists(0, 1, 2, 3, 5, hash, 0))
 	add("delta-overflow", "a delta to version 2^64 + 1", lists(0, 2, uint64(1)<<63, 1, 5, hash, uint64(1)<<63+1, 1, 5, hash, 0))
+	add("refinements-0", "a list of no refinements", lists(0, 0, 0, 0, 9))
+	add("refinements-cut", "a refinement without its second object", lists(0, 0, 0, 1, 9, 4, 5, hash))
+	add("refinements-count", "2^60 refinements", lists(0, 0, 0, uint64(1)<<60, 9))
+	add("refinement-1", "a refinement from the whole filter", lists(0, 0, 0, 1, 9, 1, 5, hash, 5, hash))
+	add("refinement-order", "refinements in descending order of their factors", lists(0, 0, 0, 2, 9, 4, 5, hash, 5, hash, 2, 5, hash, 5, hash))
+	add("refinement-multiple", "a factor that is not a multiple of the one before", lists(0, 0, 0, 2, 9, 4, 5, hash, 5, hash, 6, 5, hash, 5, hash))
+	nine := []any{0, 0, 0, 9, 9}
+	for i := range 9 {
+		nine = append(nine, 2<<i, 5, hash, 5, hash)
+	}
+	add("refinements-many", "nine refinements", lists(nine...))
 	return files
 }

@@ -30,8 +30,12 @@ func publications() ([]file, error) {
 		return nil, err
 	}
 	eighty.name, eighty.header[0].value = "publication-80.txt", "eighty versions, whose index has two pages"
+	classes, err := publishClasses(ctx)
+	if err != nil {
+		return nil, err
+	}
 	bad, err := badPublications(ctx)
-	return append([]file{ten, eighty}, bad...), err
+	return append(append([]file{ten, eighty}, classes...), bad...), err
 }
 
 // state returns a filter that changes from version to version.
@@ -113,7 +117,7 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 		if !slices.Contains(late, v) {
 			continue
 		}
-		if subscribers[v], err = follow(ctx, store, verifier, func() time.Time { return now }, v > 0); err != nil {
+		if subscribers[v], err = follow(ctx, store, verifier, func() time.Time { return now }, share.Budget{}, nil, v > 0); err != nil {
 			return file{}, err
 		}
 	}
@@ -128,11 +132,11 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 		}
 		f.header = append(f.header, field{"way", fmt.Sprintf("%d %s", v, way)})
 	}
-	objects, err := contents(ctx, store, verifier)
+	objects, err := contents(ctx, store, share.HeadName, verifier)
 	if err != nil {
 		return file{}, err
 	}
-	f.body, err = body(ctx, store, slices.Sorted(maps.Keys(objects)))
+	f.body, err = body(ctx, store, share.HeadName, slices.Sorted(maps.Keys(objects)))
 	if err != nil {
 		return file{}, err
 	}
@@ -149,10 +153,10 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 	return f, nil
 }
 
-// contents returns the names of the objects to which the head of a store leads, and whether they are
+// contents returns the names of the objects to which the head in a record leads, and whether they are
 // indexes.
-func contents(ctx context.Context, store share.Source, verifier note.Verifier) (map[string]bool, error) {
-	signed, err := store.Record(ctx, share.HeadName)
+func contents(ctx context.Context, store share.Source, record string, verifier note.Verifier) (map[string]bool, error) {
+	signed, err := store.Record(ctx, record)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +183,9 @@ func contents(ctx context.Context, store share.Source, verifier note.Verifier) (
 		for _, d := range x.Deltas {
 			objects[d.Hash.String()] = false
 		}
+		for _, r := range x.Refinements {
+			objects[r.Snapshot.Hash.String()], objects[r.Hash.String()] = false, false
+		}
 		indexes = indexes[1:]
 		for _, p := range x.Pages {
 			indexes = append(indexes, p.Ref)
@@ -187,14 +194,14 @@ func contents(ctx context.Context, store share.Source, verifier note.Verifier) (
 	return objects, nil
 }
 
-// body returns rows with the head and objects.
-func body(ctx context.Context, store share.Source, objects []string) (string, error) {
-	signed, err := store.Record(ctx, share.HeadName)
+// body returns rows with the head in a record and objects.
+func body(ctx context.Context, store share.Source, record string, objects []string) (string, error) {
+	signed, err := store.Record(ctx, record)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "head %s\n", hex.EncodeToString(signed))
+	fmt.Fprintf(&b, "%s %s\n", record, hex.EncodeToString(signed))
 	for _, name := range objects {
 		data, err := read(ctx, store, name)
 		if err != nil {
@@ -226,7 +233,7 @@ func badPublications(ctx context.Context) ([]file, error) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	b, err := body(ctx, store, names)
+	b, err := body(ctx, store, share.HeadName, names)
 	if err != nil {
 		return nil, err
 	}

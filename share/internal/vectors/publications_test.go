@@ -41,7 +41,7 @@ func load(t *testing.T, f file) (store *share.Memory, rest map[string][]byte) {
 		switch name := row[0]; {
 		case err != nil:
 			t.Fatal(err)
-		case name == share.HeadName:
+		case share.IsHead(name):
 			if err := store.PutRecord(t.Context(), name, data); err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestPublications(t *testing.T) {
 			store, states := load(t, f)
 			s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
 				Source: store, Verifier: verifierOf(t, f), Kinds: filter.All, Stale: share.StaleError,
-				Now: func() time.Time { return began.Add(time.Minute) },
+				Now: func() time.Time { return began.Add(time.Minute) }, Budget: budgetOf(t, store, f),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -87,12 +87,39 @@ func TestPublications(t *testing.T) {
 	}
 }
 
+// budgetOf returns the budget that selects the class of a vector.
+func budgetOf(t *testing.T, store share.Source, f file) (b share.Budget) {
+	t.Helper()
+	record := f.value("record")
+	if record == "" || record == share.HeadName {
+		return b
+	}
+	signed, err := store.Record(t.Context(), record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := share.OpenHead(signed, publication, note.VerifierList(verifierOf(t, f)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range h.Classes {
+		if c.Fold == h.Fold {
+			b.Rate = c.Rate
+		}
+	}
+	return b
+}
+
 // checkWay checks that a way leads to the last version, and that it costs what it states.
 func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byte, way []string) {
 	t.Helper()
 	cost, base := 0, states["state-"+way[0]]
-	if (base == nil) != (way[0] == "0") {
+	version, fold, _ := strings.Cut(way[0], "/")
+	if (base == nil) != (version == "0") {
 		t.Fatalf("no state of version %s", way[0])
+	}
+	if finer := f.value("record"); base != nil && finer != "" {
+		base = foldTo(t, base, fold, finer)
 	}
 	for _, name := range way[2:] {
 		b, err := read(t.Context(), store, name)
@@ -122,6 +149,35 @@ func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byt
 	if got := wire.Identify(s).String(); got != f.value("id") || fmt.Sprint(cost) != way[1] {
 		t.Errorf("way from %s: ID %s, cost %d, want %s, %s", way[0], got, cost, f.value("id"), way[1])
 	}
+}
+
+// foldTo folds a state of a class, packed, to the class of a record if that is coarser.
+func foldTo(t *testing.T, packed []byte, fold, record string) []byte {
+	t.Helper()
+	from, err := strconv.ParseUint(fold, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := uint64(1)
+	if digits, ok := strings.CutPrefix(record, "head-"); ok {
+		if to, err = strconv.ParseUint(digits, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if to <= from {
+		return packed
+	}
+	s, err := wire.Parse(packed, wire.Limits{})
+	if err == nil {
+		s, err = foldOf(s, to/from)
+	}
+	if err == nil {
+		packed, err = wire.Append(nil, s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
 }
 
 // Subscribers accept heads as the rows of order.txt state.
