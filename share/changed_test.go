@@ -109,3 +109,30 @@ func TestPublishChangedAfterFailure(t *testing.T) {
 	p.publisher() // it continues the publication
 	wantPublished("after a restart", 80)
 }
+
+// The deltas of a version of another size lead from the states before it, those of later versions from
+// that version on.
+func TestOtherSize(t *testing.T) {
+	p := newPair(t)
+	late := p.subscriber(share.SubscriberOptions{})
+	for v := range uint64(4) {
+		p.publish(set(t, 1<<16, 0, 20_000+v))
+	}
+	update(t, late)
+	before := late.Counters().Objects
+	for v, want := range []int{3, 1, 2, 3} {
+		state := set(t, 1<<17, 0, 20_004+uint64(v))
+		if h := p.publish(state); len(h.Deltas) != want {
+			t.Errorf("version %d has %d deltas, want %d", h.Version, len(h.Deltas), want)
+		}
+		s := late
+		if v < 3 {
+			s = p.subscriber(share.SubscriberOptions{})
+		}
+		update(t, s)
+		wantState(t, s, state)
+	}
+	if n := late.Counters().Objects - before; n != 2 {
+		t.Errorf("%d objects for 4 missed versions, want two deltas", n)
+	}
+}

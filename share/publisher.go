@@ -47,7 +47,8 @@ type PublisherOptions struct {
 	// Log receives what makes all subscribers fetch a snapshot: a new stream, because the last version
 	// cannot be read, and a version without a delta, because the filter has another shape.
 	Log *slog.Logger
-	// Now returns the time; the default is time.Now.
+	// Now returns the time; the default is time.Now. Heads have this time, and Grace is measured by it. A
+	// publisher never waits.
 	Now func() time.Time
 }
 

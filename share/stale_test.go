@@ -136,3 +136,24 @@ func TestConcurrentQueries(t *testing.T) {
 		}
 	}
 }
+
+// A clock that the program sets is looked at by Update, and wakes nothing before.
+func TestClockIsSet(t *testing.T) {
+	p := newPair(t)
+	h := p.publish(set(t, 1<<12, 0, 100))
+	s := p.subscriber(share.SubscriberOptions{})
+	update(t, s)
+	p.now = p.now.Add(h.Valid)
+	if !s.View().Exact() {
+		t.Error("the version is stale before Update")
+	}
+	if err := s.Update(t.Context()); !errors.Is(err, share.ErrStale) || s.View().Exact() {
+		t.Errorf("after Update: error %v, want %v", err, share.ErrStale)
+	}
+	// What is shown again is exact for as long as the head is valid by the clock.
+	p.now = p.now.Add(-time.Second)
+	p.publish(set(t, 1<<12, 0, 101))
+	if update(t, s); !s.View().Exact() {
+		t.Error("the next version is stale")
+	}
+}

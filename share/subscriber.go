@@ -56,7 +56,11 @@ type SubscriberOptions struct {
 	Changed func(*View)
 	// Log receives what does not fail an update, such as a damaged object that was fetched again.
 	Log *slog.Logger
-	// Now returns the time; the default is time.Now.
+	// Now returns the time; the default is time.Now. Update, Run and NewSubscriber compare heads with it.
+	// Waiting is in the time of the system: a version becomes stale when the time has passed for which its
+	// head was valid by Now when it began to answer, and also when Update or Run find that the head has
+	// expired by Now. So a clock that a program sets changes nothing until the next Update, and the period
+	// of Run does not depend on it. A test that needs both clocks uses testing/synctest.
 	Now func() time.Time
 }
 
