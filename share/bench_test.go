@@ -12,9 +12,9 @@ import (
 )
 
 // large is a bloom filter of a number of MiB that is half full.
-func large(b testing.TB, mib uint64) *bloom.Filter {
+func large(b testing.TB, mib, k uint64) *bloom.Filter {
 	b.Helper()
-	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(mib << 23)}, {Name: "k", Value: umbel.Uint(7)}})
+	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(mib << 23)}, {Name: "k", Value: umbel.Uint(k)}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func large(b testing.TB, mib uint64) *bloom.Filter {
 // the keys are present.
 func BenchmarkHas(b *testing.B) {
 	for _, mib := range []uint64{1, 64} {
-		f := large(b, mib)
+		f := large(b, mib, 7)
 		digests := make([]umbel.Digest, 1<<16)
 		for i := range digests {
 			digests[i] = f.Hasher().HashUint64(uint64(i))

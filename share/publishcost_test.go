@@ -20,7 +20,10 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-var publishMiB = flag.Uint64("mib", 64, "size of the filter of BenchmarkPublish")
+var (
+	publishMiB = flag.Uint64("mib", 64, "size of the filter of BenchmarkPublish")
+	publishK   = flag.Uint64("k", 7, "cells that a key sets in the filter of BenchmarkPublish")
+)
 
 // BenchmarkPublish compares the processor time of a version after 10,000 additions with that of a snapshot:
 // to identify the state, to pack it, and to hash the object. Versions are published with a list of the changed words, and by
@@ -29,10 +32,10 @@ var publishMiB = flag.Uint64("mib", 64, "size of the filter of BenchmarkPublish"
 // example with -benchtime 36x.
 func BenchmarkPublish(b *testing.B) {
 	const additions = 10_000
-	f := large(b, *publishMiB)
+	f := large(b, *publishMiB, *publishK)
 	key := uint64(0)
 	for _, listed := range []bool{true, false} {
-		b.Run(fmt.Sprintf("MiB=%d/listed=%v", *publishMiB, listed), func(b *testing.B) {
+		b.Run(fmt.Sprintf("MiB=%d/k=%d/listed=%v", *publishMiB, *publishK, listed), func(b *testing.B) {
 			before := heap()
 			p := newCostPublisher(b)
 			p.publish(f.State(), nil)
