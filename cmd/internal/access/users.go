@@ -72,7 +72,7 @@ func Load(path string) (*Users, error) {
 func Parse(data []byte) (*Users, error) {
 	us := newUsers("")
 	if err := us.install(data); err != nil {
-		return nil, fmt.Errorf("access: users: %w", err)
+		return nil, err
 	}
 	return us, nil
 }
