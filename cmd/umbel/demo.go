@@ -189,9 +189,9 @@ func (r *demoRun) show(ctx context.Context, report func() demo.Report) error {
 	}
 	t := time.NewTicker(lineEvery)
 	defer t.Stop()
-	for {
+	for first := true; ; first = false {
 		now := report()
-		if now.Final {
+		if now.Final && !first {
 			return nil
 		}
 		if err := answer(r.cmd, now, now.WriteLine); err != nil {

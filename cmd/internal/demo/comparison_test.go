@@ -114,6 +114,25 @@ func TestCostsOfSkippedVersions(t *testing.T) {
 	}
 }
 
+// The memory for costs is bounded.
+func TestCostsOfOldVersions(t *testing.T) {
+	var vs versions
+	const last = maxCosts + 100
+	for v := uint64(1); v <= last; v++ {
+		vs.begin(v, map[uint64]Costs{1: {Packed: 1, ListChanges: 1}})
+		vs.complete(v, time.Unix(int64(v), 0))
+	}
+	if got := vs.costs(last-maxCosts, last, 1); got.ListChanges != maxCosts {
+		t.Errorf("%d bytes of changes, want one for each of %d versions", got.ListChanges, maxCosts)
+	}
+	if got := vs.costs(0, 100, 1); got != (Costs{}) {
+		t.Errorf("version 100 still has %+v", got)
+	}
+	if at, ok := vs.at(1); !ok || at != time.Unix(1, 0) {
+		t.Errorf("version 1 was published at %v, %v", at, ok)
+	}
+}
+
 // The formula agrees with a population whose keys are replaced in random order.
 func TestOutdated(t *testing.T) {
 	const n, perSecond = 2000, 1.5

@@ -11,10 +11,14 @@ type versions struct {
 	list []published // version v is at index v-1
 }
 
+// maxCosts is the number of versions whose costs are remembered, which bounds the memory. The list of
+// changes of a subscriber that missed more versions lacks the older ones.
+const maxCosts = 10_000
+
 // published is a version.
 type published struct {
 	at    time.Time        // zero before the version is complete
-	costs map[uint64]Costs // by fold class
+	costs map[uint64]Costs // by fold class; nil for old versions
 }
 
 // begin states the costs of a version before subscribers can see it.
@@ -22,6 +26,9 @@ func (vs *versions) begin(v uint64, c map[uint64]Costs) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	vs.list = append(vs.list[:v-1], published{costs: c})
+	if v > maxCosts {
+		vs.list[v-1-maxCosts].costs = nil
+	}
 }
 
 // complete states when a version was published.
