@@ -196,7 +196,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	}
 	n.oplog = on.log
 	// Remove copies left over by a process that was killed. The directory is locked by now.
-	if err := errors.Join(os.RemoveAll(copiesDir(c.Data)), os.Mkdir(copiesDir(c.Data), 0o700)); err != nil {
+	if err := removeCopies(ctx, func() (disk.Dir, error) { return disk.Make(copiesDir(c.Data)) }); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
 	if _, err := hashersOf(c); err != nil { // makes the seed that backups contain
@@ -297,9 +297,6 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, lim
 // logDir returns the directory of the log in a data directory, snapshotsDir that of the snapshots.
 func logDir(data string) string       { return filepath.Join(data, "log") }
 func snapshotsDir(data string) string { return filepath.Join(data, "snapshots") }
-
-// copiesDir returns the directory for copies of large filters while they are sent.
-func copiesDir(data string) string { return filepath.Join(data, "copies") }
 
 // makeEngine makes the engine of the node. readOnly is why clients may not change filters, nil if they may.
 func (n *Node) makeEngine(readOnly error) {
