@@ -5,7 +5,11 @@ package disk
 import (
 	"errors"
 	"io"
+	"syscall"
 )
+
+// IsFull reports whether err says that the disk, or the user's part of it, has no room.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // ErrLocked is wrapped by Dir.Lock if another process has the directory locked.
 var ErrLocked = errors.New("directory in use")

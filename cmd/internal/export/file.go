@@ -3,12 +3,14 @@ package export
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -55,32 +57,49 @@ func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
 
 // temporaryFile is a file that vanishes with the process. Its size is taken from a budget.
 type temporaryFile struct {
-	*os.File
+	disk.File
+	dir   disk.Dir
+	name  string
+	size  int64
 	share *budget.Share
 }
 
 // temporary makes a file that is removed at once, on systems that allow this.
 func (s *Service) temporary() (*temporaryFile, error) {
-	file, err := os.CreateTemp(s.dir, "umbel-copy-")
+	name := "umbel-copy-" + rand.Text()
+	file, err := s.dir.Create(name)
 	if err != nil {
-		return nil, fmt.Errorf("copy of the filter: %w", err)
+		return nil, noRoom(err)
 	}
-	_ = os.Remove(file.Name()) // discard removes it on systems where an open file cannot be removed
-	return &temporaryFile{file, s.disk.Share()}, nil
+	_ = s.dir.Remove(name) // discard removes it on systems where an open file cannot be removed
+	return &temporaryFile{File: file, dir: s.dir, name: name, share: s.disk.Share()}, nil
 }
 
-func (f *temporaryFile) Write(b []byte) (int, error) {
-	if err := f.share.Take(len(b)); err != nil {
-		return 0, err
+// Write appends b.
+func (f *temporaryFile) Write(b []byte) (n int, err error) {
+	if err = f.share.Take(len(b)); err == nil {
+		n, err = f.WriteAt(b, f.size)
 	}
-	return f.File.Write(b)
+	f.size += int64(n)
+	return n, noRoom(err)
+}
+
+// noRoom returns the error of making a copy. It wraps ErrNoRoom if the disk or the budget is full.
+func noRoom(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, budget.ErrFull), disk.IsFull(err):
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
+	}
+	return fmt.Errorf("copy of the filter: %w", err)
 }
 
 // discard closes the data of a copy if it is a file.
 func discard(data io.ReaderAt) {
 	if f, ok := data.(*temporaryFile); ok {
 		f.Close()
-		_ = os.Remove(f.Name()) // usually removed already
+		_ = f.dir.Remove(f.name) // usually removed already
 		f.share.Release()
 	}
 }

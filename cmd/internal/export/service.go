@@ -4,11 +4,13 @@ package export
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -28,7 +30,7 @@ const (
 // for a newer version wait for it and then share the next. The files of all copies together have a
 // budget, so that slow readers cannot fill the disk.
 type Service struct {
-	dir  string
+	dir  disk.Dir
 	disk *budget.Budget
 
 	mu     sync.Mutex
@@ -59,14 +61,17 @@ type Copy struct {
 	made  bool
 }
 
-// New returns a service. The files of its copies are in dir ("": the system's directory), and their
-// sizes are taken from a budget (nil: no limit).
-func New(dir string, disk *budget.Budget) *Service {
-	return &Service{dir: dir, disk: disk, open: map[copyKey]*Copy{}, making: map[uint64]chan struct{}{}, ids: map[uint64]idOf{}}
+// ErrNoRoom means that the disk, or the budget of a Service, has no room for a copy of a filter now.
+var ErrNoRoom = errors.New("no room for a copy of the filter")
+
+// New returns a service. The files of its copies are in dir, and their sizes are taken from a budget
+// (nil: no limit).
+func New(dir disk.Dir, limit *budget.Budget) *Service {
+	return &Service{dir: dir, disk: limit, open: map[copyKey]*Copy{}, making: map[uint64]chan struct{}{}, ids: map[uint64]idOf{}}
 }
 
 // Acquire returns a container of the filter of this moment or a little later. The caller must
-// release it. The error wraps budget.ErrFull if there is no room for the copy.
+// release it. The error wraps ErrNoRoom if there is no room for the copy.
 func (s *Service) Acquire(ctx context.Context, f *engine.Filter, form Form) (*Copy, error) {
 	k, err := s.join(ctx, f, form)
 	if err != nil {

@@ -8,19 +8,20 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 )
 
 // copied returns a filter of a bit more than a MiB and the copies of its server.
-func copied(t *testing.T, disk uint64) (*engine.Filter, *Service) {
+func copied(t *testing.T, limit uint64) (*engine.Filter, *Service) {
 	t.Helper()
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	f, _, err := e.Create("f", "bloom", umbel.Goal{Bytes: 1 << 20, FPRate: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, New(t.TempDir(), budget.New(disk))
+	return f, New(disk.OS(t.TempDir()), budget.New(limit))
 }
 
 // change changes the version of a filter.
@@ -80,7 +81,7 @@ func TestDiskOfCopies(t *testing.T) {
 	for {
 		k, err := s.Acquire(t.Context(), f, "")
 		if err != nil {
-			if !errors.Is(err, budget.ErrFull) {
+			if !errors.Is(err, ErrNoRoom) {
 				t.Fatal(err)
 			}
 			break

@@ -11,7 +11,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -42,8 +41,8 @@ func (req *request) sendContainer(f *engine.Filter, form string) error {
 		}
 	}
 	k, err := req.export.Acquire(req.http.Context(), f, export.Form(form))
-	if errors.Is(err, budget.ErrFull) {
-		return problemf(busy, "copies of filters that are being sent take too much space on the disk; try again when others have ended")
+	if errors.Is(err, export.ErrNoRoom) {
+		return problemf(busy, "the disk has no room for a copy of the filter; try again when other downloads have ended or the disk has room")
 	}
 	if err != nil {
 		return err

@@ -2,16 +2,21 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
@@ -38,7 +43,7 @@ func (n *node) container(name string, headers ...string) (string, string) {
 // don't, and that have parts.
 func TestContainers(t *testing.T) {
 	dir := t.TempDir()
-	n := serve(t, Options{Dir: dir})
+	n := serve(t, Options{Dir: disk.OS(dir)})
 	for name, order := range map[string]string{
 		"small":    thousand,
 		"large":    `{"keys":700000,"fpRate":0.01}`,
@@ -372,4 +377,34 @@ func TestLostFilter(t *testing.T) {
 	}
 	n.wantProblem(n.ask("GET", "/v1/filters/f", "", acceptContainer), 409, "incomplete", "create it again")
 	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+}
+
+// A download that finds no room on the disk for its copy is refused until there is room.
+func TestContainerOnAFullDisk(t *testing.T) {
+	d := disktest.NewDisk()
+	n := serve(t, Options{Dir: d.Dir()})
+	n.make("large", `{"keys":700000,"fpRate":0.01}`)
+	for _, op := range []disktest.Op{disktest.Create, disktest.Write} {
+		d.Before(func(is disktest.Op, _ string) error {
+			if is == op {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		for _, accept := range []string{acceptContainer, acceptContainer + ";form=packed"} {
+			if r := n.wantProblem(n.ask("GET", "/v1/filters/large", "", accept), 503, "busy"); r.Header.Get("Retry-After") == "" {
+				t.Errorf("%s fails: no Retry-After", op)
+			}
+		}
+	}
+	d.Before(nil)
+	n.container("large")
+}
+
+// A snapshot for which the disk has no room is refused in the same way.
+func TestSnapshotOnAFullDisk(t *testing.T) {
+	n := serve(t, Options{Snapshot: func(context.Context) error { return fmt.Errorf("a piece: %w", syscall.ENOSPC) }})
+	if r := n.wantProblem(n.ask("POST", "/v1/snapshot", ""), 503, "busy"); r.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
 }

@@ -8,12 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
@@ -30,7 +32,7 @@ type Options struct {
 	Hasher   umbel.Hasher                                         // default for new filters
 	MaxBody  int64                                                // bytes of a request that is not a stream; 0: 8 MiB
 	Idle     time.Duration                                        // time in which a client must send or take the next piece; 0: one minute
-	Dir      string                                               // for copies of large filters while they are sent; "": the system's directory
+	Dir      disk.Dir                                             // for copies of large filters while they are sent; nil: the system's directory
 	Hosts    Hosts                                                // allowed in the Host header
 	Ready    func() error                                         // for /readyz: whether queries are answered
 	Writable func() error                                         // for /writable: whether changes are accepted
@@ -88,6 +90,9 @@ func New(o Options) http.Handler {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Dir == nil {
+		o.Dir = disk.OS(os.TempDir())
 	}
 	h := &handler{
 		Options: o,

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/messagetest"
 	"github.com/umbel-filters/umbel/filter"
@@ -35,8 +36,8 @@ func serve(t *testing.T, o Options) *node {
 	if o.Engine == nil {
 		o.Engine = engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	}
-	if o.Dir == "" {
-		o.Dir = t.TempDir()
+	if o.Dir == nil {
+		o.Dir = disktest.NewDisk().Dir()
 	}
 	s := httptest.NewServer(New(o))
 	t.Cleanup(s.Close)

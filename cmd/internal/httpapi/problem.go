@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/share"
@@ -98,6 +99,7 @@ var sentinels = []struct {
 	{access.ErrNoCredentials, unauthorized},
 	{access.ErrTooMany, tooMany},
 	{budget.ErrFull, busy},
+	{budget.ErrDisk, busy},
 	{errors.ErrUnsupported, problemType{"unsupported", "Not supported by this kind", http.StatusUnprocessableEntity}},
 	{umbel.ErrCorrupt, problemType{"corrupt", "Invalid filter data", http.StatusUnprocessableEntity}},
 	{umbel.ErrKind, problemType{"kind", "Unknown kind", http.StatusUnprocessableEntity}},
@@ -119,6 +121,9 @@ func problemTypeOf(err error) problemType {
 		if errors.Is(err, s.err) {
 			return s.problemType
 		}
+	}
+	if disk.IsFull(err) {
+		return busy
 	}
 	return internalError
 }

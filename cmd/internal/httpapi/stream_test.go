@@ -19,6 +19,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -166,7 +167,7 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 // Over HTTP/2 too, where there are no connections to close.
 func TestStreamOverHTTP2(t *testing.T) {
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
-	s := httptest.NewUnstartedServer(New(Options{Engine: e, Dir: t.TempDir()}))
+	s := httptest.NewUnstartedServer(New(Options{Engine: e, Dir: disktest.NewDisk().Dir()}))
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/command"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
@@ -173,7 +174,7 @@ func (n *Node) api(h hashers) http.Handler {
 	if n.config.Replica {
 		o.Subscriptions = n.following
 	} else {
-		o.Dir, o.Backup, o.Snapshot = copiesDir(n.config.Data), n.store.Backup, n.store.Snapshot
+		o.Dir, o.Backup, o.Snapshot = disk.OS(copiesDir(n.config.Data)), n.store.Backup, n.store.Snapshot
 	}
 	if n.metrics != nil {
 		o.Observe = n.metrics.Request
