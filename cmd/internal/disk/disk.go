@@ -31,6 +31,9 @@ type Dir interface {
 	Remove(name string) error
 	// List returns all files and directories, sorted by name.
 	List() ([]Info, error)
+	// Free returns the number of bytes that files can still take. The error wraps errors.ErrUnsupported if
+	// the system does not report it.
+	Free() (int64, error)
 	// Sync makes durable which files exist under which names.
 	Sync() error
 	// Lock excludes other processes until the result is closed. A shared lock excludes exclusive

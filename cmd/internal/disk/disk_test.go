@@ -89,6 +89,9 @@ func testDirectory(t *testing.T, d disk.Dir) {
 	must(err)
 	must(f.Close())
 	must(d.Sync())
+	if n, err := d.Free(); err != nil && !errors.Is(err, errors.ErrUnsupported) || err == nil && n <= 0 {
+		t.Errorf("%d bytes are free, %v", n, err)
+	}
 	if got := names(t, d); !slices.Equal(got, []string{"a 4", "c 0"}) {
 		t.Errorf("files %q", got)
 	}

@@ -63,6 +63,8 @@ func (d directory) List() ([]Info, error) {
 	return list, nil
 }
 
+func (d directory) Free() (int64, error) { return free(string(d)) }
+
 func (d directory) Sync() error {
 	if runtime.GOOS == "windows" {
 		return nil // which cannot sync directories

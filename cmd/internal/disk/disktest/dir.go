@@ -135,6 +135,14 @@ func (d *dir) Sync() error {
 	return nil
 }
 
+func (d *dir) Free() (int64, error) {
+	if err := d.begin(Free, ""); err != nil {
+		return 0, err
+	}
+	defer d.disk.mu.Unlock()
+	return d.disk.free(), nil
+}
+
 func (d *dir) Lock(bool) (io.Closer, error) {
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -26,8 +27,8 @@ var (
 // Op is an operation of a disk.
 type Op string
 
-// Operations of files and directories. The name that a hook receives is empty for List and SyncDir, and
-// the new name for Rename.
+// Operations of files and directories. The name that a hook receives is empty for List, SyncDir and
+// Free, and the new name for Rename.
 const (
 	Open     Op = "open"
 	Read     Op = "read"
@@ -40,10 +41,11 @@ const (
 	Create   Op = "create"
 	Rename   Op = "rename"
 	Remove   Op = "remove"
+	Free     Op = "free"
 )
 
 // ReadOnly reports whether an operation changes nothing.
-func (op Op) ReadOnly() bool { return op == Open || op == Read || op == List }
+func (op Op) ReadOnly() bool { return op == Open || op == Read || op == List || op == Free }
 
 // Half is the error of a hook that lets a write fail after its first half.
 type Half struct{ Err error }
@@ -53,19 +55,36 @@ func (h Half) Error() string { return h.Err.Error() }
 // Disk is a directory in memory, over the ends of the processes that use it. Its methods may be
 // called concurrently.
 type Disk struct {
-	mu     sync.Mutex
+	*volume
 	life   int // of the process that uses it
 	locked bool
 	names  map[string]*inode
 	stable map[string]*inode // names as the last sync of the directory made them durable
 	moves  []move            // since then
 	before func(op Op, name string) error
-	space  int64 // bytes that files may have; negative: unlimited
+}
+
+// volume is a file system, on which one or more directories are.
+type volume struct {
+	mu    sync.Mutex // guards the directories, too
+	disks []*Disk
+	space int64 // bytes that files may have; negative: unlimited
 }
 
 // NewDisk returns an empty disk.
 func NewDisk() *Disk {
-	return &Disk{names: map[string]*inode{}, stable: map[string]*inode{}, space: -1}
+	d := &Disk{names: map[string]*inode{}, stable: map[string]*inode{}}
+	d.volume = &volume{disks: []*Disk{d}, space: -1}
+	return d
+}
+
+// Join makes d a directory of the file system of another disk. Then both share its room, and Limit and Used
+// are those of the file system. It is called before d is used.
+func (d *Disk) Join(other *Disk) {
+	d.volume = other.volume
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.disks = append(d.disks, d)
 }
 
 // Dir returns the directory for a new process. The process that used it before ends.
@@ -99,24 +118,33 @@ func (d *Disk) Used() int64 {
 	return d.used()
 }
 
-func (d *Disk) used() (sum int64) {
-	for _, f := range d.names {
-		sum += int64(len(f.data))
+func (v *volume) used() (sum int64) {
+	for _, d := range v.disks {
+		for _, f := range d.names {
+			sum += int64(len(f.data))
+		}
 	}
 	return sum
 }
 
 // room returns how many of n further bytes files may have, and an error if it is not all of them.
 // Called with mu held.
-func (d *Disk) room(n int) (int, error) {
-	if d.space < 0 || n <= 0 {
+func (v *volume) room(n int) (int, error) {
+	if n <= 0 {
 		return n, nil
 	}
-	left := max(0, d.space-d.used())
-	if int64(n) > left {
+	if left := v.free(); int64(n) > left {
 		return int(left), fmt.Errorf("write: %w", syscall.ENOSPC)
 	}
 	return n, nil
+}
+
+// free returns the number of bytes that files may still take. Called with mu held.
+func (v *volume) free() int64 {
+	if v.space < 0 {
+		return math.MaxInt64
+	}
+	return max(0, v.space-v.used())
 }
 
 // Kill ends the process that uses the disk. All that it wrote is there.
