@@ -147,6 +147,8 @@ func (l *alone) Purge(ctx context.Context, before uint64) error {
 	return err
 }
 
+func (l *alone) Frugal(on bool) { l.wal.Frugal(on) }
+
 func (l *alone) Trim(ctx context.Context) error {
 	_, err := interruptible(ctx, l.removing, func() (uint64, error) { return 0, l.wal.Trim() })
 	return err

@@ -69,6 +69,9 @@ type Log interface {
 	// Torn describes what was discarded at the end of the log when it was opened, which was never
 	// acknowledged; it is empty if nothing was discarded.
 	Torn() string
+	// Frugal makes the log take as little room as it can, or ends that: new files have only the room that
+	// their first batches need, and none is kept to be used again. It is for a disk that is nearly full.
+	Frugal(on bool)
 	// Trim removes files that are kept to be used again, for a disk that is full.
 	Trim(ctx context.Context) error
 	// Health returns nil, or why nothing can be stored.

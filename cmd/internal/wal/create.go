@@ -81,19 +81,26 @@ func (l *Log) create(first uint64, before link, need int64) (*active, error) {
 	return &active{segment: s, file: file, end: segmentHeader}, nil
 }
 
+// frugalBytes is the size of a segment of a frugal log, unless its first entries need more.
+const frugalBytes = 256 << 10
+
 // takeFile returns the name of a file of at least need bytes with that header, and its size. Called with
 // writing and syncing held.
 func (l *Log) takeFile(header []byte, need int64) (name string, size int64, err error) {
-	for size = max(need, l.o.SegmentBytes); ; {
+	size = l.o.SegmentBytes
+	if l.frugal.Load() {
+		size = min(size, frugalBytes)
+	}
+	for size = max(need, size); ; {
 		l.mu.Lock()
 		spare := ""
 		if len(l.spares) > 0 {
 			spare = l.spares[0]
 		}
 		l.mu.Unlock()
-		if spare != "" && size == l.o.SegmentBytes {
+		if spare != "" && need <= l.o.SegmentBytes {
 			l.forgetSpare(spare)
-			return spare, size, l.fill(spare, header, func() (disk.File, error) { return l.dir.Edit(spare) })
+			return spare, l.o.SegmentBytes, l.fill(spare, header, func() (disk.File, error) { return l.dir.Edit(spare) })
 		}
 		allowed := max(need, min(size, l.disk.Left()))
 		if err = l.disk.Grow(allowed); err == nil {

@@ -66,11 +66,15 @@ func (l *Log) collect() error {
 		l.segments = slices.Delete(l.segments, 0, n)
 	}
 	var remove []string
-	for len(l.spares) > l.o.Spare {
+	most := l.o.Spare
+	if l.frugal.Load() {
+		most = 0
+	}
+	for len(l.spares) > most {
 		remove = append(remove, l.spares[0])
 		l.spares = l.spares[1:]
 	}
-	spare := l.o.Spare - len(l.spares)
+	spare := most - len(l.spares)
 	l.mu.Unlock()
 	var errs []error
 	for _, s := range obsolete {
@@ -97,6 +101,11 @@ func (l *Log) collect() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Frugal makes the log take little room, or ends that: a new segment has only the room that its first entries
+// need, and no file is kept to be used again. It is for a disk that is nearly full. Files that exist stay
+// until CutFront or Trim is called.
+func (l *Log) Frugal(on bool) { l.frugal.Store(on) }
 
 // Trim removes the files that are kept to be used again, for a disk that is full.
 func (l *Log) Trim() error {

@@ -150,6 +150,38 @@ func TestFullDisk(t *testing.T) {
 
 func isSpare(name string) bool { return strings.HasSuffix(name, ".old") }
 
+// A frugal log takes only the room that its entries need, uses the files that it has, and keeps none.
+func TestFrugal(t *testing.T) {
+	b := newBench(t)
+	b.o.SegmentBytes = 1 << 20
+	b.again()
+	b.fill(10) // a segment
+	b.log.Frugal(true)
+	big := func() wal.Entry {
+		return wal.Entry{Index: b.log.Next(), Term: 1, Type: wal.Batch, Data: make([]byte, 700<<10)}
+	}
+	before := b.log.Bytes()
+	for range 3 {
+		b.must(b.log.Append([]wal.Entry{big()}))
+	}
+	if grown := b.log.Bytes() - before; grown > 3*704<<10 {
+		t.Errorf("three entries of 700 KiB take %d bytes", grown)
+	}
+	last := b.log.Next() - 1
+	b.must(b.log.CutFront(last))
+	if slices.ContainsFunc(b.disk.Names(), isSpare) {
+		t.Errorf("a frugal log keeps %v", b.disk.Names())
+	}
+	b.log.Frugal(false)
+	before = b.log.Bytes()
+	b.must(b.log.Append([]wal.Entry{big()}))
+	if grown := b.log.Bytes() - before; grown != 1<<20 {
+		t.Errorf("the next segment has %d bytes, want the usual size", grown)
+	}
+	b.again()
+	b.must(b.log.Read(last, func(wal.Entry) error { return nil }))
+}
+
 func TestDiskLimit(t *testing.T) {
 	b := newBench(t)
 	b.o = wal.Options{Disk: budget.New(1 << 20), SegmentBytes: 256 << 10}

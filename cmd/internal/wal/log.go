@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
@@ -15,11 +16,12 @@ import (
 //
 // Lock order: writing, syncing, mu. mu is never held during an operation of the disk.
 type Log struct {
-	dir  *reads
-	o    Options
-	lock io.Closer
-	torn string
-	disk *budget.Files // what the files take of Options.Disk
+	dir    *reads
+	o      Options
+	lock   io.Closer
+	torn   string
+	frugal atomic.Bool
+	disk   *budget.Files // what the files take of Options.Disk
 
 	writing    sync.Mutex // held by what changes the frames
 	generation uint64     // of the last segment that was made; guarded by writing
