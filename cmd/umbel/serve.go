@@ -26,8 +26,9 @@ stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
 With --check it reads all data on disk, prints what a start would find, and exits. The exit
 code is 0 if a start with the same flags would succeed. It also reads the previous snapshot,
-which a start needs only if the last one is damaged. With --accept-loss it also prints what
-would be lost and which filters would become incomplete, and whether names would be missing.`
+which a start needs only if the last one is damaged, and prints the least --max-disk for the
+filters if they need a higher one. With --accept-loss it also prints what would be lost and
+which filters would become incomplete, and whether names would be missing.`
 
 const serveExample = `  umbel serve
   umbel serve --data /var/lib/umbel --durability everysec --max-memory 8GiB
@@ -50,11 +51,13 @@ func serveCommand() *cobra.Command {
 			return err
 		}
 		if *check {
-			found, err := node.Check(cmd.Context(), c, logger(c))
+			found, maxDisk, err := node.Check(cmd.Context(), c, logger(c))
 			if err != nil {
 				return err
 			}
-			return answer(cmd, newFindings(found), newFindings(found).write)
+			f := newFindings(found)
+			f.LeastMaxDisk, f.maxDisk = maxDisk, uint64(c.MaxDisk)
+			return answer(cmd, f, f.write)
 		}
 		return node.Run(cmd.Context(), c, func() (node.Config, error) {
 			c, _, err := node.LoadConfig(cmd.Flags())
@@ -86,6 +89,9 @@ type findings struct {
 	IncompleteNames []string `json:"incompleteNames"`
 
 	Missing *api.Missing `json:"missingNames,omitempty"`
+
+	LeastMaxDisk uint64 `json:"leastMaxDisk,omitempty"` // that the filters need; of a data directory only
+	maxDisk      uint64
 }
 
 func newFindings(r store.Report) findings {
@@ -108,6 +114,9 @@ func (f findings) write(w io.Writer) error {
 	}
 	t.Row("log since", fmt.Sprintf("%v batches, %v changes, %v keys", quantity.Count(f.Batches), quantity.Count(f.Changes), quantity.Count(f.Digests)))
 	t.Row("took", time.Duration(f.Seconds*float64(time.Second)).Round(time.Millisecond).String())
+	if f.maxDisk > 0 && f.maxDisk < f.LeastMaxDisk {
+		t.Row("max-disk", fmt.Sprintf("%v is too small for the filters, which need at least %v; changes may be refused", quantity.Size(f.maxDisk), quantity.Size(f.LeastMaxDisk).RoundUp()))
+	}
 	if f.Torn != "" {
 		t.Row("torn end", f.Torn)
 	}

@@ -163,8 +163,8 @@ func writeStatus(w io.Writer, s api.Status) error {
 	if s.Durability != "" { // a node with a data directory
 		rows = append(rows, [][2]string{
 			{"durability", s.Durability},
-			{"disk", quantity.Size(s.DiskBytes).String() + ", " + quantity.Size(s.PendingBytes).String() + " to be written"},
-			{"snapshot", snapshot},
+			{"disk", diskText(s)},
+			{"snapshot", snapshot + "; the next one may need " + quantity.Size(s.SnapshotNeed).String()},
 		}...)
 	}
 	if s.Missing != nil {
@@ -184,12 +184,30 @@ func writeStatus(w io.Writer, s api.Status) error {
 	return nil
 }
 
+// diskText describes the files of a node in one line.
+func diskText(s api.Status) string {
+	text := quantity.Size(s.DiskBytes).String()
+	if s.MaxDisk > 0 {
+		text += " of " + quantity.Size(s.MaxDisk).String()
+	}
+	if s.LeftBytes != nil {
+		text += ", " + quantity.Size(*s.LeftBytes).String() + " left"
+	}
+	if s.MissingBytes > 0 {
+		text += ", " + quantity.Size(s.MissingBytes).RoundUp().String() + " must be freed"
+	}
+	return text + ", " + quantity.Size(s.PendingBytes).String() + " to be written"
+}
+
 // publicationText describes a publication in one line.
 func publicationText(p api.Publication) string {
 	text := p.Filter + ": " + p.State
 	if p.Version > 0 {
 		age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second)
 		text += fmt.Sprintf(", version %v, %v old", quantity.Count(p.Version), age)
+	}
+	if p.DiskBytes > 0 {
+		text += ", " + quantity.Size(p.DiskBytes).String()
 	}
 	if p.Error != "" {
 		text += ", " + p.Error

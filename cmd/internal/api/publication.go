@@ -35,6 +35,7 @@ type Publication struct {
 	Bytes         uint64     `json:"bytes,omitempty"`         // memory of the filter
 	DeltaBytes    uint64     `json:"deltaBytes,omitempty"`    // from the version before
 	SnapshotBytes uint64     `json:"snapshotBytes,omitempty"` // the newest one
+	DiskBytes     uint64     `json:"diskBytes,omitempty"`     // of all its files
 	TookSeconds   float64    `json:"tookSeconds,omitempty"`   // to make the last head
 }
 

@@ -16,6 +16,8 @@ import (
 type idle struct{ last atomic.Uint64 }
 
 func (i *idle) Ready() error                         { return nil }
+func (i *idle) ReadyToFree() error                   { return nil }
+func (i *idle) Admit(uint64) error                   { return nil }
 func (i *idle) Append(engine.Change) engine.Position { return engine.Position(i.last.Add(1)) }
 func (i *idle) Last() engine.Position                { return engine.Position(i.last.Load()) }
 

@@ -93,6 +93,9 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(umbel.
 		if err := hold.Take(n); err != nil {
 			return nil, err
 		}
+		if err := f.admitLarger(arrayBytes(g) + n); err != nil {
+			return nil, err
+		}
 		if err := hold.Take(f.Bytes()); err != nil {
 			return nil, &copyError{err}
 		}
@@ -108,6 +111,16 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(umbel.
 	return pos, err
 }
 
+// admitLarger returns an error wrapping ErrDisk if the filter could not be kept with arrays of so many bytes. It
+// may always become smaller.
+func (f *Filter) admitLarger(arrays uint64) error {
+	now, next := f.Bytes(), footprint(f.Name(), arrays)
+	if next <= now {
+		return nil
+	}
+	return f.engine.admit(next - now)
+}
+
 // copyError means that there is no memory for a copy of the filter.
 type copyError struct{ error }
 
@@ -117,7 +130,11 @@ func (e *copyError) Unwrap() error { return e.error }
 // continue. It writes c to the journal, with the new state if c is an OpReplace; a large state is
 // written before the swap.
 func (f *Filter) replace(c Change, change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
-	if err := f.engine.checkWritable(); err != nil {
+	check := f.engine.checkWritable
+	if c.Op == OpClear || c.Op == OpFold {
+		check = f.engine.checkFreeing
+	}
+	if err := check(); err != nil {
 		return 0, err
 	}
 	f.markUsed()
@@ -129,6 +146,9 @@ func (f *Filter) replace(c Change, change func(umbel.Filter) (umbel.Filter, erro
 	g, err := change(old)
 	if err == nil {
 		err = (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).CheckMatch(g.State())
+	}
+	if err == nil {
+		err = f.admitLarger(arrayBytes(g))
 	}
 	if err != nil {
 		return f.position(), err

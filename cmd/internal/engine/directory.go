@@ -7,7 +7,7 @@ import (
 )
 
 // Create makes an empty filter. It plans first, and returns ErrMemory if the filter would exceed
-// the memory limit, ErrExists if the name is taken, or an error of the kind: umbel.ErrKind,
+// the memory limit, ErrDisk if it could not be kept, ErrExists if the name is taken, or an error of the kind: umbel.ErrKind,
 // umbel.ErrGoal.
 func (e *Engine) Create(name, kind string, g umbel.Goal, ps umbel.Params) (*Filter, Position, error) {
 	return e.CreateUntil(name, kind, g, ps, 0)
@@ -30,7 +30,7 @@ func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, e
 		return nil, e.lastOf(f), ErrExists
 	}
 	planned := footprint(name, forecast.Bytes)
-	if err := e.memory.reserve(planned); err != nil {
+	if err := e.grow(planned); err != nil {
 		return nil, 0, err
 	}
 	f, err := v.New(g, ps)
@@ -124,7 +124,7 @@ func (e *Engine) deleteFilter(f *Filter) Position {
 // Delete deletes a filter and reports whether there was one. The garbage collector frees the memory. It
 // returns ErrNamesMissing if there is none and names may be missing.
 func (e *Engine) Delete(name []byte) (bool, Position, error) {
-	if err := e.checkWritable(); err != nil {
+	if err := e.checkFreeing(); err != nil {
 		return false, 0, err
 	}
 	e.directory.Lock()
@@ -198,7 +198,7 @@ func (f *Filter) rename(name string) {
 
 // Flush deletes all filters, known or not: afterwards no names are missing.
 func (e *Engine) Flush() (Position, error) {
-	if err := e.checkWritable(); err != nil {
+	if err := e.checkFreeing(); err != nil {
 		return 0, err
 	}
 	e.directory.Lock()

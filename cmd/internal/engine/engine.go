@@ -23,6 +23,8 @@ var (
 	// ErrMemory means that the filters would exceed the memory limit. It wraps
 	// umbel.ErrLimit, which is returned without ErrMemory by a filter that is full.
 	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)
+	// ErrDisk means that the filters would be larger than the journal can keep.
+	ErrDisk = errors.New("disk limit reached")
 	// ErrReadOnly means that no changes are accepted. The returned error also wraps the error of the
 	// journal, or Options.ReadOnly.
 	ErrReadOnly = errors.New("read only")
@@ -117,6 +119,20 @@ func (e *Engine) checkWritable() error {
 		return nil
 	}
 	if err := e.journal.Ready(); err != nil {
+		return readOnly(err)
+	}
+	return nil
+}
+
+// checkFreeing is checkWritable for changes that free space.
+func (e *Engine) checkFreeing() error {
+	if e.refusal != nil {
+		return readOnly(e.refusal)
+	}
+	if e.journal == nil {
+		return nil
+	}
+	if err := e.journal.ReadyToFree(); err != nil {
 		return readOnly(err)
 	}
 	return nil

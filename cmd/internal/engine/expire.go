@@ -11,7 +11,11 @@ func (f *Filter) Expire(at int64) (Position, error) {
 // did. No other change of the time is made in between.
 func (f *Filter) ExpireIf(at int64, allow func(old int64) bool) (done bool, pos Position, err error) {
 	e := f.engine
-	if err := e.checkWritable(); err != nil {
+	check := e.checkWritable
+	if at != 0 && at <= e.now() {
+		check = e.checkFreeing
+	}
+	if err := check(); err != nil {
 		return false, 0, err
 	}
 	e.directory.Lock()
@@ -68,7 +72,7 @@ func (e *Engine) Sweep(limit int) (int, error) {
 	}
 	e.index.RUnlock()
 	for i, f := range expired {
-		if err := e.checkWritable(); err != nil {
+		if err := e.checkFreeing(); err != nil {
 			return i, err
 		}
 		e.directory.Lock()

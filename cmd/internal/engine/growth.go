@@ -40,7 +40,7 @@ func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, er
 			continue
 		}
 		if err == nil {
-			err = f.engine.memory.reserve(bytes)
+			err = f.engine.grow(bytes)
 		}
 		if err != nil {
 			return i, err
@@ -63,10 +63,10 @@ func (f *Filter) reserveEstimate(n int) error {
 		f.recount()
 	}
 	more := uint64(n) * digestBytes
-	err := f.engine.memory.reserve(more)
+	err := f.engine.grow(more)
 	if err != nil && x.estimated > 0 {
 		f.recount()
-		err = f.engine.memory.reserve(more)
+		err = f.engine.grow(more)
 	}
 	if err != nil {
 		return err

@@ -18,6 +18,8 @@ type journal struct {
 	mu      sync.Mutex
 	changes []engine.Change
 	refuses error
+	full    error                     // refuses changes that need space
+	admits  uint64                    // bytes of all filters; 0: any
 	begin   func(engine.Change) error // called by Begin; may be nil
 	begun   int                       // changes without an end
 	aborted int
@@ -66,7 +68,15 @@ func clone(c engine.Change) engine.Change {
 	return c
 }
 
-func (j *journal) Ready() error { return j.refuses }
+func (j *journal) Ready() error       { return errors.Join(j.refuses, j.full) }
+func (j *journal) ReadyToFree() error { return j.refuses }
+
+func (j *journal) Admit(bytes uint64) error {
+	if j.admits != 0 && bytes > j.admits {
+		return engine.ErrDisk
+	}
+	return nil
+}
 
 func (j *journal) Append(c engine.Change) engine.Position {
 	c = clone(c)

@@ -13,8 +13,11 @@ import (
 // measures it.
 const overhead = 400
 
-// memory is the memory used by all filters, and its limit.
-type memory struct{ used, limit atomic.Uint64 }
+// memory is the memory used by all filters and reservations, and its limit.
+type memory struct {
+	used, limit atomic.Uint64
+	held        atomic.Uint64 // by reservations, a part of used
+}
 
 // reserve reserves n bytes. It returns an error wrapping ErrMemory if they exceed the limit.
 func (m *memory) reserve(n uint64) error {
@@ -39,6 +42,35 @@ func (m *memory) check(used, n uint64) error {
 }
 
 func (m *memory) release(n uint64) { m.used.Add(-n) }
+
+// Stored returns the memory of the filters without reservations, in bytes. Their copies on a disk take at most a
+// little more.
+func (e *Engine) Stored() uint64 {
+	held := e.memory.held.Load()
+	used := e.memory.used.Load()
+	return used - min(held, used)
+}
+
+// admit returns an error wrapping ErrDisk if the filters, more bytes larger together than they are now, could not
+// be kept.
+func (e *Engine) admit(more uint64) error {
+	if e.journal == nil {
+		return nil
+	}
+	return e.journal.Admit(e.Stored() + more)
+}
+
+// grow reserves n bytes for filters that become larger. The error wraps ErrMemory or ErrDisk.
+func (e *Engine) grow(n uint64) error {
+	if err := e.memory.reserve(n); err != nil {
+		return err
+	}
+	err := e.admit(0)
+	if err != nil {
+		e.memory.release(n)
+	}
+	return err
+}
 
 // CheckMemory returns an error wrapping ErrMemory if n more bytes would exceed the memory limit.
 func (e *Engine) CheckMemory(n uint64) error { return e.memory.check(e.memory.used.Load(), n) }
@@ -130,11 +162,14 @@ func (e *Engine) NewReservation() *Reservation { return &Reservation{engine: e} 
 
 // Take reserves n more bytes. It returns an error wrapping ErrMemory if they exceed the limit.
 func (h *Reservation) Take(n uint64) error {
+	h.engine.memory.held.Add(n)
 	err := h.engine.memory.reserve(n)
-	if err == nil {
-		h.bytes += n
+	if err != nil {
+		h.engine.memory.held.Add(-n)
+		return err
 	}
-	return err
+	h.bytes += n
+	return nil
 }
 
 // Limits returns the limits of an incoming container or delta: the free memory, which is reserved.
@@ -145,5 +180,6 @@ func (h *Reservation) Limits() wire.Limits {
 // Release returns all reserved memory.
 func (h *Reservation) Release() {
 	h.engine.memory.release(h.bytes)
+	h.engine.memory.held.Add(-h.bytes)
 	h.bytes = 0
 }

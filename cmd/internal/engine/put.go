@@ -16,8 +16,9 @@ type PutOptions struct {
 }
 
 // Put stores f under a name. The engine owns f afterwards, also after an error. It returns ErrExists
-// if the name is taken and may not be replaced, ErrNamesMissing as described in MissingNames, and ErrMemory
-// if there is not enough memory for f in addition to the filter that it replaces.
+// if the name is taken and may not be replaced, ErrNamesMissing as described in MissingNames, ErrMemory
+// if there is not enough memory for f in addition to the filter that it replaces, and ErrDisk if the filters
+// could not be kept.
 //
 // A large filter is written to the journal before the name is looked at, and without locks.
 func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Position, error) {
@@ -43,7 +44,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 		return nil, 0, err
 	}
 	n := footprint(name, arrayBytesOf(f, s))
-	if err := e.memory.reserve(n); err != nil {
+	if err := e.reservePut(n, old); err != nil {
 		return nil, 0, err
 	}
 	g.bytes.Store(n)
@@ -64,6 +65,24 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 		return nil, pos, err
 	}
 	return g, pos, nil
+}
+
+// reservePut reserves memory for a filter that takes the place of old, or of none. Both are in memory for a
+// time, but only one of them is kept. The error wraps ErrMemory or ErrDisk.
+func (e *Engine) reservePut(n uint64, old *Filter) error {
+	if err := e.memory.reserve(n); err != nil {
+		return err
+	}
+	var err error
+	if old == nil {
+		err = e.admit(0)
+	} else if replaced := old.Bytes(); replaced < n {
+		err = e.admit(-replaced) // n is more
+	}
+	if err != nil {
+		e.memory.release(n)
+	}
+	return err
 }
 
 // putQueued adds a filter to the directory.

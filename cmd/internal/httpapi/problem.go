@@ -91,6 +91,7 @@ var sentinels = []struct {
 	{engine.ErrIncomplete, incomplete},
 	{engine.ErrMemory, problemType{"memory", "Memory limit reached", http.StatusInsufficientStorage}},
 	{engine.ErrReplica, problemType{"replica", "Read-only replica", http.StatusForbidden}},
+	{engine.ErrDisk, problemType{"disk", "Disk limit reached", http.StatusInsufficientStorage}},
 	{engine.ErrReadOnly, readOnly},
 	{share.ErrStale, problemType{"stale", "No current version", http.StatusServiceUnavailable}},
 	{access.ErrDenied, problemType{"denied", "Permission denied", http.StatusForbidden}},

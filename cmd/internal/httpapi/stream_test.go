@@ -237,7 +237,9 @@ type log struct {
 	fails    error
 }
 
-func (l *log) Ready() error { return l.notReady }
+func (l *log) Ready() error       { return l.notReady }
+func (l *log) ReadyToFree() error { return l.notReady }
+func (l *log) Admit(uint64) error { return nil }
 
 func (l *log) Append(engine.Change) engine.Position {
 	l.mu.Lock()

@@ -92,6 +92,7 @@ type Journal struct {
 	wanted   engine.Position        // the last position that somebody waits for
 	wantedAt time.Time              // when somebody began to wait for a change of active
 	sleeping bool                   // the writer waits for woken
+	retrying chan struct{}          // closed by Retry; nil if no attempt waits
 	closed   bool                   // Append keeps nothing
 	session  bool                   // the next batch is the first of the process
 	number   uint64                 // of the last batch in the log
@@ -129,6 +130,18 @@ func (j *Journal) Ready() error {
 	}
 	return j.err()
 }
+
+// ReadyToFree returns an error if the journal does not even accept changes that free space: Refuse has no effect
+// on them.
+func (j *Journal) ReadyToFree() error {
+	if j.closing.Load() {
+		return ErrClosed
+	}
+	return j.err()
+}
+
+// Admit is that of engine.Journal. The journal itself does not limit the size of filters.
+func (j *Journal) Admit(uint64) error { return nil }
 
 // Refuse makes Ready return err until Accept is called. Queued changes are still written.
 func (j *Journal) Refuse(err error) { j.blocked.Store(&err) }

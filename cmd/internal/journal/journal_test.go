@@ -246,6 +246,35 @@ func TestEverySec(t *testing.T) {
 	})
 }
 
+// Refuse has no effect on changes that free space, and after Retry a failed write is tried again at once.
+func TestChangesThatFreeSpace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriter(t, Options{})
+		w.Refuse(errors.New("full"))
+		if w.Ready() == nil || w.ReadyToFree() != nil {
+			t.Errorf("ready: %v, ready to free: %v", w.Ready(), w.ReadyToFree())
+		}
+		w.Accept()
+		w.disk.Fill(true)
+		pos := w.Append(add(1, 8))
+		time.Sleep(10 * lastRetry)
+		synctest.Wait()
+		if w.ReadyToFree() == nil {
+			t.Error("nothing can be written, and no word of it")
+		}
+		w.disk.Fill(false)
+		w.Retry()
+		synctest.Wait() // and no time passes
+		if err := errors.Join(w.ReadyToFree(), w.Wait(t.Context(), pos)); err != nil {
+			t.Errorf("after the disk has room again: %v", err)
+		}
+		w.StopAccepting()
+		if err := w.ReadyToFree(); !errors.Is(err, ErrClosed) {
+			t.Errorf("error %v, want %v", err, ErrClosed)
+		}
+	})
+}
+
 func TestCommitDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{CommitDelay: 5 * time.Millisecond})

@@ -150,9 +150,32 @@ func (j *Journal) retry(ctx context.Context, which int, operation func(context.C
 		select {
 		case <-ctx.Done():
 			return 0, errors.Join(err, ctx.Err())
+		case <-j.again():
+			pause = firstRetry
 		case <-time.After(pause):
 			pause = min(2*pause, lastRetry)
 		}
+	}
+}
+
+// again returns a channel that Retry closes.
+func (j *Journal) again() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.retrying == nil {
+		j.retrying = make(chan struct{})
+	}
+	return j.retrying
+}
+
+// Retry makes the next attempt to write to a log that fails begin at once. It is for a caller that removed the
+// cause.
+func (j *Journal) Retry() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.retrying != nil {
+		close(j.retrying)
+		j.retrying = nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +27,9 @@ var (
 	logPending      = gauge("umbel_log_pending_bytes", "Changes waiting to be written to the log.")
 	logLag          = gauge("umbel_log_lag_seconds", "Age of the oldest change that is not on the disk.")
 	logBytes        = gauge("umbel_log_bytes", "Size of log, snapshots and reserve on the disk.")
+	diskLeft        = gauge("umbel_disk_left_bytes", "Bytes that max-disk and the file system leave.")
+	diskMissing     = gauge("umbel_disk_missing_bytes", "Bytes that must be freed before changes are accepted.")
+	snapshotNeed    = gauge("umbel_snapshot_need_bytes", "Bytes that the next snapshot may write.")
 	logCommits      = gauge("umbel_log_commits_total", "Batches of changes written to the log.")
 	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the batches written to the log.")
 	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")
@@ -44,7 +48,7 @@ var (
 
 func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		memoryUsed, filtersNow, incomplete, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, logCommits, logCommitBytes, logHealthy,
+		memoryUsed, filtersNow, incomplete, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, diskLeft, diskMissing, snapshotNeed, logCommits, logCommitBytes, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
 		connections, rejected, tlsFailures, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
@@ -69,6 +73,11 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(logPending, float64(log.Pending))
 	now(logLag, log.Lag.Seconds())
 	now(logBytes, float64(log.LogBytes))
+	if log.Left != math.MaxInt64 {
+		now(diskLeft, float64(log.Left))
+	}
+	now(diskMissing, float64(log.Missing))
+	now(snapshotNeed, float64(log.Needed))
 	emit(logCommits, prometheus.CounterValue, float64(log.Commits))
 	emit(logCommitBytes, prometheus.CounterValue, float64(log.CommitBytes))
 	now(logHealthy, boolValue(log.Err == nil))

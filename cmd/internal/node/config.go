@@ -145,7 +145,7 @@ func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "time between snapshots; 0: only on request or by snapshot-bytes")
 	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this size")
 	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "take a snapshot at shutdown, which shortens the next start")
-	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "limit of the files of log, snapshots, reserve and copies; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
+	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "limit of the files of log, snapshots, reserve, copies, and publications in the data directory; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
 	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if data on the disk is lost, and log what is lost")
 
 	choiceVar(fs, &c.Hash, "hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")

@@ -34,9 +34,10 @@ var events = map[string]string{
 	"fault of an HTTP connection": "http-error",
 	"http request failed":         "http-failed",
 
-	"log write failed; refusing writes":                                   "log-failed",
-	"log writable again":                                                  "log-recovered",
-	"disk full; refusing writes until snapshots have made room":           "disk-full",
+	"log write failed; refusing writes":                         "log-failed",
+	"log writable again":                                        "log-recovered",
+	"disk full; refusing writes until snapshots have made room": "disk-full",
+	"max-disk is too small for the filters; changes may be refused until it is raised or filters are deleted": "max-disk-too-small",
 	"disk still full; will retry":                                         "disk-still-full",
 	"disk has room again; accepting writes":                               "disk-recovered",
 	"could not release the reserve":                                       "reserve-failed",

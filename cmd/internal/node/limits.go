@@ -17,7 +17,11 @@ func (n *Node) limitClients(c Config) {
 	n.limits.Store(&c)
 	n.rates.Set(c.HTTPRate)
 	n.budget.SetLimit(clientMemory(c.MaxClientMemory, n.limit()))
-	n.disk.SetLimit(uint64(c.MaxDisk))
+	if before := n.disk.Limit(); before != uint64(c.MaxDisk) {
+		n.disk.SetLimit(uint64(c.MaxDisk))
+		n.store.LimitChanged()
+		n.limitFiles()
+	}
 	if n.resp != nil {
 		n.resp.SetLimits(limitsOf(c))
 	}

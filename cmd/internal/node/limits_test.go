@@ -97,7 +97,7 @@ func TestLimitOfCopies(t *testing.T) {
 	if err := n.Reload(c); err != nil {
 		t.Fatal(err)
 	}
-	n.limitCopies()
+	n.limitFiles()
 	if err := n.copies.Take(1<<20 + 1); err == nil {
 		t.Error("copies may take more than max-disk leaves")
 	}

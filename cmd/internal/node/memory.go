@@ -74,9 +74,8 @@ const (
 
 // startBackground starts the background tasks.
 func (n *Node) startBackground() {
-	n.limitCopies()
 	n.tasks.Go(func() { n.every(houseEvery, n.sweep) })
-	n.tasks.Go(func() { n.every(2*houseEvery, n.limitCopies) })
+	n.tasks.Go(func() { n.every(2*houseEvery, n.limitFiles) })
 	most := uint64(0)
 	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
 	trimmer := newTrimmer(heapReader(), release)
@@ -134,15 +133,19 @@ func (n *Node) freeMemory(most uint64) uint64 {
 	return used
 }
 
-// limitCopies sets the limit of the copies of filters that are being sent: twice max-memory, and what
-// max-disk leaves after the log and the next snapshot.
-func (n *Node) limitCopies() {
+// limitFiles sets the limit of the copies of filters that are being sent: twice max-memory, and what
+// max-disk leaves after the log and the next snapshot. Publications may take what max-disk does not need for the
+// filters.
+func (n *Node) limitFiles() {
 	limit := 2 * n.limit()
 	if n.disk.Limit() > 0 {
 		left := max(n.copies.Used()+n.store.Spare(), 1) // 0 would be no limit
 		if limit == 0 || limit > left {
 			limit = left
 		}
+		n.shared.SetLimit(max(n.store.SpareForOthers(), 1))
+	} else {
+		n.shared.SetLimit(0)
 	}
 	n.copies.SetLimit(limit)
 }

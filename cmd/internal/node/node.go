@@ -74,6 +74,7 @@ type Node struct {
 	budget   *budget.Budget // memory of requests and replies
 	disk     *budget.Budget // bytes of the files of the data directory: max-disk
 	copies   *budget.Budget // bytes of copies of filters that are being sent, a part of disk
+	shared   *budget.Budget // bytes of publications in the data directory, a part of disk
 	draining atomic.Bool
 
 	webLog webLog // messages of the HTTP servers
@@ -153,7 +154,7 @@ func (n *Node) logReady() {
 // open opens the data directory, or what a replica follows.
 func (n *Node) open(ctx context.Context) error {
 	n.disk = budget.New(uint64(n.config.MaxDisk))
-	n.copies = n.disk.Part(0)
+	n.copies, n.shared = n.disk.Part(0), n.disk.Part(0)
 	if n.config.Replica {
 		return n.follow(ctx)
 	}
@@ -212,6 +213,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		SnapshotBytes:    uint64(c.SnapshotBytes),
 		Reserve:          diskReserve,
 		Disk:             n.disk,
+		Others:           n.shared,
 		Seed:             seedOf(c.Data),
 		Committed:        n.latencies.Commit,
 		Synced:           n.latencies.Sync,

@@ -129,11 +129,11 @@ func TestLostSnapshots(t *testing.T) {
 	if _, err := Start(t.Context(), c, slog.New(slog.DiscardHandler), nil); !errors.Is(err, store.ErrLost) {
 		t.Errorf("error %v, want %v", err, store.ErrLost)
 	}
-	if _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler)); !errors.Is(err, store.ErrLost) {
+	if _, _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler)); !errors.Is(err, store.ErrLost) {
 		t.Errorf("check: error %v, want %v", err, store.ErrLost)
 	}
 	c.AcceptLoss = true
-	if found, err := Check(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil || found.Filters != 0 {
+	if found, _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil || found.Filters != 0 {
 		t.Errorf("check with the loss accepted: %+v, %v", found, err)
 	}
 	if _, err := os.Stat(snapshotsDir(c.Data)); err == nil {
@@ -352,7 +352,7 @@ func TestBackup(t *testing.T) {
 	if err := Backup(t.Context(), c, log, &offline); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Check(t.Context(), c, log); err != nil || found.Filters != 1 {
+	if found, _, err := Check(t.Context(), c, log); err != nil || found.Filters != 1 {
 		t.Errorf("check: %+v, %v", found, err)
 	}
 	for name, backup := range map[string][]byte{"online": online.Bytes(), "offline": offline.Bytes()} {
@@ -374,7 +374,7 @@ func TestBackup(t *testing.T) {
 		})
 	}
 	none := testConfig(t)
-	if _, err := Check(t.Context(), none, log); err == nil {
+	if _, _, err := Check(t.Context(), none, log); err == nil {
 		t.Error("a directory that isn't there is checked")
 	}
 }

@@ -13,19 +13,18 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
-// Check reads a data directory as a start would, and reports what it found. It changes nothing.
-// It returns an error wrapping oplog.ErrLocked if a node uses the directory, or oplog.ErrHole if
-// durable data is missing.
-func Check(ctx context.Context, c Config, log *slog.Logger) (store.Report, error) {
+// Check reads a data directory as a start would, and reports what it found, and the least max-disk, in bytes, that
+// its filters need. It changes nothing. It returns an error wrapping oplog.ErrLocked if a node uses the
+// directory, or oplog.ErrHole if durable data is missing.
+func Check(ctx context.Context, c Config, log *slog.Logger) (found store.Report, maxDisk uint64, err error) {
 	if err := c.Validate(); err != nil {
-		return store.Report{}, err
+		return found, 0, err
 	}
-	var found store.Report
-	err := withStore(ctx, c, log, true, func(_ *store.Store, r store.Report) error {
-		found = r
+	err = withStore(ctx, c, log, true, func(s *store.Store, r store.Report) error {
+		found, maxDisk = r, s.LimitFor()
 		return nil
 	})
-	return found, err
+	return found, maxDisk, err
 }
 
 // Backup writes a backup of a data directory that no node uses. A running node makes backups over
@@ -44,7 +43,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 		return err
 	}
 	defer func() { err = errors.Join(err, on.log.Close()) }()
-	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(memoryLimit(c.MaxMemory, 0), nil), store.Options{AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(memoryLimit(c.MaxMemory, 0), nil), store.Options{Reserve: diskReserve, AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}

@@ -21,7 +21,7 @@ func TestOlderDirectory(t *testing.T) {
 	for _, acceptLoss := range []bool{false, true} {
 		c.AcceptLoss = acceptLoss
 		_, err := Start(t.Context(), c, log, nil)
-		_, checked := Check(t.Context(), c, log)
+		_, _, checked := Check(t.Context(), c, log)
 		for _, err := range []error{err, checked} {
 			if !errors.Is(err, oplog.ErrVersion) || !strings.Contains(err.Error(), "umbel backup") || !strings.Contains(err.Error(), "umbel restore") {
 				t.Errorf("error %v, want one with the commands that migrate", err)

@@ -28,6 +28,8 @@ type keeper interface {
 	Sync(ctx context.Context) error
 	Backup(ctx context.Context, w io.Writer) error
 	Spare() uint64
+	SpareForOthers() uint64
+	LimitChanged()
 	Close(ctx context.Context) error
 }
 
@@ -45,6 +47,8 @@ func (following) Snapshot(context.Context) error              { return errNoData
 func (following) Sync(context.Context) error                  { return nil }
 func (following) Backup(context.Context, io.Writer) error     { return errNoData }
 func (following) Spare() uint64                               { return 0 }
+func (following) SpareForOthers() uint64                      { return 0 }
+func (following) LimitChanged()                               {}
 func (f following) Close(context.Context) error               { return f.Set.Close() }
 
 // ReplicaFlags adds a flag for each setting of a replica, and one for the file of settings, to fs.

@@ -45,7 +45,8 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 	if err := fill(ctx, c, log, r); err != nil {
 		return store.Report{}, err
 	}
-	return Check(ctx, c, log)
+	found, _, err := Check(ctx, c, log)
+	return found, err
 }
 
 // fill writes a backup to a data directory.

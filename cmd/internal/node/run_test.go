@@ -76,7 +76,7 @@ func TestSignals(t *testing.T) {
 	}
 	// The process would end here. This one sees that nothing is left of the node.
 	for {
-		_, err := Check(t.Context(), c, slog.New(slog.DiscardHandler))
+		_, _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler))
 		if !errors.Is(err, oplog.ErrLocked) {
 			break
 		}

@@ -144,3 +144,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What is printed of a size that was rounded up is enough, and not much more.
+func TestRoundUp(t *testing.T) {
+	for z := Size(1); z < 1<<60; z += z/7 + 1 {
+		up := z.RoundUp()
+		printed, err := ParseSize(strings.ReplaceAll(up.String(), " ", ""))
+		if err != nil || printed != up || up < z || float64(up) > 1.01*float64(z)+1 {
+			t.Errorf("%d is rounded up to %d, printed as %v, %v", z, up, up, err)
+		}
+	}
+}

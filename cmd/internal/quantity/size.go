@@ -75,6 +75,17 @@ func (z Size) String() string {
 	return significant(f) + " " + units[i]
 }
 
+// RoundUp returns a size of at least z, at most a hundredth larger, of which String returns the exact value: for a
+// requirement that people read.
+func (z Size) RoundUp() Size {
+	for up := z; ; up += z/1024 + 1 {
+		printed, err := ParseSize(strings.ReplaceAll(up.String(), " ", ""))
+		if err != nil || printed >= z {
+			return max(printed, z)
+		}
+	}
+}
+
 var units = []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
 // Type names the flag's value in help texts.

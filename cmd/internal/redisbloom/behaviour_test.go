@@ -338,6 +338,9 @@ func (b *broken) Ready() error {
 	return nil
 }
 
+func (b *broken) ReadyToFree() error { return b.Ready() }
+func (b *broken) Admit(uint64) error { return nil }
+
 func (b *broken) Append(engine.Change) engine.Position { return 0 }
 func (b *broken) Last() engine.Position                { return 0 }
 

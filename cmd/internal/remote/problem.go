@@ -51,6 +51,7 @@ var sentinels = map[string]error{
 	"exists":        engine.ErrExists,
 	"incomplete":    engine.ErrIncomplete,
 	"memory":        engine.ErrMemory,
+	"disk":          engine.ErrDisk,
 	"read-only":     engine.ErrReadOnly,
 	"replica":       engine.ErrReplica,
 	"stale":         share.ErrStale,

@@ -22,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/filter"
@@ -59,7 +60,7 @@ func serve(t *testing.T, o httpapi.Options) *node {
 	if o.Engine == nil {
 		o.Engine = engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	}
-	o.Dir = t.TempDir()
+	o.Dir = disk.OS(t.TempDir())
 	n := &node{server: httptest.NewServer(httpapi.New(o))}
 	t.Cleanup(n.server.Close)
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)

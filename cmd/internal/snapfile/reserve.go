@@ -42,6 +42,16 @@ func (d *Dir) allocate(size int64) error {
 	return errors.Join(err, f.Close())
 }
 
+// Free returns the number of bytes that the file system has left. The error wraps errors.ErrUnsupported if the
+// system does not report it.
+func (d *Dir) Free() (int64, error) {
+	n, err := d.files.Free()
+	if err != nil {
+		return 0, fmt.Errorf("snapfile: %w", err)
+	}
+	return n, nil
+}
+
 // Reserved returns the size of the file of Reserve, 0 if there is none.
 func (d *Dir) Reserved() int64 {
 	d.reserving.Lock()

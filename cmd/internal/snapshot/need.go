@@ -14,12 +14,21 @@ const (
 	fixedBytes = 64 << 10
 )
 
+// Bytes returns the number of bytes that a snapshot of filters writes at most that take so many bytes of memory
+// together.
+func Bytes(filters uint64) uint64 {
+	return fixedBytes + filters + filters/engine.SegmentBytes*referenceBytes
+}
+
 // Needed returns the number of bytes that the next snapshot may write, or that the one that is being taken
 // may still write, as of the last call of Estimate.
-func (t *Taker) Needed() uint64 {
-	needed := t.needed.Load()
-	return needed - min(needed, t.spent.Load())
-}
+func (t *Taker) Needed() uint64 { return t.unspent(t.needed.Load()) }
+
+// NeededForAll is Needed if all filters change before.
+func (t *Taker) NeededForAll() uint64 { return t.unspent(Bytes(t.engine.Stored())) }
+
+// unspent returns what is left of a number of bytes for the snapshot that is being taken.
+func (t *Taker) unspent(needed uint64) uint64 { return needed - min(needed, t.spent.Load()) }
 
 // Estimate determines Needed: the size of the filters that changed since the last snapshot, of the pieces that
 // are to be rewritten, and of the catalogue. It examines each filter only if all of them together are
@@ -31,8 +40,8 @@ func (t *Taker) Estimate(left int64) {
 	default:
 		return
 	}
-	used, _ := t.engine.Memory()
-	if all := fixedBytes + used + used/engine.SegmentBytes*referenceBytes; int64(all) <= left/2 {
+	all := Bytes(t.engine.Stored())
+	if int64(all) <= left/2 {
 		t.needed.Store(all)
 		return
 	}
@@ -50,5 +59,5 @@ func (t *Taker) Estimate(left int64) {
 			n += uint64(live)
 		}
 	}
-	t.needed.Store(n)
+	t.needed.Store(min(n, all))
 }

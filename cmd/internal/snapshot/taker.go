@@ -245,7 +245,8 @@ func (t *Taker) GiveUpPrevious(ctx context.Context) error {
 		return err
 	}
 	defer t.unlock()
-	if t.readers > 0 || t.set.Current == nil {
+	first, _ := t.log.Bounds()
+	if t.readers > 0 || t.set.Current == nil || t.set.Previous == nil && first >= t.set.Current.Batch {
 		return errors.New("snapshot: nothing can be deleted")
 	}
 	t.set.DropPrevious()

@@ -64,7 +64,7 @@ type nodeAt struct {
 	now, latest int64
 }
 
-func startAt(t *testing.T, disk *disk, o Options) *nodeAt {
+func startAt(t *testing.T, disk *drive, o Options) *nodeAt {
 	t.Helper()
 	n := &nodeAt{now: 50 * year, latest: 50 * year}
 	l, err := disk.Open(t.Context())

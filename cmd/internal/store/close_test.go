@@ -14,7 +14,7 @@ import (
 )
 
 // hang has all batches wait until who writes them gives up.
-func hang(d *disk) {
+func hang(d *drive) {
 	d.Before(func(ctx context.Context, op oplogtest.Op, _ uint64) error {
 		if op != oplogtest.Append {
 			return nil

@@ -14,7 +14,7 @@ import (
 )
 
 // damage damages a random file of a disk and returns what it did.
-func damage(rng *rand.Rand, d *disk) string {
+func damage(rng *rand.Rand, d *drive) string {
 	dir := d.files
 	if rng.IntN(2) == 0 {
 		dir = d.Disk.Files

@@ -25,7 +25,7 @@ import (
 
 // history makes a disk with two snapshots and log behind them, and returns what the filters
 // hold, in the end and when the last snapshot was made.
-func history(t *testing.T, snapshots int) (d *disk, names []string, keys []umbel.Digest, want map[string]string) {
+func history(t *testing.T, snapshots int) (d *drive, names []string, keys []umbel.Digest, want map[string]string) {
 	t.Helper()
 	d = newDisk()
 	n := start(t, d, Options{})
@@ -70,13 +70,13 @@ func history(t *testing.T, snapshots int) (d *disk, names []string, keys []umbel
 // was, or says what is lost and doesn't; if it is told to go on, no key is missing.
 func TestFlippedBits(t *testing.T) {
 	d, names, keys, want := history(t, 3)
-	flips := map[string][]func(c *disk, bit int){}
+	flips := map[string][]func(c *drive, bit int){}
 	for _, number := range d.Numbers() {
-		flips["batch"] = append(flips["batch"], func(c *disk, bit int) { c.Flip(number, bit) })
+		flips["batch"] = append(flips["batch"], func(c *drive, bit int) { c.Flip(number, bit) })
 	}
 	for kind, files := range map[string][]string{"piece": d.pieces(), "manifest": d.manifests()} {
 		for _, name := range files {
-			flips[kind] = append(flips[kind], func(c *disk, bit int) { c.files.Flip(name, bit) })
+			flips[kind] = append(flips[kind], func(c *drive, bit int) { c.files.Flip(name, bit) })
 		}
 	}
 	for kind, all := range flips {
@@ -108,7 +108,7 @@ func TestFlippedBits(t *testing.T) {
 
 // wantAccepted checks that a node on a damaged disk starts if the loss is accepted, that no filter has lost a
 // key, that names may be missing if one is, and that later starts need not accept the loss.
-func wantAccepted(t *testing.T, d *disk, names []string, keys []umbel.Digest) {
+func wantAccepted(t *testing.T, d *drive, names []string, keys []umbel.Digest) {
 	t.Helper()
 	n, err := tryStart(d, Options{AcceptLoss: true})
 	if err != nil {
@@ -156,17 +156,17 @@ func wantAccepted(t *testing.T, d *disk, names []string, keys []umbel.Digest) {
 // Lost batches and files are as altered ones.
 func TestLostBatchesAndFiles(t *testing.T) {
 	d, names, keys, want := history(t, 2)
-	var losses []func(c *disk)
+	var losses []func(c *drive)
 	batches := d.Numbers()
 	for i := range batches {
 		for _, lost := range [][]uint64{batches[i : i+1], batches[i:], batches[:i+1]} {
-			losses = append(losses, func(c *disk) { c.Lose(lost...) })
+			losses = append(losses, func(c *drive) { c.Lose(lost...) })
 		}
 	}
 	for _, files := range [][]string{d.pieces(), d.manifests()} {
 		for i := range files {
 			for _, lost := range [][]string{files[i : i+1], files[i:], files[:i+1]} {
-				losses = append(losses, func(c *disk) { c.files.Lose(lost...) })
+				losses = append(losses, func(c *drive) { c.files.Lose(lost...) })
 			}
 		}
 	}
@@ -403,7 +403,7 @@ func TestBackups(t *testing.T) {
 	}
 }
 
-func restoreTo(t *testing.T, d *disk, b []byte) {
+func restoreTo(t *testing.T, d *drive, b []byte) {
 	t.Helper()
 	l, err := d.Open(t.Context())
 	if err != nil {

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
 )
 
 // The log of a node with little space has small files: one in use and two that are kept must fit.
@@ -130,14 +133,20 @@ func TestMaxDiskIsChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.limit.SetLimit(1)
-		time.Sleep(2 * time.Second)
+		n.LimitChanged()
+		synctest.Wait()
 		if _, _, err := f.Add(nil, digests(0, 1)); !errors.Is(err, ErrFull) || !errors.Is(err, engine.ErrReadOnly) || !errors.Is(err, budget.ErrDisk) {
 			t.Errorf("above the limit a change has the error %v", err)
 		}
-		n.limit.SetLimit(limit)
 		time.Sleep(time.Minute)
+		n.limit.SetLimit(limit)
+		n.LimitChanged()
+		synctest.Wait() // and no time passes
 		if _, _, err := f.Add(nil, digests(0, 1)); err != nil {
 			t.Errorf("after the limit was raised: %v", err)
+		}
+		if got := n.files.Reserved(); got != limit/8 {
+			t.Errorf("the reserve has %d bytes, want %d", got, limit/8)
 		}
 		n.end(t)
 	})
@@ -147,7 +156,7 @@ func TestMaxDiskIsChanged(t *testing.T) {
 func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 16 << 20
-		n := startLimited(t, limit)
+		n := startLimited(t, 64<<20)
 		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 2_000_000, FPRate: .01}, nil) // about 10 MB
 		if err != nil {
 			t.Fatal(err)
@@ -155,6 +164,11 @@ func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
 		keys := digests(0, 100_000)
 		f.Add(nil, keys)
 		snap(t, n.node)
+		snap(t, n.node)
+		n.limit.SetLimit(limit)
+		n.LimitChanged()
+		time.Sleep(time.Minute)
+		n.most.Store(0)
 		for err = nil; err == nil; err = toggleOnce(n.node, f) {
 		}
 		if !errors.Is(err, ErrFull) {
@@ -175,4 +189,151 @@ func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
 		}
 		n.end(t)
 	})
+}
+
+// The least limit for filters is the one within which a snapshot of them fits whatever they were before, and
+// increases with them.
+func TestLimitFor(t *testing.T) {
+	o := Options{Reserve: 64 << 20}
+	before := uint64(0)
+	for filters := uint64(0); filters < 1<<40; filters += filters/10 + 100<<10 {
+		limit := o.limitFor(filters)
+		need := 3*snapshot.Bytes(filters) + o.reserveBytes(limit) + logSegments*uint64(SegmentBytes(limit))
+		if limit < need || limit > need+need/10+8<<20 || limit < before {
+			t.Fatalf("filters of %d bytes: limit %d, need %d, %d for smaller ones", filters, limit, need, before)
+		}
+		before = limit
+	}
+}
+
+// A filter is refused if the limit has no room for it, and its snapshots, whatever changes. The error is
+// engine.ErrDisk, and with the limit that the store requires it is made.
+func TestFilterAboveMaxDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := startLimited(t, 16<<20)
+		goal := umbel.Goal{Bytes: 6 << 20, FPRate: .01}
+		if _, _, err := n.Create("large", "bloom", goal, nil); !errors.Is(err, engine.ErrDisk) {
+			t.Errorf("error %v, want %v", err, engine.ErrDisk)
+		}
+		if err := n.Ready(); err != nil || n.Engine.Len() > 0 {
+			t.Errorf("after the refusal: %d filters, %v", n.Engine.Len(), err)
+		}
+		n.limit.SetLimit(n.o.limitFor(6<<20 + 1000))
+		n.LimitChanged()
+		if _, _, err := n.Create("large", "bloom", goal, nil); err != nil {
+			t.Errorf("with the limit that it needs: %v", err)
+		}
+		n.end(t)
+	})
+}
+
+// With the least limit for its filters a store always leaves the limit, whatever part of which filter changes,
+// and whatever is obsolete in its snapshots.
+func TestLeastLimitIsEnough(t *testing.T) {
+	for seed := range uint64(2) {
+		synctest.Test(t, func(t *testing.T) {
+			n := startLimited(t, 1<<30)
+			random := rand.New(rand.NewPCG(seed, 0))
+			var filters []*engine.Filter
+			for i := range 4 {
+				// Filters of some segments each, that share pieces.
+				f, _, err := n.Create(fmt.Sprint(i), "counting", umbel.Goal{Bytes: uint64(300<<10 + random.IntN(1500<<10)), FPRate: .01}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Add(nil, digests(0, 1000))
+				filters = append(filters, f)
+			}
+			limit := n.LimitFor()
+			n.limit.SetLimit(limit)
+			n.LimitChanged()
+			time.Sleep(time.Minute)
+			n.most.Store(0)
+			for round := range 20 {
+				f := filters[random.IntN(len(filters))]
+				for range 1 + random.IntN(300) {
+					if err := toggleOnce(n.node, f); errors.Is(err, ErrFull) {
+						break
+					} else if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if random.IntN(3) == 0 {
+					_ = n.Snapshot(t.Context())
+				}
+				time.Sleep(time.Minute)
+				if err := n.Ready(); err != nil {
+					t.Fatalf("seed %d, round %d: %v", seed, round, err)
+				}
+			}
+			if most := n.most.Load(); most > int64(limit) {
+				t.Errorf("up to %d bytes were used, want at most %d", most, limit)
+			}
+			n.end(t)
+		})
+	}
+}
+
+// A limit that is too small for the filters refuses changes, but not those that free space. They end the refusal,
+// and snapshots without the deleted filters make room.
+func TestDeletionAtMaxDisk(t *testing.T) {
+	for name, free := range map[string]func(*engine.Engine, *engine.Filter) (engine.Position, error){
+		"delete": func(e *engine.Engine, _ *engine.Filter) (engine.Position, error) {
+			_, pos, err := e.Delete([]byte("large"))
+			return pos, err
+		},
+		"fold":  func(_ *engine.Engine, f *engine.Filter) (engine.Position, error) { return f.Fold(8) },
+		"flush": func(e *engine.Engine, _ *engine.Filter) (engine.Position, error) { return e.Flush() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const limit = 15 << 20
+				n := startLimited(t, 1<<30)
+				large, _, err := n.Create("large", "bloom", umbel.Goal{Bytes: 7200 << 10, FPRate: .01}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				small, _, err := n.Create("small", "bloom", umbel.Goal{Keys: 1000, FPRate: .01}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				large.Add(nil, digests(0, 100_000))
+				snap(t, n.node)
+				large.Add(nil, digests(100_000, 200_000))
+				n.limit.SetLimit(limit)
+				n.LimitChanged()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if _, _, err := small.Add(nil, digests(0, 1)); !errors.Is(err, ErrFull) {
+					t.Fatalf("error %v, want %v", err, ErrFull)
+				}
+				if st := n.Status(); st.Missing == 0 || st.Needed < 7<<20 || st.MaxBytes != limit || st.Err == nil {
+					t.Errorf("status %+v", st)
+				}
+				pos, err := free(n.Engine, large)
+				if err == nil {
+					err = n.Wait(t.Context(), pos)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * look)
+				synctest.Wait()
+				if err := n.Ready(); err != nil {
+					t.Errorf("afterwards: %v", err)
+				}
+				if used := n.disk.files.Used() + n.disk.Files.Used(); used > limit/2 {
+					t.Errorf("%d bytes are used, want at most %d", used, limit/2)
+				}
+				if st := n.Status(); st.Missing > 0 {
+					t.Errorf("%d bytes are still missing", st.Missing)
+				}
+				want := contents(n.Engine)
+				n.kill()
+				again := start(t, n.disk, Options{})
+				wantSame(t, contents(again.Engine), want)
+				again.end(t)
+			})
+		})
+	}
 }

@@ -28,32 +28,33 @@ type tester interface {
 	Fatalf(string, ...any)
 }
 
-// disk is a data directory in memory: a log and files of snapshots.
-type disk struct {
+// drive is a data directory in memory: a log and files of snapshots.
+type drive struct {
 	*oplogtest.Disk
-	files *disktest.Disk
+	files        *disktest.Disk
+	segmentBytes int64 // of the log; 0: those of oplogtest
 }
 
-func newDisk() *disk { return &disk{oplogtest.NewDisk(), disktest.NewDisk()} }
+func newDisk() *drive { return &drive{Disk: oplogtest.NewDisk(), files: disktest.NewDisk()} }
 
-func (d *disk) Clone() *disk { return &disk{d.Disk.Clone(), d.files.Clone()} }
+func (d *drive) Clone() *drive { return &drive{d.Disk.Clone(), d.files.Clone(), d.segmentBytes} }
 
-func (d *disk) Kill() {
+func (d *drive) Kill() {
 	d.Disk.Kill()
 	d.files.Kill()
 }
 
 // PowerCut loses what was not synced, in one of many combinations.
-func (d *disk) PowerCut() {
+func (d *drive) PowerCut() {
 	d.Disk.PowerCut()
 	d.files.PowerCut(rand.New(rand.NewPCG(rand.Uint64(), 0)))
 }
 
 // pieces returns the names of all pieces, manifests those of all manifests.
-func (d *disk) pieces() []string    { return d.named("piece-") }
-func (d *disk) manifests() []string { return d.named("manifest-") }
+func (d *drive) pieces() []string    { return d.named("piece-") }
+func (d *drive) manifests() []string { return d.named("manifest-") }
 
-func (d *disk) named(prefix string) []string {
+func (d *drive) named(prefix string) []string {
 	return slices.DeleteFunc(d.files.Names(), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
@@ -61,7 +62,7 @@ func (d *disk) named(prefix string) []string {
 type node struct {
 	*Store
 	*engine.Engine
-	disk   *disk
+	disk   *drive
 	log    oplog.Log
 	files  *snapfile.Dir
 	report Report
@@ -72,10 +73,13 @@ func newEngine() *engine.Engine {
 }
 
 // tryStart starts a node on what a disk has.
-func tryStart(d *disk, o Options) (*node, error) {
+func tryStart(d *drive, o Options) (*node, error) {
 	logOptions := oplogtest.Options()
 	logOptions.Disk = o.Disk
 	logOptions.AcceptUnreadable = o.AcceptLoss
+	if d.segmentBytes > 0 {
+		logOptions.SegmentBytes = d.segmentBytes
+	}
 	l, err := d.OpenWith(logOptions)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func tryStart(d *disk, o Options) (*node, error) {
 	return &node{s, e, d, l, files, report}, nil
 }
 
-func start(t tester, d *disk, o Options) *node {
+func start(t tester, d *drive, o Options) *node {
 	t.Helper()
 	n, err := tryStart(d, o)
 	if err != nil {

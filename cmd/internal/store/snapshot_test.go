@@ -84,7 +84,7 @@ func TestAdditionsDuringSnapshots(t *testing.T) {
 }
 
 // putPieces counts the pieces that are written to a disk.
-func putPieces(d *disk) *atomic.Int64 {
+func putPieces(d *drive) *atomic.Int64 {
 	var n atomic.Int64
 	d.files.Before(func(op disktest.Op, name string) error {
 		if op == disktest.Create && strings.HasPrefix(name, "piece-") {

@@ -1,62 +1,95 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"math"
 	"syscall"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 // ErrFull is wrapped while changes are refused because the disk is full.
 var ErrFull = errors.New("disk full")
 
 // A disk that the log fills is left as follows. The store holds a reserve (snapfile.Dir.Reserve). If
-// the log or a snapshot finds no room, the reserve is released, new changes are refused, and snapshots
-// are taken until the log could be truncated and a part of the reserve made again. The first snapshot has room
-// for the changes that are queued, and for the cells that they changed, in the reserve. If that is not
-// enough, the previous snapshot and its part of the log are given up. A limit of the files (maxdisk.go) is left
-// in the same way.
+// the log or a snapshot finds no room, the log becomes frugal, so that it takes no more of the reserve than queued
+// changes need; the reserve is released; and changes are refused except those that free space. Snapshots are
+// taken until the log could be truncated and a part of the reserve made again. If the first one finds no
+// room, the previous snapshot and its part of the log are given up. If there is still no room, the store
+// tries again when there is more. A limit of the files (maxdisk.go) is left in the same way.
 
-// fullRetry is the time between attempts to leave a full disk.
-const fullRetry = 5 * time.Second
+const (
+	// look is the time between looks at the disk.
+	look = time.Second / 2
+	// fullRetry is the time after which the store tries to leave a full disk although it sees no more room:
+	// some limits, such as quotas, are not visible.
+	fullRetry = 5 * time.Second
+)
 
 // isFull reports whether err says that the disk is full.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, budget.ErrDisk)
-}
+func isFull(err error) bool { return disk.IsFull(err) || errors.Is(err, budget.ErrDisk) }
 
 // noteFull releases the reserve if err says that the disk is full. It is safe for concurrent use.
 func (s *Store) noteFull(err error) {
 	if !isFull(err) || !s.full.CompareAndSwap(nil, &err) {
 		return
 	}
-	s.refuse(err)
-	s.o.Log.Error("disk full; refusing writes until snapshots have made room", "error", err, "bytes", s.reserveSize())
+	s.log.Frugal(true)
+	s.refuse(err, untilRoom)
+	s.o.Log.Error("disk full; refusing writes until snapshots have made room", "error", err, "bytes", s.files.Reserved())
 	s.releaseReserve()
+	s.journal.Retry()
 	s.wake()
 }
 
-// refuse refuses changes. It is safe for concurrent use, and quick.
-func (s *Store) refuse(err error) {
+// refuse refuses changes until something happens. It is safe for concurrent use, and quick.
+func (s *Store) refuse(err error, until string) {
 	s.taker.Hurry(true)
 	if s.o.Durability != None {
-		s.journal.Refuse(fmt.Errorf("%w: %w; changes are refused until snapshots have made room", ErrFull, err))
+		s.journal.Refuse(fmt.Errorf("%w: %w; changes are refused until %s", ErrFull, s.cause(err), until))
 	}
+}
+
+// cause returns what says to a client that the disk is full, without the operation that found it.
+func (s *Store) cause(err error) error {
+	if code, ok := errors.AsType[syscall.Errno](err); ok {
+		return code
+	}
+	return s.errMaxDisk()
+}
+
+// untilRoom is what usually ends the refusal of changes.
+const untilRoom = "snapshots have made room"
+
+// remedy says what ends the refusal of changes.
+func (s *Store) remedy() string {
+	lacks := s.lacks(leastReserve)
+	switch limit := s.o.Disk.Limit(); {
+	case lacks == 0:
+		return untilRoom
+	case limit > 0 && s.o.Disk.Left() <= s.free.Load():
+		return fmt.Sprintf("max-disk is at least %v or filters are deleted", quantity.Size(max(limit+lacks, s.LimitFor())).RoundUp())
+	}
+	return fmt.Sprintf("%v more are free or filters are deleted: a snapshot may need %v", quantity.Size(lacks).RoundUp(), quantity.Size(s.taker.Needed()))
 }
 
 // accept accepts changes, unless the disk was found full meanwhile.
 func (s *Store) accept() {
 	s.taker.Hurry(false)
+	s.log.Frugal(false)
 	s.journal.Accept()
 	if err := s.full.Load(); err != nil {
-		s.refuse(*err)
+		s.log.Frugal(true)
+		s.refuse(*err, s.remedy())
 	}
 }
 
-// wake makes schedule look at once.
+// wake makes schedule look at once. It is safe for concurrent use, and quick.
 func (s *Store) wake() {
 	select {
 	case s.kick <- struct{}{}:
@@ -64,14 +97,42 @@ func (s *Store) wake() {
 	}
 }
 
-// reserveSize returns the size of the reserve: Options.Reserve, or less if that is much of the limit of all
-// files.
-func (s *Store) reserveSize() uint64 {
-	if limit := s.o.Disk.Limit(); limit > 0 {
-		return min(s.o.Reserve, limit/8)
+// measure determines what the file system has left and what the next snapshot needs.
+func (s *Store) measure() {
+	free, err := s.files.Free()
+	if err != nil {
+		free = math.MaxInt64 // unknown
 	}
-	return s.o.Reserve
+	s.free.Store(free)
+	s.taker.Estimate(s.left())
 }
+
+// left returns the number of bytes that files may still take, in the limit and on the file system; the highest
+// number if neither is known.
+func (s *Store) left() int64 { return min(s.o.Disk.Left(), s.free.Load()) }
+
+// lacks returns the number of bytes that must be freed before changes can be accepted with a part of the
+// reserve, 0 if none are known to be missing.
+func (s *Store) lacks(part float64) uint64 {
+	queued, _ := s.journal.Pending()
+	reserve := part*float64(s.reserveSize()) - float64(s.files.Reserved())
+	need := s.taker.Needed() + 2*(queued+changelog.MaxBatch) + uint64(max(reserve, 0))
+	lacks := max(int64(need)-s.free.Load(), 0)
+	if s.o.Disk.Limit() > 0 {
+		lacks = max(lacks, -s.room(queued, s.kept()))
+	}
+	return uint64(lacks)
+}
+
+// nearFull reports whether a snapshot is due because the file system leaves less room than it may need and the
+// log has become longer by. It is taken earlier than usual, but only if the log has some length.
+func (s *Store) nearFull() bool {
+	length := s.taker.LogLength()
+	return s.o.SnapshotBytes > 0 && length >= s.o.SnapshotBytes/4 && s.free.Load() < int64(s.taker.Needed()+length)
+}
+
+// reserveSize returns the size of the reserve.
+func (s *Store) reserveSize() uint64 { return s.o.reserveBytes(s.o.Disk.Limit()) }
 
 func (s *Store) releaseReserve() {
 	if err := s.files.Release(); err != nil {
@@ -79,8 +140,13 @@ func (s *Store) releaseReserve() {
 	}
 }
 
-// leastReserve is the part of the reserve that is enough to accept changes.
-const leastReserve = 1. / 16
+const (
+	// leastReserve is the part of the reserve that is enough to accept changes after snapshots.
+	leastReserve = 1. / 16
+	// wholeReserve is the part that is enough to accept changes before snapshots: the reserve, and as much
+	// again for the log until they are taken.
+	wholeReserve = 2.
+)
 
 // reserve makes the reserve, or a half, a quarter or another part of it if the disk has no room for
 // more. The error says that the disk has no room for leastReserve either; the store works without.
@@ -110,53 +176,4 @@ func (s *Store) growReserve() {
 
 func (s *Store) warnReserve(err error) {
 	s.o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", s.reserveSize(), "error", err)
-}
-
-// leaveFull tries to leave a full disk.
-func (s *Store) leaveFull(ctx context.Context) {
-	s.estimate()
-	s.needed = max(s.needed, s.taker.Needed()) // the filters that changed until now will change again
-	if err := s.log.Trim(ctx); err != nil {
-		s.o.Log.Warn("could not remove spare files of the log", "error", err)
-	}
-	err := s.snapshotQueued(ctx)
-	if isFull(err) {
-		if err = s.taker.GiveUpPrevious(ctx); err == nil {
-			err = s.snapshotQueued(ctx)
-		}
-	}
-	if err == nil {
-		s.taker.Require() // after a second one, the log before the first is obsolete
-		err = s.snapshot(ctx)
-	}
-	if err == nil {
-		err = s.log.Trim(ctx)
-	}
-	if err == nil {
-		err = s.reserve()
-	}
-	if err == nil {
-		err = s.checkMaxDisk(s.needed)
-	}
-	if err != nil {
-		s.o.Log.Warn("disk still full; will retry", "error", err)
-		return
-	}
-	s.needed = 0
-	s.full.Store(nil)
-	s.accept()
-	s.o.Log.Info("disk has room again; accepting writes")
-}
-
-// snapshotQueued takes a snapshot after the queued changes have been written.
-func (s *Store) snapshotQueued(ctx context.Context) error {
-	if s.o.Durability != None {
-		limited, cancel := context.WithTimeout(ctx, fullRetry)
-		defer cancel()
-		if err := s.journal.Drain(limited); err != nil {
-			return err
-		}
-	}
-	s.taker.Require()
-	return s.snapshot(ctx)
 }

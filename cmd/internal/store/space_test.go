@@ -3,59 +3,22 @@ package store
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
 )
 
-// smallDisk is a disk on which log and snapshots together have limit bytes.
-type smallDisk struct {
-	*disk
-	limit atomic.Int64
-	log   oplog.Log
-}
-
-func newSmallDisk(limit int64) *smallDisk {
-	d := &smallDisk{disk: newDisk()}
-	d.limit.Store(limit)
-	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-		if op == oplogtest.Append && d.used() >= d.limit.Load() {
-			return syscall.ENOSPC
-		}
-		return nil
-	})
-	d.files.Before(func(op disktest.Op, _ string) error {
-		if op == disktest.Write || op == disktest.Allocate {
-			d.files.Limit(max(0, d.limit.Load()-d.logBytes()))
-		}
-		return nil
-	})
+// newSmallDisk returns a disk on which log and snapshots together have limit bytes.
+func newSmallDisk(limit int64) *drive {
+	d := newDisk()
+	d.files.Join(d.Files)
+	d.files.Limit(limit)
 	return d
 }
-
-func (d *smallDisk) logBytes() int64 { return int64(d.log.Bytes()) }
-func (d *smallDisk) used() int64     { return d.logBytes() + d.files.Used() }
-
-// start starts a node. The log is not used before it is opened.
-func (d *smallDisk) start(t *testing.T, o Options) *node {
-	t.Helper()
-	d.log = noLog{}
-	n := start(t, d.disk, o)
-	d.log = n.log
-	return n
-}
-
-type noLog struct{ oplog.Log }
-
-func (noLog) Bytes() uint64 { return 0 }
 
 // toggle adds and removes keys, which makes the log longer and the filter not. It returns the error of
 // the first change that is refused.
@@ -82,9 +45,10 @@ func toggle(n *node, f *engine.Filter) error {
 // lost.
 func TestFullDiskIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newSmallDisk(6 << 20)
+		const limit = 6 << 20
+		d := newSmallDisk(limit)
 		o := Options{Reserve: 1 << 20}
-		n := d.start(t, o)
+		n := start(t, d, o)
 		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 20_000, FPRate: .01}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -101,8 +65,8 @@ func TestFullDiskIsLeft(t *testing.T) {
 			if err := n.Ready(); err != nil {
 				t.Fatalf("round %d: still full: %v", i, err)
 			}
-			if used := d.used(); used > d.limit.Load()/2 {
-				t.Errorf("round %d: %d bytes of %d are used after two snapshots", i, used, d.limit.Load())
+			if used := d.files.Used(); used > limit/2 {
+				t.Errorf("round %d: %d bytes of %d are used after two snapshots", i, used, limit)
 			}
 			wantKeys(t, n.Engine, []string{"counts"}, digests(1000, 1100+100*i))
 		}
@@ -111,7 +75,7 @@ func TestFullDiskIsLeft(t *testing.T) {
 		}
 		want := contents(n.Engine)
 		n.kill()
-		n = d.start(t, o)
+		n = start(t, d, o)
 		wantSame(t, contents(n.Engine), want)
 		n.end(t)
 	})
@@ -123,7 +87,7 @@ func TestSmallerReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const reserve = 8 << 20
 		d := newSmallDisk(6 << 20)
-		n := d.start(t, Options{Reserve: reserve})
+		n := start(t, d, Options{Reserve: reserve})
 		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 20_000, FPRate: .01}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +102,7 @@ func TestSmallerReserve(t *testing.T) {
 		if got := n.files.Reserved(); got == 0 || got >= reserve {
 			t.Errorf("the reserve has %d bytes, want less than %d", got, reserve)
 		}
-		d.limit.Store(64 << 20)
+		d.files.Limit(64 << 20)
 		snap(t, n)
 		if got := n.files.Reserved(); got != reserve {
 			t.Errorf("the reserve has %d bytes, want %d", got, reserve)
@@ -152,7 +116,7 @@ func TestSmallerReserve(t *testing.T) {
 func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(16 << 20)
-		n := d.start(t, Options{Reserve: 64 << 10})
+		n := start(t, d, Options{Reserve: 64 << 10})
 		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 2_000_000, FPRate: .01}, nil) // about 10 MB
 		if err != nil {
 			t.Fatal(err)
@@ -169,15 +133,114 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 			t.Errorf("ready: error %v, want %v", err, ErrFull)
 		}
 		wantKeys(t, n.Engine, []string{"counts"}, keys)
-		d.limit.Store(64 << 20)
-		time.Sleep(time.Minute)
+		st := n.Status()
+		if st.Missing == 0 || st.Missing > st.Needed+4<<20 {
+			t.Errorf("%d bytes are missing, a snapshot needs %d", st.Missing, st.Needed)
+		}
+		d.files.Limit(16<<20 + int64(st.Missing))
+		time.Sleep(2 * look)
 		if err := n.Ready(); err != nil {
-			t.Errorf("with more room: %v", err)
+			t.Errorf("with the bytes that were missing: %v", err)
 		}
 		want := contents(n.Engine)
 		n.kill()
-		n = d.start(t, Options{})
+		n = start(t, d, Options{})
 		wantSame(t, contents(n.Engine), want)
+		n.end(t)
+	})
+}
+
+// If something else takes all room, the reserve has room for a snapshot of its size: the log takes only what
+// queued changes need.
+func TestReserveIsForTheSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(-1)
+		d.segmentBytes = 4 << 20
+		n := start(t, d, Options{Reserve: 8 << 20})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Bytes: 6 << 20, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := digests(1000, 101_000)
+		f.Add(nil, keys)
+		if err := n.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.files.Limit(d.files.Used() + 4<<10)
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := n.Ready(); err != nil {
+			t.Errorf("still full: %v", err)
+		}
+		wantKeys(t, n.Engine, []string{"counts"}, keys)
+		want := contents(n.Engine)
+		n.kill()
+		n = start(t, d, Options{})
+		wantSame(t, contents(n.Engine), want)
+		n.end(t)
+	})
+}
+
+// On a disk that has no room for a snapshot, a filter can be deleted, which makes room for it.
+func TestDeletionOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(-1)
+		n := start(t, d, Options{Reserve: 1 << 20})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Bytes: 6 << 20, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 100_000))
+		snap(t, n)
+		f.Add(nil, digests(100_000, 200_000))
+		if err := n.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.files.Limit(d.files.Used() + 4<<10)
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := n.Ready(); !errors.Is(err, ErrFull) {
+			t.Fatalf("error %v, want %v", err, ErrFull)
+		}
+		_, pos, err := n.Delete([]byte("counts"))
+		if err == nil {
+			err = n.Wait(t.Context(), pos)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * look)
+		if err := n.Ready(); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+		n.kill()
+		n = start(t, d, Options{})
+		if n.Engine.Len() > 0 {
+			t.Errorf("%d filters, want none", n.Engine.Len())
+		}
+		n.end(t)
+	})
+}
+
+// Before the log has taken the room that a snapshot needs, one is taken.
+func TestSnapshotBeforeTheDiskIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(40 << 20)
+		n := start(t, d, Options{Reserve: 1 << 20, SnapshotBytes: 16 << 20})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Bytes: 8 << 20, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 100_000))
+		for began := n.Status().CommitBytes; n.Status().CommitBytes-began < 64<<20; time.Sleep(time.Millisecond) {
+			if err := toggleOnce(n, f); err != nil {
+				t.Fatalf("after %d bytes: %v", n.Status().CommitBytes-began, err)
+			}
+		}
 		n.end(t)
 	})
 }

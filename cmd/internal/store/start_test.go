@@ -16,7 +16,7 @@ import (
 )
 
 // startOn starts a node on what a disk has, with an engine of the test's own.
-func startOn(t *testing.T, d *disk, o Options, with engine.Options) *node {
+func startOn(t *testing.T, d *drive, o Options, with engine.Options) *node {
 	t.Helper()
 	l, err := d.Open(t.Context())
 	if err != nil {
@@ -36,7 +36,7 @@ func startOn(t *testing.T, d *disk, o Options, with engine.Options) *node {
 }
 
 // atPiece calls do when the nth piece from now on is written.
-func atPiece(d *disk, n int64, do func()) {
+func atPiece(d *drive, n int64, do func()) {
 	var count atomic.Int64
 	d.files.Before(func(op disktest.Op, name string) error {
 		if op == disktest.Write && strings.HasPrefix(name, "piece-") && count.Add(1) == n {

@@ -65,6 +65,7 @@ type Options struct {
 	SnapshotBytes    uint64         // growth of the log that triggers a snapshot; 0: off
 	Reserve          uint64         // bytes kept free for snapshots on a full disk; 0: none
 	Disk             *budget.Budget // limits the files of log and snapshots, which take from it; nil: no limit
+	Others           *budget.Budget // what other files take of Disk for long; nil: nothing
 	// AcceptLoss makes Open continue if durable changes or cells are missing. It marks the filters
 	// that may lack some as incomplete: queries return true for every key until they are created
 	// again. The report lists them.
@@ -81,6 +82,7 @@ type Options struct {
 type Store struct {
 	log     oplog.Log
 	files   *snapfile.Dir
+	engine  *engine.Engine
 	o       Options
 	journal *journal.Journal
 	taker   *snapshot.Taker
@@ -91,8 +93,9 @@ type Store struct {
 	writing sync.WaitGroup     // the writer
 	closed  sync.Once
 	full    atomic.Pointer[error] // the disk was full for this reason, and is not known to have room again
-	needed  uint64                // bytes that a snapshot needed since the disk was found full; of schedule
+	free    atomic.Int64          // bytes that the file system had left when measure was called
 	kick    chan struct{}         // makes schedule look at once
+	escape  escape                // of schedule
 }
 
 // Open restores the filters of e, which must be empty and not yet in use, from the snapshots in files
@@ -107,11 +110,13 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	if err != nil {
 		return nil, r.Report, err
 	}
-	s := &Store{log: l, files: files, o: o, kick: make(chan struct{}, 1)}
+	s := &Store{log: l, files: files, engine: e, o: o, kick: make(chan struct{}, 1), escape: noEscape}
 	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)
+		s.measure()
+		s.warnLimit()
 	}
 	e.SetJournal(s) // before the first snapshot
 	if len(r.Report.Lost) > 0 && !files.ReadOnly() {
@@ -146,8 +151,17 @@ func (s *Store) Room(ctx context.Context) error { return s.journal.Room(ctx) }
 // Ready is that of engine.Journal. The error wraps ErrFull if the disk is full.
 func (s *Store) Ready() error { return s.journal.Ready() }
 
+// ReadyToFree is that of engine.Journal. A full disk is no error.
+func (s *Store) ReadyToFree() error { return s.journal.ReadyToFree() }
+
 // Append is that of engine.Journal.
-func (s *Store) Append(c engine.Change) engine.Position { return s.journal.Append(c) }
+func (s *Store) Append(c engine.Change) engine.Position {
+	pos := s.journal.Append(c)
+	if s.full.Load() != nil {
+		s.wake() // it may have freed enough
+	}
+	return pos
+}
 
 // Begin is that of engine.Journal.
 func (s *Store) Begin(c engine.Change) (engine.LongChange, error) { return s.journal.Begin(c) }
@@ -175,7 +189,7 @@ func (s *Store) Snapshot(ctx context.Context) error {
 
 // snapshot is Snapshot, but returns only when nothing is written any more.
 func (s *Store) snapshot(ctx context.Context) error {
-	s.estimate()
+	s.measure()
 	err := s.taker.Take(ctx)
 	if err != nil {
 		s.noteFull(err)
@@ -188,11 +202,10 @@ func (s *Store) snapshot(ctx context.Context) error {
 // schedule takes snapshots when they are due: by time, by the length of the log, and when the disk is
 // full.
 func (s *Store) schedule(ctx context.Context, damaged bool) {
-	const look = time.Second
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	if damaged {
-		s.replaceDamaged(ctx)
+		s.renew(ctx)
 	}
 	last := time.Now()
 	for {
@@ -201,11 +214,10 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 			return
 		case <-s.kick:
 		case <-tick.C:
-			if s.full.Load() != nil && time.Since(last) < fullRetry {
-				continue
-			}
 		}
+		s.measure()
 		if s.full.Load() == nil {
+			s.escape = noEscape
 			if err := s.checkMaxDisk(0); err != nil {
 				s.noteFull(err)
 			} else {
@@ -219,7 +231,7 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 		}
 		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
 		byBytes := s.o.SnapshotBytes > 0 && s.taker.LogLength() >= s.o.SnapshotBytes
-		if !byTime && !byBytes && !s.nearMaxDisk() || s.Ready() != nil {
+		if !byTime && !byBytes && !s.nearMaxDisk() && !s.nearFull() || s.Ready() != nil {
 			continue
 		}
 		_ = s.snapshot(ctx) // it logs its error
@@ -227,8 +239,9 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 	}
 }
 
-// replaceDamaged takes two snapshots, after which nothing that is damaged is needed.
-func (s *Store) replaceDamaged(ctx context.Context) {
+// renew takes two snapshots, after which older ones, and the log before the first one, are not needed.
+func (s *Store) renew(ctx context.Context) {
+	s.taker.Require()
 	if s.snapshot(ctx) == nil {
 		s.taker.Require()
 		_ = s.snapshot(ctx) // it logs its error
@@ -258,6 +271,10 @@ type Status struct {
 	Pending              uint64        // bytes that wait to be written
 	Lag                  time.Duration // age of the oldest change that is not on disk
 	LogBytes             uint64        // size of log, snapshots and reserve on disk
+	MaxBytes             uint64        // limit of these files and others; 0: none
+	Left                 uint64        // bytes that files may still take; math.MaxInt64 if that is unknown
+	Needed               uint64        // bytes that the next snapshot may write
+	Missing              uint64        // bytes that must be freed before changes are accepted
 	Snapshotting         bool
 	SnapshotBegan        time.Time // of the running snapshot
 	LastSnapshot         time.Time
@@ -274,6 +291,10 @@ func (s *Store) Status() Status {
 	st.Pending, st.Lag = s.journal.Pending()
 	st.Commits, st.CommitBytes = s.journal.Counts()
 	st.LogBytes = s.log.Bytes() + s.files.Bytes() + uint64(s.files.Reserved())
+	st.MaxBytes, st.Left, st.Needed = s.o.Disk.Limit(), uint64(max(s.left(), 0)), s.taker.Needed()
+	if s.full.Load() != nil {
+		st.Missing = s.lacks(leastReserve)
+	}
 	if st.Err = s.Ready(); st.Err == nil {
 		st.Err = s.log.Health()
 	}
