@@ -103,8 +103,10 @@ func (n *Node) publishNow(filter string) (version uint64, err error) {
 
 // publish starts the publications. They end with the tasks of the node.
 func (n *Node) publish() error {
+	n.limitFiles()
 	n.publications = publish.New(publish.Options{
-		Engine: n.engine, Wait: n.store.Wait, Directory: publicationsDir(n.config.Data), Log: n.log.With("part", "publish"),
+		Engine: n.engine, Wait: n.store.Wait, Directory: publicationsDir(n.config.Data),
+		Disk: n.shared, Within: n.config.Data, Log: n.log.With("part", "publish"),
 	})
 	n.tasks.Go(func() {
 		<-n.working.Done()

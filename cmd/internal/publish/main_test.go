@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
@@ -32,6 +33,7 @@ type world struct {
 	set    *Set
 	dir    string
 	key    string // file
+	disk   *budget.Budget
 	log    *safeLog
 	wait   atomic.Pointer[func(ctx context.Context) error] // hook of Options.Wait; nil: changes are durable
 }
@@ -83,7 +85,7 @@ func (w *world) restart() {
 		w.set.Close()
 	}
 	w.set = New(Options{
-		Engine: w.engine, Directory: filepath.Join(w.dir, "publications"), Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		Engine: w.engine, Directory: filepath.Join(w.dir, "publications"), Disk: w.disk, Within: w.dir, Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Wait: func(ctx context.Context, _ engine.Position) error {
 			if wait := w.wait.Load(); wait != nil {
 				return (*wait)(ctx)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/share/web"
@@ -49,7 +50,7 @@ type answer struct {
 	err     error
 }
 
-func newPublication(o Options, s Spec, k signing.Key) *Publication {
+func newPublication(o Options, s Spec, k signing.Key, room *budget.Files) *Publication {
 	src := newSource(s.Directory)
 	p := &Publication{
 		o: o, spec: s, key: k, source: src, log: o.Log,
@@ -60,7 +61,7 @@ func newPublication(o Options, s Spec, k signing.Key) *Publication {
 			State: api.PublicationStarting,
 		},
 	}
-	p.writer = writer{o: o, spec: s, key: k, log: o.Log, hold: o.Engine.NewReservation()}
+	p.writer = writer{o: o, spec: s, key: k, log: o.Log, hold: o.Engine.NewReservation(), room: room}
 	return p
 }
 

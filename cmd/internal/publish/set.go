@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 )
@@ -26,7 +27,11 @@ type Options struct {
 	Wait      func(ctx context.Context, pos engine.Position) error
 	Directory string        // for publications without one of their own
 	MaxWait   time.Duration // maximum time for which a request for a head waits; 0: 50 seconds
-	Log       *slog.Logger
+	// Disk limits the files of the publications whose directories are within another one. A version for which it
+	// has no room is not published. nil: no limit.
+	Disk   *budget.Budget
+	Within string
+	Log    *slog.Logger
 }
 
 // Set is the publications of a node. It is safe for concurrent use; a nil Set has none.
@@ -35,6 +40,7 @@ type Set struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
+	rooms *rooms
 
 	mu      sync.Mutex
 	running map[string]*Publication // by filter
@@ -42,7 +48,7 @@ type Set struct {
 
 // New returns a set without publications.
 func New(o Options) *Set {
-	s := &Set{o: o, running: map[string]*Publication{}}
+	s := &Set{o: o, running: map[string]*Publication{}, rooms: newRooms(o.Disk, o.Within, o.Directory)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -91,7 +97,7 @@ func (s *Set) Apply(specs []Spec) error {
 
 // start starts a publication after another one of the filter, or nil, has ended. The caller holds s.mu.
 func (s *Set) start(spec Spec, k signing.Key, before *Publication) {
-	p := newPublication(s.o, spec, k)
+	p := newPublication(s.o, spec, k, s.rooms.of(spec.Directory))
 	var ctx context.Context
 	ctx, p.stop = context.WithCancel(s.ctx)
 	s.running[spec.Filter] = p

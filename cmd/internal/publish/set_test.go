@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -209,7 +210,7 @@ func TestCancelable(t *testing.T) {
 			cancel()
 		}
 		return len(b), nil
-	}}, ctx}
+	}}, ctx, (*budget.Budget)(nil).Files()}
 	if k, err := u.Write(make([]byte, 5*pieceBytes)); k != 2*pieceBytes || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d bytes were written, %v; want %d", k, err, 2*pieceBytes)
 	}

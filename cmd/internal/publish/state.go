@@ -12,6 +12,7 @@ type result struct {
 	head      *share.Head // the last one that is in the directory; nil: not known
 	snapshot  uint64      // bytes of the newest snapshot; 0: as before
 	published bool        // there is a new head
+	disk      int64       // bytes of all files; 0: as before
 	err       error       // why the filter is not published
 }
 
@@ -40,6 +41,9 @@ func (p *Publication) note(r result, took time.Duration) {
 	}
 	if r.published {
 		s.TookSeconds = took.Seconds()
+	}
+	if r.disk > 0 {
+		s.DiskBytes = uint64(r.disk)
 	}
 	if r.head != nil {
 		s.Version, s.Kind, s.Bytes, s.ID = r.head.Version, r.head.Kind, r.head.Bytes, r.head.ID.String()

@@ -5,28 +5,34 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/share"
 )
 
 // pieceBytes is the number of bytes after which a write looks whether the publication ends.
 const pieceBytes = 1 << 20
 
-// cancelable is a store whose uploads fail when their context ends, in the middle of an object too. So the
-// publication of a large filter does not delay a shutdown.
-type cancelable struct{ share.Store }
+// limitedStore is a store whose uploads fail when their context ends, in the middle of an object too, and when
+// there is no room for them. So the publication of a large filter does not delay a shutdown, and does not take
+// the room of the log and the snapshots.
+type limitedStore struct {
+	share.Store
+	room *budget.Files
+}
 
 // NewObject begins an object.
-func (s cancelable) NewObject(ctx context.Context) (share.Upload, error) {
+func (s limitedStore) NewObject(ctx context.Context) (share.Upload, error) {
 	u, err := s.Store.NewObject(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return upload{u, ctx}, nil
+	return upload{u, ctx, s.room}, nil
 }
 
 type upload struct {
 	share.Upload
-	ctx context.Context
+	ctx  context.Context
+	room *budget.Files
 }
 
 func (u upload) Write(b []byte) (n int, err error) {
@@ -34,7 +40,11 @@ func (u upload) Write(b []byte) (n int, err error) {
 		if err := u.ctx.Err(); err != nil {
 			return n, err
 		}
-		k, err := u.Upload.Write(b[:min(len(b), pieceBytes)])
+		piece := b[:min(len(b), pieceBytes)]
+		if err := u.room.Grow(int64(len(piece))); err != nil {
+			return n, err
+		}
+		k, err := u.Upload.Write(piece)
 		n += k
 		if err != nil {
 			return n, err

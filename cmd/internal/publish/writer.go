@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/share"
@@ -28,6 +29,7 @@ type writer struct {
 	key  signing.Key
 	log  *slog.Logger
 
+	room      *budget.Files // of the directory
 	store     *dir.Store
 	publisher *share.Publisher    // nil: closed
 	hold      *engine.Reservation // memory of publisher
@@ -48,11 +50,21 @@ type design struct {
 // look publishes the filter if it has changed, and renews the head if it is due.
 func (w *writer) look(ctx context.Context) (r result) {
 	r.err = w.try(ctx, &r)
+	if r.published || r.failed() || w.last == (mark{}) {
+		r.disk = w.count()
+	}
 	replaced := errors.Is(r.err, share.ErrFork) || errors.Is(r.err, fs.ErrNotExist) // something else changed the directory
 	if r.err != nil && (replaced || !r.failed()) {
 		w.close(ctx)
 	}
 	return r
+}
+
+// count corrects what the directory takes, and returns it.
+func (w *writer) count() int64 {
+	n := diskBytes(w.spec.Directory)
+	w.room.Set(n)
+	return n
 }
 
 func (w *writer) try(ctx context.Context, r *result) error {
@@ -161,7 +173,7 @@ func (w *writer) open(ctx context.Context) (err error) {
 		}
 	}
 	w.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
-		Store: cancelable{w.store}, Key: w.key.Key, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
+		Store: limitedStore{w.store, w.room}, Key: w.key.Key, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
 		Folds: w.spec.Folds, Kinds: w.o.Engine.Kinds(),
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
 	})
@@ -198,6 +210,9 @@ func (w *writer) close(ctx context.Context) {
 	}
 	if w.store != nil {
 		w.warn(w.store.Close())
+	}
+	if w.store != nil {
+		w.count()
 	}
 	w.publisher, w.store, w.last = nil, nil, mark{}
 	w.hold.Release()
