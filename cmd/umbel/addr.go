@@ -197,7 +197,7 @@ func connectHint(e *remote.ConnectError) string {
 	case strings.Contains(e.Err.Error(), "certificate required"):
 		return "give the client's certificate with --client-cert and --client-key"
 	case isOp && op.Op == "dial":
-		return "is the node running? umbel serve starts one"
+		return "is the node running? umbel serve starts one, and umbel subscribe a replica"
 	}
 	return ""
 }

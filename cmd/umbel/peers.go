@@ -21,6 +21,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -188,6 +189,9 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 		Publications: all, Cache: cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes, States: 1 << 20},
 		Log: node.NewLogger(os.Stderr, "text", slog.LevelError),
 	})
+	if errors.Is(err, dir.ErrLocked) {
+		return nil, fmt.Errorf("%w; if it is a replica, umbel peers --addr uses what it has", err)
+	}
 	if err != nil {
 		return nil, err
 	}
