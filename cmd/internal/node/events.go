@@ -57,6 +57,7 @@ var events = map[string]string{
 	"could not note the unused objects of a publication; they remain longer":               "publication-close",
 	"could not remove old objects of a publication; will retry":                            "cleanup-failed",
 	"publication stopped": "publication-stopped",
+	"the last version of a publication can't be read; its subscribers fetch a snapshot": "publication-restarted",
 
 	"replica ready":        "ready",
 	"publication is exact": "subscription-exact",

@@ -127,6 +127,26 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// If the objects of a publication are lost, a new stream begins, with a warning.
+func TestNewStream(t *testing.T) {
+	w := newWorld(t, engine.Options{})
+	defer func() { w.set.Close() }()
+	w.make("bloom", umbel.Hasher{})
+	w.add(0, 1000)
+	for damaged := range 2 {
+		w.apply(Spec{Filter: "words", Key: w.key, Period: hour})
+		w.publish(1)
+		w.update(w.subscribe())
+		if n := w.log.count("the last version of a publication can't be read"); n != damaged {
+			t.Errorf("%d warnings, want %d", n, damaged)
+		}
+		w.restart()
+		if err := os.RemoveAll(filepath.Join(w.directory(), "objects")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A head is renewed while the filter is unchanged, and expires after the filter was deleted.
 func TestRenew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

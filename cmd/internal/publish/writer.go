@@ -165,11 +165,13 @@ func (w *writer) open(ctx context.Context) (err error) {
 		}
 	}()
 	// The publisher reads the last version. If the head is not valid, it reports that.
+	var last *share.Head
 	if b, err := w.store.Record(ctx, share.HeadName); err == nil {
 		if h, err := share.OpenHead(b, w.key.Signer.Name(), note.VerifierList(w.key.Verifier)); err == nil {
 			if err := w.reserve(h.Bytes); err != nil {
 				return err
 			}
+			last = h
 		}
 	}
 	w.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
@@ -177,6 +179,9 @@ func (w *writer) open(ctx context.Context) (err error) {
 		Folds: w.spec.Folds, Kinds: w.o.Engine.Kinds(),
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
 	})
+	if err == nil && last != nil && w.publisher.Head() == nil {
+		w.log.Warn("the last version of a publication can't be read; its subscribers fetch a snapshot", "filter", w.spec.Filter, "version", last.Version)
+	}
 	return err
 }
 
