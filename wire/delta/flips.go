@@ -65,14 +65,6 @@ func (n *arrayOnes) add(group, d int) {
 	n.blocks[group/blockGroups] += uint32(d)
 }
 
-// Bytes returns the memory of o.
-func (o *Ones) Bytes() (n uint64) {
-	for _, a := range o.arrays {
-		n += 2*uint64(len(a.groups)) + 4*uint64(len(a.blocks))
-	}
-	return n
-}
-
 // ranker computes the number of ones of a block before a word. It takes little time if the words ascend.
 type ranker struct {
 	words []uint64
