@@ -39,41 +39,39 @@ type querier struct {
 	members  [presentQueries]member
 }
 
-// query adds a round of queries. Nothing is counted if the subscriber refuses to answer, or if another
-// version begins to answer meanwhile.
+// query adds a round of queries to the version that answers. Nothing is counted if the subscriber has none that
+// is valid until the end of the round.
+//
+// The queries are those of Subscriber.HasString, but all to one version, whatever arrives meanwhile.
 func (q *querier) query(s *share.Subscriber, a *answers) {
-	if s == nil || s.View() == nil {
+	if s == nil {
 		return
 	}
 	view := s.View()
-	version := view.Head().Version
+	if view == nil || !view.Exact() {
+		return
+	}
+	version, f := view.Head().Version, view.Filter()
+	hasher := f.Hasher()
 	present, wrong, positive := uint64(0), uint64(0), uint64(0)
 	// The keys are taken after the version, and are in the set since their own version without a break.
 	for _, m := range q.set.sample(q.members[:], q.rand) {
 		if m.version > version && !q.tooLate(m.version) {
 			continue
 		}
-		found, err := s.HasString(m.key)
-		if err != nil {
-			return
-		}
 		present++
-		if !found {
+		if !f.Has(hasher.HashString(m.key)) {
 			wrong++
 		}
 	}
 	var key [32]byte
 	for range absentQueries {
 		b := strconv.AppendUint(append(key[:0], "absent "...), q.rand.Uint64(), 16)
-		found, err := s.HasBytes(b)
-		if err != nil {
-			return
-		}
-		if found {
+		if f.Has(hasher.HashBytes(b)) {
 			positive++
 		}
 	}
-	if s.View() == view {
+	if view.Exact() {
 		a.add(view.Fold(), present, wrong, absentQueries, positive)
 	}
 }
