@@ -2,8 +2,10 @@ package share
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel"
@@ -109,23 +111,26 @@ func (s *Subscriber) heldFold() uint64 {
 	return s.held.head.Fold
 }
 
-// classOf returns the factor of the class that suits the budget, as h announces the classes. If that is a
-// finer one than the subscriber has and the bytes are not saved yet, it is the one of h.
-func (s *Subscriber) classOf(h *Head) (fold uint64, err error) {
+// classOf returns the factor of the class that suits the budget, of those that h announces and that are not
+// missing. If that is a finer one than the subscriber has and the bytes are not saved yet, it is the one that
+// the subscriber has.
+func (s *Subscriber) classOf(h *Head, missing []uint64) (fold uint64, err error) {
 	if s.o.Budget == (Budget{}) || len(h.Classes) == 0 {
 		return h.Fold, nil
 	}
+	classes := slices.DeleteFunc(slices.Clone(h.Classes), func(c Class) bool { return slices.Contains(missing, c.Fold) })
 	whole := uint64(math.MaxUint64)
 	if h.Bytes <= whole/h.Fold {
 		whole = h.Bytes * h.Fold
 	}
-	fold, err = s.o.Budget.choose(choice{h.Classes, whole, s.heldFold(), &s.pace})
-	if err != nil || fold >= h.Fold || h.Fold != s.heldFold() {
+	held := s.heldFold()
+	fold, err = s.o.Budget.choose(choice{classes, whole, held, &s.pace})
+	if err != nil || fold >= held || !slices.ContainsFunc(classes, func(c Class) bool { return c.Fold == held }) {
 		return fold, err
 	}
 	since := s.o.Now().Sub(s.refused)
-	if since >= 0 && since < retryRefine || s.meter.allowance() < changeBytes(h.Classes, h.Fold, fold) {
-		return h.Fold, nil
+	if since >= 0 && since < retryRefine || s.meter.allowance() < changeBytes(classes, held, fold) {
+		return held, nil
 	}
 	return fold, nil
 }
@@ -148,15 +153,23 @@ func changeBytes(classes []Class, from, to uint64) float64 {
 // retryRefine is the time between two attempts to change to a finer class, after the first has failed.
 const retryRefine = time.Minute
 
-// change follows the class of a factor instead of that of a head.
-func (s *Subscriber) change(ctx context.Context, fold uint64) error {
-	signed, err := s.readRecord(ctx, ClassRecord(fold))
-	if err != nil {
-		return fmt.Errorf("share: read the head of class %d: %w", fold, err)
+// headOf returns the signed head of the class that suits the budget, which may be h, and the factor. A class
+// whose record is not there, as in an incomplete copy of a publication, is left out.
+func (s *Subscriber) headOf(ctx context.Context, h *Head, signed []byte) ([]byte, uint64, error) {
+	var missing []uint64
+	for {
+		fold, err := s.classOf(h, missing)
+		if err != nil || fold == h.Fold {
+			return signed, fold, err
+		}
+		b, err := s.readRecord(ctx, ClassRecord(fold))
+		if !errors.Is(err, ErrNotFound) {
+			if err != nil {
+				err = fmt.Errorf("share: read the head of class %d: %w", fold, err)
+			}
+			return b, fold, err
+		}
+		s.o.Log.Warn("a class that the publication announces is missing", "class", fold)
+		missing = append(missing, fold)
 	}
-	h, err := s.openHead(signed, fold)
-	if err != nil {
-		return err
-	}
-	return s.follow(ctx, h, signed)
 }

@@ -259,6 +259,55 @@ func TestClassesAfterKill(t *testing.T) {
 	}
 }
 
+// A copy of a publication may lack the heads of classes. Its subscribers follow the next best class.
+func TestMissingClass(t *testing.T) {
+	p := newPair(t)
+	d := newDisk(rand.New(rand.NewPCG(1, 1)), nil)
+	p.store = d
+	p.classes(4, 16)
+	s := p.subscriber(share.SubscriberOptions{Budget: share.Budget{Rate: 0.9}})
+	for v, fold := range []uint64{1, 4, 16, 16, 4, 1} {
+		state := set(t, 1<<14, uint64(v), uint64(v)+500)
+		p.publish(state)
+		copied := d.clone()
+		for _, r := range []uint64{4, 16} {
+			if r > fold {
+				delete(d.records, share.ClassRecord(r))
+			}
+		}
+		if err := s.Update(t.Context()); err != nil {
+			update(t, s) // begins with the head of the filter
+		}
+		wantFold(t, s, state, fold)
+		d.records = copied.records
+	}
+}
+
+// A publisher that is killed continues the history of each class: subscribers of all miss no delta.
+func TestClassHistories(t *testing.T) {
+	p := newPair(t)
+	p.classes(4)
+	late := []*share.Subscriber{p.subscriber(share.SubscriberOptions{}), p.subscriber(share.SubscriberOptions{Budget: share.Budget{Rate: 0.5}})}
+	var state umbel.State
+	for v := range uint64(10) {
+		state = set(t, 1<<16, v, v+1000)
+		if p.publish(state); v == 0 {
+			for _, s := range late {
+				update(t, s)
+			}
+		}
+		p.classes(4)
+	}
+	for i, s := range late {
+		before := s.Counters()
+		update(t, s)
+		wantFold(t, s, state, []uint64{1, 4}[i])
+		if c := s.Counters(); c.Bytes-before.Bytes > before.Bytes/4 || c.Resyncs > 0 {
+			t.Errorf("class %d: %+v after %+v", s.View().Fold(), c, before)
+		}
+	}
+}
+
 // A head of a class in the record of another one is refused.
 func TestExchangedClasses(t *testing.T) {
 	p := newPair(t)

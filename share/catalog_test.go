@@ -30,8 +30,14 @@ func readObject(store share.Source, r share.Ref) ([]byte, error) {
 // exist.
 func listed(t *testing.T, store share.Source, v note.Verifier) (h *share.Head, objects map[share.Ref]bool, x *share.Index) {
 	t.Helper()
+	return listedIn(t, store, share.HeadName, v)
+}
+
+// listedIn is listed for the head in a record.
+func listedIn(t *testing.T, store share.Source, record string, v note.Verifier) (h *share.Head, objects map[share.Ref]bool, x *share.Index) {
+	t.Helper()
 	objects = make(map[share.Ref]bool)
-	b, err := store.Record(t.Context(), share.HeadName)
+	b, err := store.Record(t.Context(), record)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +70,9 @@ func listed(t *testing.T, store share.Source, v note.Verifier) (h *share.Head, o
 	for _, s := range x.Snapshots {
 		objects[s.Ref] = true
 	}
+	for _, r := range x.Refinements {
+		objects[r.Snapshot], objects[r.Ref] = true, true
+	}
 	for r := range objects {
 		if _, err := readObject(store, r); err != nil {
 			t.Fatalf("version %d: %v", h.Version, err)
@@ -73,18 +82,27 @@ func listed(t *testing.T, store share.Source, v note.Verifier) (h *share.Head, o
 }
 
 // What a head refers to exists, for every version, although writes fail and publishers restart; for the
-// time of grace after the head was replaced, too. After that it is removed.
+// time of grace after the head was replaced, too. After that it is removed. The heads of fold classes share
+// objects.
 func TestCatalog(t *testing.T) {
+	t.Run("filter", func(t *testing.T) { testCatalog(t, 1500) })
+	t.Run("classes", func(t *testing.T) { testCatalog(t, 400, 4, 16) })
+}
+
+func testCatalog(t *testing.T, versions int, folds ...uint64) {
 	const grace = 10 * time.Minute
 	rng := rand.New(rand.NewPCG(11, 12))
-	versions := 1500
 	if testing.Short() {
-		versions = 250
+		versions /= 6
+	}
+	records := []string{share.HeadName}
+	for _, r := range folds {
+		records = append(records, share.ClassRecord(r))
 	}
 	p := newPair(t)
 	d := newDisk(rng, nil)
 	p.store = d
-	p.publisher()
+	p.classes(folds...)
 	d.objects["README"] = []byte("not an object")
 	needed := make(map[share.Ref]time.Time) // the last time at which a head in the store needed an object
 	x := &site{w: &world{rng: rng}, cells: 1 << 15}
@@ -101,21 +119,23 @@ func TestCatalog(t *testing.T) {
 			failed++
 		}
 		d.failing = 0
-		if rng.IntN(100) == 0 {
+		if rng.IntN(50) == 0 {
 			restarts++
 			if rng.IntN(2) == 0 {
 				if err := p.p.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			p.publisher()
+			p.classes(folds...)
 		}
-		if _, ok := d.records[share.HeadName]; !ok {
-			continue
-		}
-		_, objects, _ := listed(t, d, p.verifier)
-		for r := range objects {
-			needed[r] = p.now
+		for _, record := range records {
+			if d.records[record] == nil {
+				continue
+			}
+			_, objects, _ := listedIn(t, d, record, p.verifier)
+			for r := range objects {
+				needed[r] = p.now
+			}
 		}
 		for r, last := range needed {
 			if p.now.Sub(last) < grace {
@@ -130,6 +150,7 @@ func TestCatalog(t *testing.T) {
 	if failed < versions/20 || restarts == 0 {
 		t.Errorf("%d of %d versions failed, %d restarts", failed, versions, restarts)
 	}
+	p.publish(set(t, 1<<15, x.keys[0]%1000, x.keys[0]%1000+uint64(len(x.keys))+1))
 	p.now = p.now.Add(grace)
 	for range 2 {
 		if _, err := p.p.Renew(t.Context()); err != nil {
@@ -137,10 +158,12 @@ func TestCatalog(t *testing.T) {
 		}
 		p.now = p.now.Add(grace)
 	}
-	_, objects, _ := listed(t, d, p.verifier)
 	names := map[string]bool{"README": true}
-	for r := range objects {
-		names[r.Hash.String()], names[r.Hash.ChunksName()] = true, r.Bytes > share.ChunkBytes
+	for _, record := range records {
+		_, objects, _ := listedIn(t, d, record, p.verifier)
+		for r := range objects {
+			names[r.Hash.String()], names[r.Hash.ChunksName()] = true, r.Bytes > share.ChunkBytes
+		}
 	}
 	parts := 0
 	for name, b := range d.objects {
@@ -152,7 +175,7 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("object %s remains", name)
 		}
 	}
-	if parts == 0 || parts > 24 {
+	if parts == 0 || parts > 24*len(records) {
 		t.Errorf("%d parts of notes", parts)
 	}
 	if d.objects["README"] == nil {

@@ -11,6 +11,10 @@
 // bytes; it needs at most 8 for 1296 versions. [Peers] answers which of many publications may have a
 // key.
 //
+// A publisher may offer its filter folded by a few factors as well ([PublisherOptions.Folds]): each fold
+// class is a publication of its own in the same store. A subscriber with a [Budget] follows the class that
+// suffices for it, and changes it by folds and refinements.
+//
 // # What a subscriber answers
 //
 // A subscriber is exact only while its filter has been verified and its head is valid. Then Has is

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -146,5 +148,53 @@ func TestBytesPerSecond(t *testing.T) {
 	phase(200, 3000)
 	if fold := s.View().Fold(); fold != 16 || waits == 0 {
 		t.Errorf("class %d after %d waits, although the deltas do not fit", fold, waits)
+	}
+}
+
+// Every kind that can be folded passes through a class and its refinements, bit for bit.
+func TestClassesOfKinds(t *testing.T) {
+	kinds := 0
+	for _, kind := range filter.All {
+		f, err := kind.New(umbel.Goal{Keys: 5000, FPRate: 0.01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fold := uint64(2)
+		for ; fold < 8; fold++ {
+			g, err := kind.Open(f.State().Clone())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, ok := g.(umbel.Folder); ok && g.Fold(fold) == nil {
+				break
+			}
+		}
+		if fold == 8 {
+			continue
+		}
+		kinds++
+		t.Run(kind.Name, func(t *testing.T) {
+			p := newPair(t)
+			p.classes(fold)
+			coarse := p.subscriber(share.SubscriberOptions{Budget: share.Budget{Rate: 0.999}})
+			c := &changing{t: t, f: f, rng: rand.New(rand.NewPCG(21, 22))}
+			for v := range 9 {
+				c.next(v)
+				p.publish(f.State())
+				refined := p.subscriber(share.SubscriberOptions{Budget: share.Budget{Start: 1}})
+				for _, s := range []*share.Subscriber{coarse, refined} {
+					update(t, s)
+					wantFold(t, s, f.State(), fold)
+				}
+				update(t, refined)
+				wantFold(t, refined, f.State(), 1)
+				if n := coarse.Counters().Resyncs + refined.Counters().Resyncs; n > 0 {
+					t.Errorf("version %d: %d resyncs", v+1, n)
+				}
+			}
+		})
+	}
+	if kinds < 7 {
+		t.Errorf("%d kinds have folds", kinds)
 	}
 }

@@ -61,25 +61,32 @@ func (s *Subscriber) readRecord(ctx context.Context, name string) ([]byte, error
 // apply applies a signed head of the record of the class, or that of a class that suits the budget better.
 func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	h, err := s.openHead(signed, max(s.class, 1))
-	fold := uint64(0)
 	if err == nil {
-		fold, err = s.classOf(h)
-	}
-	switch {
-	case err != nil:
-	case fold == h.Fold:
-		err = s.follow(ctx, h, signed)
-	default:
-		err = s.change(ctx, fold)
-		if err != nil && fold < h.Fold && h.Fold == s.heldFold() && ctx.Err() == nil {
-			// The subscriber has a class that it can follow meanwhile.
-			s.refused, s.needed = s.o.Now(), 0
-			s.o.Log.Warn("the class stays, because a finer one cannot be followed", "class", h.Fold, "finer", fold, "error", err)
-			err = s.follow(ctx, h, signed)
-		}
+		err = s.followBest(ctx, h, signed)
 	}
 	if err != nil && !errors.Is(err, ErrBudget) {
 		s.class = 0 // the head of the whole filter announces the classes that there are
+	}
+	return err
+}
+
+// followBest follows the class that suits the budget, as a head announces the classes.
+func (s *Subscriber) followBest(ctx context.Context, h *Head, signed []byte) error {
+	best, fold, err := s.headOf(ctx, h, signed)
+	if err == nil && fold == h.Fold {
+		return s.follow(ctx, h, signed)
+	}
+	if err == nil {
+		var other *Head
+		if other, err = s.openHead(best, fold); err == nil {
+			err = s.follow(ctx, other, best)
+		}
+	}
+	if err != nil && fold < h.Fold && h.Fold == s.heldFold() && ctx.Err() == nil {
+		// The subscriber has a class that it can follow meanwhile.
+		s.refused, s.needed = s.o.Now(), 0
+		s.o.Log.Warn("the class stays, because a finer one cannot be followed", "class", h.Fold, "finer", fold, "error", err)
+		return s.follow(ctx, h, signed)
 	}
 	return err
 }
