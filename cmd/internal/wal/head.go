@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-
-	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
 
 // headNames are the files of the head, which have the same contents.
@@ -76,61 +74,6 @@ func parseHead(b []byte) (head, bool) {
 		committed: binary.LittleEndian.Uint64(b[48:]),
 		closed:    b[56] == 1,
 	}, true
-}
-
-// headWriter is the files of the head. It has none if the log is read-only.
-type headWriter []*headFile
-
-// headFile is one of them.
-type headFile struct {
-	file    disk.File
-	last    int // slot that was written last
-	durable int // slot that was written last before the last sync
-}
-
-// write writes a head to all files.
-func (w headWriter) write(h head) error {
-	b := h.append(make([]byte, 0, headBytes))
-	for _, f := range w {
-		slot := 0
-		for slot == f.last || slot == f.durable {
-			slot++
-		}
-		if _, err := f.file.WriteAt(b, int64(slot)*slotBytes); err != nil {
-			return fmt.Errorf("write head: %w", err)
-		}
-		f.last = slot
-	}
-	return nil
-}
-
-// sync makes the last head that was written durable.
-func (w headWriter) sync() error {
-	for _, f := range w {
-		if err := f.file.Sync(); err != nil {
-			return fmt.Errorf("sync head: %w", err)
-		}
-		f.durable = f.last
-	}
-	return nil
-}
-
-// allocate reserves the space of all files.
-func (w headWriter) allocate() error {
-	for _, f := range w {
-		if err := f.file.Allocate(slots * slotBytes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// close closes all files.
-func (w headWriter) close() (err error) {
-	for _, f := range w {
-		err = errors.Join(err, f.file.Close())
-	}
-	return err
 }
 
 // readHead returns the newest valid head, its slot, and the number of slots that are damaged. The

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 )
@@ -108,66 +107,6 @@ func (l *Log) open() error {
 		return nil
 	}
 	return l.prepare(files, end)
-}
-
-// openHead opens and reads the files of the head, of which some exist, and reports whether there is no head. One
-// file is enough: an entry is acknowledged when both name it.
-func (l *Log) openHead(exist []string) (missing bool, err error) {
-	var failed error
-	found := 0
-	for _, name := range headNames {
-		h, err := l.openHeadFile(name, slices.Contains(exist, name))
-		switch {
-		case err == nil:
-			if found++; found == 1 || h.sequence > l.head.sequence {
-				l.head = h
-			}
-		case errors.Is(err, errNoHead), errors.Is(err, disk.ErrUnreadable):
-			failed = err
-		default:
-			return false, err
-		}
-	}
-	switch {
-	case found == 0 && errors.Is(failed, disk.ErrUnreadable):
-		return false, failed
-	case found == 0:
-		return true, nil
-	case found < len(headNames):
-		l.o.Log.Warn("a copy of the head is missing or damaged; the other one is used", "error", failed)
-	}
-	return false, nil
-}
-
-// openHeadFile opens one file of the head, or makes it, and reads it.
-func (l *Log) openHeadFile(name string, exists bool) (h head, err error) {
-	var f disk.File
-	switch {
-	case !exists && l.o.ReadOnly:
-		return h, fmt.Errorf("%s: %w", name, errNoHead)
-	case !exists:
-		f, err = l.dir.Create(name)
-	case l.o.ReadOnly:
-		f, err = l.dir.Open(name)
-	default:
-		f, err = l.dir.Edit(name)
-	}
-	if err != nil {
-		return h, err
-	}
-	h, slot, damaged, err := readHead(f)
-	if l.o.ReadOnly {
-		err = errors.Join(err, f.Close())
-	} else {
-		l.headFile = append(l.headFile, &headFile{f, slot, slot})
-	}
-	if err == nil && damaged > 0 {
-		l.o.Log.Warn("a copy of the head is damaged; the other one is used", "file", name)
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return h, err
 }
 
 // findEnd reads the last segment whose header is whole.
