@@ -191,7 +191,9 @@ func (p *publisher) serve(source share.Source) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: serving %s at http://%s/\n", p.to, l.Addr())
+	if !isQuiet(p.cmd) {
+		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: serving %s at http://%s/\n", p.to, l.Addr())
+	}
 	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	go server.Serve(l)
 	return func() { server.Close() }, nil

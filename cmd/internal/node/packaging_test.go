@@ -48,10 +48,16 @@ func TestPackagedUsers(t *testing.T) {
 	}
 }
 
-// Variables that files of packaging set are settings.
+// Variables that files of packaging set are settings of nodes or of replicas.
 func TestPackagedVariables(t *testing.T) {
-	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	known, ofReplicas := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	Flags(known)
+	ReplicaFlags(ofReplicas)
+	ofReplicas.VisitAll(func(f *pflag.Flag) {
+		if known.Lookup(f.Name) == nil {
+			known.AddFlag(f)
+		}
+	})
 	for _, name := range []string{"umbel.service", "Dockerfile", "compose.yaml"} {
 		for _, v := range regexp.MustCompile(`UMBEL_[A-Z_]+`).FindAllString(packaged(t, name), -1) {
 			if known.Lookup(strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(v, prefix)), "_", "-")) == nil {
