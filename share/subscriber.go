@@ -98,7 +98,7 @@ type Counters struct {
 	Bytes       uint64 // of these objects, indexes excluded
 	Received    uint64 // bytes in all: of heads, indexes and objects, also of those that were of no use
 	Resyncs     uint64 // ways that failed, after which another was tried
-	Failures    uint64 // updates that returned an error
+	Failures    uint64 // updates that returned an error, except ErrBudget
 	Err         error  // of the last update
 	LastUpdated time.Time
 }

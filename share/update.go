@@ -33,10 +33,10 @@ func (s *Subscriber) Update(ctx context.Context) (err error) {
 	return s.apply(ctx, b)
 }
 
-// ended counts an update.
+// ended counts an update. One that waits for the budget has not failed.
 func (s *Subscriber) ended(err error) {
 	s.count(func(c *Counters) {
-		if c.Err = err; err != nil {
+		if c.Err = err; err != nil && !errors.Is(err, ErrBudget) {
 			c.Failures++
 		}
 	})
