@@ -58,7 +58,7 @@ func (s *Subscriber) show(f umbel.Filter, h *Head, fold uint64, now time.Time) *
 		s.timer.Stop()
 	}
 	v.stale.Store(left <= 0)
-	s.view.Store(v)
+	defer s.view.Store(v) // after the answers: whoever has seen a version finds its keys
 	if left <= 0 {
 		s.answers.Store(s.staleAnswers(v))
 		return v
@@ -113,7 +113,8 @@ func (s *Subscriber) expire() {
 	}
 }
 
-// View returns the current version, nil before the first.
+// View returns the current version, nil before the first. Queries that begin later are answered from this
+// version or a later one.
 func (s *Subscriber) View() *View { return s.view.Load() }
 
 // HasString reports whether a key may be in the set. While the subscriber has no valid head, the answer
