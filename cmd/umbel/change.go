@@ -19,7 +19,7 @@ import (
 // changeCommand completes a verb that changes the filter of its first argument, or a copy
 // (-o). parse returns the change for the arguments, and done the words for the summary.
 func changeCommand(cmd *cobra.Command, parse func(args []string) (c change, done func(s *summary) string, err error)) *cobra.Command {
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	output := addOutputFlag(cmd, "`FILE` to write instead", outputFlag{inPlace: true})
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, done, err := parse(args)

@@ -16,7 +16,8 @@ are read from standard input. The count is never too low; it is too high as rare
 filter returns a false positive. If all counters of a key are at their maximum, the count is
 unknown.
 
-The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error.`
+The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error. With -q
+nothing is printed.`
 
 const countExample = `  umbel count visits.umb alice bob
   umbel count --json visits.umb < names.txt`
@@ -45,6 +46,9 @@ func countCommand() *cobra.Command {
 		err = counter.Each(cmd.Context(), remote.Count, keysGiven(cmd, args[1:], format()), func(list [][]byte, ns []uint64) error {
 			for i, key := range list {
 				absent = absent || ns[i] == 0
+				if isQuiet(cmd) {
+					continue
+				}
 				if err := printCount(out, key, ns[i], wantsJSON(cmd)); err != nil {
 					return err
 				}

@@ -68,7 +68,7 @@ func refineCommand() *cobra.Command {
 func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.State, umbel.State) ([]byte, error)) *cobra.Command {
 	cmd.Args = arguments(2, 2)
 	cmd.DisableFlagsInUseLine = true
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	bloom := cmd.Flags().Bool("bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {

@@ -53,6 +53,7 @@ func foldCommand() *cobra.Command {
 	flags.Var(&what.bytes, "to-bytes", "fold until the cells take at most `SIZE`")
 	flags.BoolVar(&what.list, "list", false, "print the possible factors and their rates")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
+	outputFlag{}.guard(cmd)
 	flags.BoolVar(&what.inPlace, "in-place", false, "replace FILE")
 	flags.Lookup("factor").DefValue = ""
 	flags.Lookup("to-bytes").DefValue = ""

@@ -18,7 +18,8 @@ KEY the keys are read from standard input, and answered as they arrive. A KEY of
 
 The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error.
 
-With --json one object is printed per key, present or absent; with --count one in total.`
+With -q nothing is printed, only the exit code is set. With --json one object is printed per key, present
+or absent; with --count one in total.`
 
 const hasExample = `  umbel has words.umb zebra zebro
   umbel has words.umb --invert < text-words.txt     # words that aren't in the list
@@ -33,7 +34,7 @@ type hasRun struct {
 	format keys.Format
 	out    *bufio.Writer
 
-	json, count, invert, explain bool
+	json, count, invert, explain, quiet bool
 
 	asked, there uint64
 }
@@ -60,7 +61,7 @@ func hasCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		q.format, q.json = format(), wantsJSON(cmd)
+		q.format, q.json, q.quiet = format(), wantsJSON(cmd), isQuiet(cmd)
 		q.out = bufio.NewWriter(cmd.OutOrStdout())
 		a, err := q.querier(t, args[0])
 		if err != nil {
@@ -102,7 +103,7 @@ func (q *hasRun) answered(list [][]byte, ns []uint64) error {
 
 func (q *hasRun) print(key []byte, has bool) error {
 	switch {
-	case q.count:
+	case q.count, q.quiet:
 		return nil
 	case q.explain:
 		d, err := keys.Digest(q.filter.Hasher(), key)
@@ -126,6 +127,7 @@ func (q *hasRun) print(key []byte, has bool) error {
 func (q *hasRun) end() error {
 	absent := q.asked - q.there
 	switch {
+	case q.quiet:
 	case q.count && q.json:
 		_ = jsonLine(q.out, struct {
 			Keys   uint64 `json:"keys"`

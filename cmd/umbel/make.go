@@ -35,7 +35,11 @@ repetitions. Frequent keys that are absent get more cells. The rate is then that
 with the same distribution; see docs/kinds/weighted.md.
 
 If there are more distinct keys than the filter holds at its rate, nothing is written. A filter
-that grows accepts them, up to its own limit.
+that grows accepts them, up to its own limit. Without any keys nothing is written either, unless
+--allow-empty is given.
+
+An existing filter in FILE is replaced. A key file, a file with other contents and a read-only
+file are not, unless --force is given.
 
 Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random unless --seed is
 given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
@@ -43,7 +47,7 @@ redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexad
 
 With --addr the filter is made on a node, with the name of -o, and with the node's hash unless
 --hash is given. Keys are added as they are read; if that fails, the filter is deleted. A pipe
-needs --keys or a size. /dev/null has no keys, and makes an empty filter.`
+needs --keys or a size. With --allow-empty, /dev/null makes an empty filter.`
 
 const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
@@ -62,8 +66,9 @@ func makeCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	wanted := addSpecFlags(cmd)
-	output := flags.StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{inputs: []string{"weights"}})
 	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
+	allowEmpty := flags.Bool("allow-empty", false, "make an empty filter if there are no keys")
 	memory := quantity.Size(512 << 20)
 	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
 	format := addFormatFlag(cmd)
@@ -96,7 +101,7 @@ func makeCommand() *cobra.Command {
 			if *weights != "" {
 				return usageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
 			}
-			return t.make(*output, order, wanted.Spec(), format(), files)
+			return t.make(*output, order, wanted.Spec(), format(), files, *allowEmpty)
 		}
 		job, stop := newJob(cmd, goal.Hasher, format(), files)
 		order.Keys = job
@@ -104,6 +109,9 @@ func makeCommand() *cobra.Command {
 		stop()
 		if err != nil {
 			return err
+		}
+		if made.Read == 0 && !*allowEmpty {
+			return errNoKeys
 		}
 		if err := container.Write(*output, made.Filter.State()); err != nil {
 			return err
@@ -120,6 +128,9 @@ func makeCommand() *cobra.Command {
 	return cmd
 }
 
+// errNoKeys is the error of umbel make without keys, for example behind a command that failed.
+var errNoKeys = errors.New("no keys were read; nothing was written; to make an empty filter give --allow-empty")
+
 // makeFilter makes the filter of an order, with a log of queries unless log is empty.
 func makeFilter(o build.Order, files []*os.File, log string) (build.Result, error) {
 	if log == "" {
@@ -133,9 +144,9 @@ func makeFilter(o build.Order, files []*os.File, log string) (build.Result, erro
 	return o.Learn(files, f)
 }
 
-// make makes a filter on a node and adds the keys of the files. On an error it deletes the
-// filter.
-func (t target) make(name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File) error {
+// make makes a filter on a node and adds the keys of the files. On an error, and if there are no
+// keys unless allowEmpty, it deletes the filter.
+func (t target) make(name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
 	order.Keys = keys.Job{Format: format, Workers: 1} // to count them
 	order, sized, err := order.Sized(files)
 	if err != nil {
@@ -156,6 +167,9 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	batches, stop := readKeys(t.cmd, format, files)
 	read, err := addOnNode(ctx, t.node, name, batches)
 	stop()
+	if err == nil && read == 0 && !allowEmpty {
+		err = errNoKeys
+	}
 	var in remote.Info
 	if err == nil {
 		in, err = t.made(ctx, name, order, forecast.Keys, read)

@@ -42,7 +42,7 @@ func mergeCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	estimate := cmd.Flags().Bool("estimate", false, "estimate the number of keys and write nothing")
 	cmd.MarkFlagsMutuallyExclusive("output", "estimate")
 	addAddrFlags(cmd)

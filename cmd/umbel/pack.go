@@ -187,7 +187,7 @@ func packingOf(s umbel.State) packing { return packing{Kind: s.Kind, Unpacked: w
 func rewriteCommand(cmd *cobra.Command, rewrite func(cmd *cobra.Command, from, to string) (packing, error), words func(packing) string) *cobra.Command {
 	cmd.Args = arguments(1, 1)
 	cmd.DisableFlagsInUseLine = true
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errNoOutput)

@@ -55,6 +55,7 @@ func parquetCommand() *cobra.Command {
 	flags.StringArrayVar(&what.values, "has", nil, "query `VALUE`")
 	flags.StringVar(&what.export, "export", "", "write the filter of `ROWGROUP:COLUMN`")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
+	outputFlag{}.guard(cmd)
 	cmd.MarkFlagsMutuallyExclusive("to-fpr", "has", "export")
 	cmd.MarkFlagsRequiredTogether("has", "column")
 	cmd.MarkFlagsRequiredTogether("export", "output")

@@ -33,7 +33,7 @@ func patchCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	inPlace := cmd.Flags().Bool("in-place", false, "replace OLD")
 	cmd.MarkFlagsMutuallyExclusive("output", "in-place")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

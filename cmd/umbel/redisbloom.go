@@ -60,7 +60,7 @@ func dumpCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	key := cmd.Flags().String("key", "", "`NAME` of the filter on the server")
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead of standard output")
+	output := addOutputFlag(cmd, "`FILE` to write instead of standard output", outputFlag{heads: []string{"*4\r\n", `{"key":`}})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *key == "" {
 			return usageError(cmd, errors.New("give the name on the server: --key NAME"))
@@ -119,7 +119,7 @@ func loadCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errNoOutput)

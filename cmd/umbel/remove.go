@@ -41,7 +41,7 @@ func removeCommand() *cobra.Command {
 		Example: removeExample,
 		Args:    arguments(1, -1),
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write instead")
+	output := addOutputFlag(cmd, "`FILE` to write instead", outputFlag{inPlace: true})
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

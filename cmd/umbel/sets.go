@@ -120,7 +120,7 @@ func diffSetsCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errNoOutput)

@@ -60,6 +60,7 @@ func showCommand() *cobra.Command {
 	flags.BoolVar(&what.braille, "map", false, "draw the cells in braille")
 	flags.BoolVar(&what.histogram, "histogram", false, "print the number of cells with each value")
 	flags.StringVar(&what.svg, "svg", "", "write a drawing to `FILE`, - for standard output")
+	outputFlag{name: "svg", heads: []string{"<svg "}}.guard(cmd)
 	flags.Lookup("cells").DefValue = ""
 	cmd.MarkFlagsMutuallyExclusive("map", "histogram", "svg")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

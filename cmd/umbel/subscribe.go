@@ -64,7 +64,7 @@ func subscribeCommand() *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
 	keys := flags.StringArray("public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
-	output := flags.StringP("output", "o", "", "`FILE` to write, instead of serving the filter")
+	output := addOutputFlag(cmd, "`FILE` to write, instead of serving the filter", outputFlag{})
 	node.ReplicaFlags(flags)
 	budget := budgetFlags(flags)
 	addCredentialFlags(cmd)

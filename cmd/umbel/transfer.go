@@ -36,7 +36,7 @@ func getCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{fetches: true})
 	packed := cmd.Flags().Bool("packed", false, "fetch in the fewest bytes")
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

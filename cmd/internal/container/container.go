@@ -2,6 +2,7 @@
 package container
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 // blockBytes is the largest number of bytes of cells that one byte of a container can represent:
@@ -109,6 +111,15 @@ func Fits(what string, need uint64) error {
 	}
 	return fmt.Errorf("%s needs %v of memory, and %v is free; use a higher rate, fewer keys or fewer bytes: %w",
 		what, quantity.Size(need), quantity.Size(free), umbel.ErrLimit)
+}
+
+// magic is how a container begins, before the number of its version (spec/container.md).
+const magic = "\x89umbel\n"
+
+// IsHead reports whether the first bytes of a file are those of a container or of a delta, of any
+// version.
+func IsHead(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(magic)) || delta.Is(head)
 }
 
 // Packer returns the packer of a program that uses all cores.

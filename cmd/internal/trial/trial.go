@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 // Order describes a measurement.
@@ -35,10 +37,14 @@ type Result struct {
 
 // Run fills filters with random digests, seals those that can be sealed, and queries them for
 // others. The standard error is that between filters, because their fill differs, and at least
-// the binomial one. The same order gives the same result.
+// the binomial one. The same order gives the same result. It returns an error wrapping umbel.ErrLimit,
+// before it allocates anything, if a filter does not fit into memory.
 func (o Order) Run() (Result, error) {
 	forecast, err := o.Kind.Plan(o.Goal, o.Params)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := container.Fits(fmt.Sprintf("a filter of kind %s for %v keys", o.Kind.Name, quantity.Count(forecast.Keys)), forecast.Bytes); err != nil {
 		return Result{}, err
 	}
 	r := Result{Forecast: forecast, Keys: uint64(math.Round(float64(forecast.Keys) * o.Load))}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+)
+
+// outputFlag guards the existing files that a verb might replace: its inputs, files of other
+// programs, and read-only files need --force.
+type outputFlag struct {
+	name    string   // of the flag, "output" by default
+	heads   []string // first bytes of the files that the verb writes, besides filters and deltas
+	inputs  []string // flags with further files that the verb reads
+	inPlace bool     // without the flag the verb replaces the file of its first argument
+	fetches bool     // the verb reads from a node, and writes a file even so
+}
+
+// addOutputFlag adds -o and --force for a verb that writes a filter or a delta.
+func addOutputFlag(cmd *cobra.Command, usage string, o outputFlag) *string {
+	output := cmd.Flags().StringP("output", "o", "", usage)
+	o.guard(cmd)
+	return output
+}
+
+// guard adds --force, and checks the file of the flag before the verb runs.
+func (o outputFlag) guard(cmd *cobra.Command) {
+	o.name = cmp.Or(o.name, "output")
+	force := cmd.Flags().Bool("force", false, "replace an input, a read-only file, or a file with other contents")
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if *force || onNode(cmd) && !o.fetches {
+			return nil
+		}
+		if path := cmd.Flag(o.name).Value.String(); path != "" {
+			return o.check(cmd, path, args)
+		}
+		if inPlace := cmd.Flags().Lookup("in-place"); o.inPlace || inPlace != nil && inPlace.Changed {
+			return checkWritable(args[0])
+		}
+		return nil
+	}
+}
+
+// onNode reports whether the filters that a verb names are on a node.
+func onNode(cmd *cobra.Command) bool {
+	addr := cmd.Flag(addrFlag)
+	return !addr.Hidden && flagOrEnv(cmd.Flags(), addrFlag, "UMBEL_ADDR") != ""
+}
+
+// check returns an error if the verb would replace a file that it should not.
+func (o outputFlag) check(cmd *cobra.Command, path string, args []string) error {
+	old, err := os.Stat(path)
+	if path == "-" || err != nil || !old.Mode().IsRegular() {
+		return nil // nothing is replaced, or writing reports the error
+	}
+	if o.isInput(cmd, old, args) {
+		return fmt.Errorf("%s is an input of this command; write another file, or replace it with --force", path)
+	}
+	if err := checkWritable(path); err != nil {
+		return err
+	}
+	head, err := readHead(path)
+	if err != nil {
+		return err
+	}
+	begins := func(s string) bool { return bytes.HasPrefix(head, []byte(s)) }
+	if len(head) > 0 && !container.IsHead(head) && !slices.ContainsFunc(o.heads, begins) {
+		return fmt.Errorf("%s exists, and %s does not write such files; write another file, or replace it with --force", path, cmd.CommandPath())
+	}
+	return nil
+}
+
+// isInput reports whether old is a file that the verb reads.
+func (o outputFlag) isInput(cmd *cobra.Command, old fs.FileInfo, args []string) bool {
+	if in, ok := cmd.InOrStdin().(*os.File); ok {
+		if info, err := in.Stat(); err == nil && os.SameFile(old, info) {
+			return true
+		}
+	}
+	var names []string
+	if !o.fetches {
+		names = slices.Clone(args)
+	}
+	for _, flag := range o.inputs {
+		names = append(names, cmd.Flag(flag).Value.String())
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && os.SameFile(old, info)
+	})
+}
+
+// checkWritable returns an error if nobody may write the file at path. A rename would replace it
+// nevertheless, and so would the superuser.
+func checkWritable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o222 != 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is read-only; write another file with -o, or replace it with --force", path)
+}
+
+// readHead returns the first bytes of the file at path, enough to recognize its format.
+func readHead(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 16))
+}
