@@ -188,6 +188,9 @@ func (a Array) Stats() umbel.Stats {
 	}
 	nonzero := a.Cells.Nonzero()
 	n := plan.KeysInterval(a.Shape.M, a.Shape.K, nonzero)
+	if a.Copied {
+		n.Low = 0 // a key may count once per copy
+	}
 	fill := float64(nonzero) / float64(a.Shape.M)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
