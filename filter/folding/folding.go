@@ -1,5 +1,5 @@
 // Package folding provides a Bloom filter that changes its size by itself, so that its rate
-// stays in an interval while keys are added and removed (Sailhan and Stehr 2012). It
+// stays in or below an interval while keys are added and removed (Sailhan and Stehr 2012). It
 // consists of two filters. The base is far larger than its keys need; it receives all
 // additions and removals. The folded filter is the base folded to the size that its keys
 // need now; it answers queries and is published. When its rate leaves the interval, the
