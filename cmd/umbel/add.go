@@ -17,8 +17,8 @@ const addHelp = `Add the keys in the files, or on standard input, to the filter 
 
 FILE is replaced after all keys are added. Most filters don't grow: their rate rises with
 the number of keys, and the summary prints it. A filter with a limit rejects the key that
-would exceed it, and nothing is written. If two umbel add change one file at the same time,
-the keys of one of them are lost.
+would exceed it, and nothing is written. A second umbel add to the same file waits until the
+first has ended, except on Windows, where the keys of one of them are lost.
 
 With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
 that were added before an error stay. With -o NAME the keys are added to a copy.`

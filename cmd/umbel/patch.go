@@ -44,6 +44,11 @@ func patchCommand() *cobra.Command {
 		if target == "" {
 			return usageError(cmd, errors.New("give the file to write: -o FILE or --in-place"))
 		}
+		lock, err := lockFile(cmd, target)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
 		old, err := readFilter(cmd, args[0])
 		if err != nil {
 			return err

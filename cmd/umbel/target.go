@@ -79,6 +79,11 @@ func (t target) change(name, output string, c change) (summary, error) {
 		in, err := t.changeOnNode(name, output, c)
 		return summaryOf(output, in), err
 	}
+	lock, err := lockFile(t.cmd, output)
+	if err != nil {
+		return summary{}, err
+	}
+	defer lock.Close()
 	f, _, err := container.Open(name, filter.All)
 	if err != nil {
 		return summary{}, err

@@ -54,6 +54,12 @@ func writeFileWith(cmd *cobra.Command, replace func(string, func(io.Writer) erro
 	return uint64(n), err
 }
 
+// lockFile is [atomicfile.Lock] with a note while it waits.
+func lockFile(cmd *cobra.Command, path string) (io.Closer, error) {
+	defer note(cmd, "waiting until no other program changes "+path)()
+	return atomicfile.Lock(path)
+}
+
 // byteCount is a writer that counts bytes.
 type byteCount uint64
 

@@ -1,0 +1,67 @@
+package atomicfile
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// Programs that lock a file, read it and replace it undo no change of another.
+func TestLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are not locked there")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Write(path, text("0")); err != nil {
+		t.Fatal(err)
+	}
+	const programs, changes = 8, 10
+	var all sync.WaitGroup
+	for range programs {
+		all.Go(func() {
+			for range changes {
+				if err := increment(path); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	holds(t, path, strconv.Itoa(programs*changes))
+}
+
+func increment(path string) error {
+	l, err := Lock(path)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(string(b))
+	if err != nil {
+		return err
+	}
+	return replace(context.Background(), path, 0o600, text(strconv.Itoa(n+1)))
+}
+
+// A file that does not exist yet needs no lock.
+func TestLockMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	l, err := Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the lock left a file: %v", err)
+	}
+}
