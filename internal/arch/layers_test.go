@@ -69,7 +69,7 @@ var kindAgnostic = []string{
 
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
-	"github.com/gofrs/flock": {"cmd/internal/atomicfile", "cmd/internal/disk", "share/dir"},
+	"github.com/gofrs/flock": {"cmd/internal/disk", "cmd/internal/atomicfile", "share/dir"},
 	"gocloud.dev":            {"share/blob"},
 	"github.com/nats-io":     {"share/nats"},
 }
