@@ -8,9 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
@@ -44,19 +42,10 @@ const peersExample = `  umbel peers
   umbel peers --config peers.yaml --cache /var/cache/umbel-peers
   umbel peers --source a=https://a.example/have --public-key a.pub --source b=https://b.example/have --public-key b.pub`
 
-const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to ask them: by zone, cost and name
-(--config). The options are those of umbel peers. Publications that are out of date answer as --stale
-of the replica states; without a replica they answer from their last version.
-
-The exit code is 0 if some publication may contain each key, 1 if none contains some of them.`
-
-const peersHasExample = `  umbel peers has https://example.org/large.iso
-  umbel peers has --config peers.yaml a b c --json`
-
 // followed are the publications of umbel peers: on a replica, or in this process.
 type followed interface {
 	list(ctx context.Context) ([]api.Subscription, error)
-	owners(ctx context.Context, keys []string) ([][]string, error)
+	owners(ctx context.Context, keys []string) (api.Owners, error)
 	close() error
 }
 
@@ -94,56 +83,6 @@ func peersCommand() *cobra.Command {
 	}
 	cmd.AddCommand(peersHasCommand())
 	return cmd
-}
-
-func peersHasCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "has KEY...",
-		Short:   "print the publications that may contain keys",
-		Long:    peersHasHelp,
-		Example: peersHasExample,
-		Args:    arguments(1, -1),
-	}
-	open := addPeersFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, keys []string) error {
-		if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
-			return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])
-		}
-		f, err := open(cmd)
-		if err != nil {
-			return err
-		}
-		owners, err := f.owners(cmd.Context(), keys)
-		if err := errors.Join(err, f.close()); err != nil {
-			return err
-		}
-		for i, key := range keys {
-			o := keyOwners{key, owners[i]}
-			if err := answer(cmd, o, o.write); err != nil {
-				return err
-			}
-		}
-		if slices.ContainsFunc(owners, func(o []string) bool { return len(o) == 0 }) {
-			return errAbsent
-		}
-		return nil
-	}
-	return cmd
-}
-
-// keyOwners is the answer for a key.
-type keyOwners struct {
-	Key     string   `json:"key"`
-	Filters []string `json:"filters"`
-}
-
-func (o keyOwners) write(w io.Writer) error {
-	var names []string
-	for _, n := range o.Filters {
-		names = append(names, nameWords(n))
-	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", o.Key, strings.Join(names, " "))
-	return err
 }
 
 // addPeersFlags adds the flags that name the publications, and returns a function that opens them.

@@ -15,7 +15,7 @@ func (p remotePeers) list(ctx context.Context) ([]api.Subscription, error) {
 	return p.node.Subscriptions(ctx)
 }
 
-func (p remotePeers) owners(ctx context.Context, keys []string) ([][]string, error) {
+func (p remotePeers) owners(ctx context.Context, keys []string) (api.Owners, error) {
 	return p.node.Owners(ctx, keys)
 }
 
@@ -26,7 +26,7 @@ type localPeers struct{ set *replica.Set }
 
 func (p localPeers) list(context.Context) ([]api.Subscription, error) { return p.set.List(), nil }
 
-func (p localPeers) owners(_ context.Context, keys []string) ([][]string, error) {
+func (p localPeers) owners(_ context.Context, keys []string) (api.Owners, error) {
 	all := make([][]byte, len(keys))
 	for i, k := range keys {
 		all[i] = []byte(k)

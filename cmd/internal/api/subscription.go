@@ -47,7 +47,16 @@ type KeyList struct {
 	Keys []string `json:"keys"`
 }
 
-// Owners has, for each key, the filters that may contain it, in the order in which to ask them.
+// Owners has, for each key, the filters that may contain it, in the order in which to ask them, and the
+// publications that could not answer. Those may have every key.
 type Owners struct {
-	Filters [][]string `json:"filters"`
+	Filters    [][]string   `json:"filters"`
+	Unanswered []Unanswered `json:"unanswered"`
+}
+
+// Unanswered is a publication that could not answer whether it has keys.
+type Unanswered struct {
+	Filter string `json:"filter"`
+	State  string `json:"state"` // SubscriptionWaiting or SubscriptionStale
+	Error  string `json:"error"` // why there is no answer
 }

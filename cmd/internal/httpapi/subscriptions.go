@@ -26,7 +26,7 @@ func (req *request) listSubscriptions() error {
 	return writeJSON(req.response, http.StatusOK, list)
 }
 
-// findOwners responds with the filters that may contain each key.
+// findOwners responds with the filters that may contain each key, and with those that have no answer.
 func (req *request) findOwners() error {
 	if req.Subscriptions == nil {
 		return problemf(absent, "the server follows no publications")
@@ -39,7 +39,6 @@ func (req *request) findOwners() error {
 	for i, key := range list.Keys {
 		keys[i] = []byte(key)
 	}
-	return writeJSON(req.response, http.StatusOK, api.Owners{
-		Filters: req.Subscriptions.Who(keys, func(filter string) bool { return req.allowed(access.Read, filter) }),
-	})
+	owners := req.Subscriptions.Who(keys, func(filter string) bool { return req.allowed(access.Read, filter) })
+	return writeJSON(req.response, http.StatusOK, owners)
 }

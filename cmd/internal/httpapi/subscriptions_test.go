@@ -76,7 +76,7 @@ func TestReplica(t *testing.T) {
 	n.want(n.ask("GET", "/healthz", ""), 200)
 
 	n.want(n.ask("GET", "/v1/subscriptions", ""), 200, `"filter":"alice"`, `"source":"https://example.org"`, `"state":"waiting"`)
-	n.want(n.ask("POST", "/v1/subscriptions/has", `{"keys": ["bob", "nobody"]}`), 200, `{"filters":[["bob"],[]]}`)
+	n.want(n.ask("POST", "/v1/subscriptions/has", `{"keys": ["bob", "nobody"]}`), 200, `{"filters":[["bob"],[]],"unanswered":[{"filter":"late","state":"waiting","error":"no version has arrived yet`)
 	n.wantProblem(n.ask("POST", "/v1/subscriptions/has", `{"keys": 3}`), 400, "bad-request")
 }
 
@@ -94,7 +94,7 @@ func TestSubscriptionRights(t *testing.T) {
 	if strings.Contains(r.body, "bob") {
 		t.Errorf("a user without the right reads %s", r.body)
 	}
-	n.want(n.ask("POST", "/v1/subscriptions/has", `{"keys": ["alice", "bob"]}`, as("read")), 200, `{"filters":[["alice"],[]]}`)
-	n.want(n.ask("POST", "/v1/subscriptions/has", `{"keys": ["alice", "bob"]}`, as("all")), 200, `{"filters":[["alice"],["bob"]]}`)
+	n.want(n.ask("POST", "/v1/subscriptions/has", `{"keys": ["alice", "bob"]}`, as("read")), 200, `{"filters":[["alice"],[]],"unanswered":[]}`)
+	n.want(n.ask("POST", "/v1/subscriptions/has", `{"keys": ["alice", "bob"]}`, as("all")), 200, `{"filters":[["alice"],["bob"]],"unanswered":[{"filter":"late"`)
 	n.wantProblem(n.ask("GET", "/v1/subscriptions", ""), 401, "unauthorized")
 }

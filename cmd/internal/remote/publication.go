@@ -17,14 +17,14 @@ func (c *Client) Subscriptions(ctx context.Context) ([]api.Subscription, error) 
 }
 
 // Owners returns, for each key, the filters of a replica that may contain it, in the order in which to ask
-// them. Keys are UTF-8.
-func (c *Client) Owners(ctx context.Context, keys []string) ([][]string, error) {
+// them, and those without an answer. Keys are UTF-8.
+func (c *Client) Owners(ctx context.Context, keys []string) (api.Owners, error) {
 	var owners api.Owners
 	err := c.json(ctx, http.MethodPost, "/v1/subscriptions/has", api.KeyList{Keys: keys}, &owners)
 	if err == nil && len(owners.Filters) != len(keys) {
 		err = fmt.Errorf("%s answered %d of %d keys", c.Base.Host, len(owners.Filters), len(keys))
 	}
-	return owners.Filters, err
+	return owners, err
 }
 
 // PublicationClient returns a client for requests to the server of a URL, with the certificates and the

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,8 +50,8 @@ const DefaultPeriod = 10 * time.Second
 // Set is the publications that a replica follows. It is safe for concurrent use.
 type Set struct {
 	o         Options
-	followers []*follower
-	peers     share.Peers
+	followers []*follower // in the order of the configuration
+	asked     []*follower // in the order in which to ask them
 }
 
 // Open returns the publications with the versions of their caches. Those without one have an empty filter,
@@ -80,8 +81,8 @@ func Open(ctx context.Context, o Options) (_ *Set, err error) {
 			return nil, fmt.Errorf("subscription of %q: %w", p.Filter, err)
 		}
 		s.followers = append(s.followers, f)
-		s.peers.Set(share.Peer{Name: p.Filter, Subscriber: f.subscriber, Zone: p.Zone, Cost: p.Cost})
 	}
+	s.asked = slices.SortedFunc(slices.Values(s.followers), compareCosts)
 	return s, nil
 }
 
@@ -179,22 +180,4 @@ func (s *Set) Exact() error {
 		return nil
 	}
 	return fmt.Errorf("%d of %d publications have no valid version: %s", len(others), len(s.followers), strings.Join(others, ", "))
-}
-
-// Who returns, for each key, the filters that may contain it, in the order of zones and costs. Filters that
-// are out of date are among them as Options.Stale selects: see share.Peers. Filters for which include
-// returns false are left out.
-func (s *Set) Who(keys [][]byte, include func(filter string) bool) [][]string {
-	owners := make([][]*share.Peer, len(keys))
-	s.peers.WhoAll(owners, keys)
-	names := make([][]string, len(keys))
-	for i, peers := range owners {
-		names[i] = []string{}
-		for _, p := range peers {
-			if include(p.Name) {
-				names[i] = append(names[i], p.Name)
-			}
-		}
-	}
-	return names
 }

@@ -290,30 +290,3 @@ func TestMemory(t *testing.T) {
 		w.want("example.org/users", []string{"alice"}, nil, share.ErrStale)
 	})
 }
-
-// Who has a key, in the order of zones and costs.
-func TestWho(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := follow(t, t.TempDir(), share.StaleLast)
-		w.stop()
-		for i, name := range []string{"far", "near", "cheap", "empty"} {
-			p := newPublication(t, "example.org/"+name)
-			if name != "empty" {
-				p.publish("object")
-			}
-			spec := Spec{Filter: name, Source: "memory", Zone: []int{1, 0, 0, 0}[i], Cost: []float64{0, 5, 2, 0}[i]}
-			w.o.Publications = append(w.o.Publications, Publication{Spec: spec, Reader: p, Verifier: p.key.Verifier})
-		}
-		w.start()
-		defer func() { w.stop() }()
-		time.Sleep(time.Second)
-		got := w.set.Who([][]byte{[]byte("object"), []byte("none")}, func(string) bool { return true })
-		if !slices.Equal(got[0], []string{"cheap", "near", "far"}) || len(got[1]) != 0 {
-			t.Errorf("got %q", got)
-		}
-		got = w.set.Who([][]byte{[]byte("object")}, func(name string) bool { return name == "far" })
-		if !slices.Equal(got[0], []string{"far"}) {
-			t.Errorf("with one filter permitted: got %q", got)
-		}
-	})
-}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
+)
+
+const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to ask them: by zone, cost and name
+(--config). The options are those of umbel peers. Publications that are out of date answer as --stale
+of the replica states; without a replica they answer from their last version. Those that have no answer, because
+they are out of date with --stale error or no version has arrived, are named on standard error, and with --json in
+the field unanswered; they may contain every key.
+
+The exit code is 0 if some publication may contain each key. If none may contain some key, it is 1 if all
+publications have answered, and 3 if some have not, so that the key may be there.`
+
+const peersHasExample = `  umbel peers has https://example.org/large.iso
+  umbel peers has --config peers.yaml a b c --json`
+
+func peersHasCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "has KEY...",
+		Short:   "print the publications that may contain keys",
+		Long:    peersHasHelp,
+		Example: peersHasExample,
+		Args:    arguments(1, -1),
+	}
+	open := addPeersFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, keys []string) error {
+		if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
+			return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])
+		}
+		f, err := open(cmd)
+		if err != nil {
+			return err
+		}
+		owners, err := f.owners(cmd.Context(), keys)
+		if err := errors.Join(err, f.close()); err != nil {
+			return err
+		}
+		for i, key := range keys {
+			o := keyOwners{key, owners.Filters[i], owners.Unanswered}
+			if err := answer(cmd, o, o.write); err != nil {
+				return err
+			}
+		}
+		none := slices.ContainsFunc(owners.Filters, func(o []string) bool { return len(o) == 0 })
+		switch text := withoutAnswer(owners.Unanswered); {
+		case none && text != "":
+			return withCode(exitStale, errors.New(text))
+		case text != "":
+			fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: %s\n", message(text))
+		case none:
+			return errAbsent
+		}
+		return nil
+	}
+	return cmd
+}
+
+// keyOwners is the answer for a key.
+type keyOwners struct {
+	Key        string           `json:"key"`
+	Filters    []string         `json:"filters"`
+	Unanswered []api.Unanswered `json:"unanswered"`
+}
+
+func (o keyOwners) write(w io.Writer) error {
+	var names []string
+	for _, n := range o.Filters {
+		names = append(names, nameWords(n))
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", o.Key, strings.Join(names, " "))
+	return err
+}
+
+// withoutAnswer names the publications that could not answer, "" if all did.
+func withoutAnswer(list []api.Unanswered) string {
+	var names []string
+	for _, u := range list {
+		names = append(names, fmt.Sprintf("%s (%s: %s)", nameWords(u.Filter), u.State, u.Error))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "no answer from " + strings.Join(names, ", ")
+}
