@@ -106,10 +106,10 @@ func parsePublicKey(s string) (signed.Verifier, error) {
 	}
 	b, fileErr := os.ReadFile(s)
 	if fileErr != nil {
-		return nil, fmt.Errorf("--public-key: %.80q is neither a key nor a file with one; umbel keygen prints keys", s)
+		return nil, fmt.Errorf("%.80q is neither a key nor a file with one; umbel keygen prints keys", s)
 	}
 	if v, err = signed.NewVerifier(string(bytes.TrimSpace(b))); err != nil {
-		return nil, fmt.Errorf("--public-key: %s does not contain a public key; umbel keygen --public prints it", s)
+		return nil, fmt.Errorf("%s does not contain a public key; umbel keygen --public prints it", s)
 	}
 	return v, nil
 }

@@ -156,11 +156,11 @@ func openSources(cmd *cobra.Command, list replica.List, c node.Config) ([]replic
 	for _, spec := range list {
 		verifier, err := parsePublicKey(spec.PublicKey)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("subscription of %s: public-key: %w", spec.Title(), err)
 		}
 		source, err := sourceOf(cmd, spec.Source, cmp.Or(c.Follow, replica.DefaultPeriod))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("subscription of %s: source: %w", spec.Title(), err)
 		}
 		all = append(all, replica.Publication{Spec: spec, Reader: source, Verifier: verifier})
 	}

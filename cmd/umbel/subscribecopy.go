@@ -77,7 +77,7 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	}
 	verifier, err := parsePublicKey(spec.PublicKey)
 	if err != nil {
-		return err
+		return fmt.Errorf("--public-key: %w", err)
 	}
 	reader, err := sourceOf(cmd, spec.Source, follow)
 	if err != nil {

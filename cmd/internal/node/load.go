@@ -81,7 +81,10 @@ func load(c Config, flags *pflag.FlagSet, environ func() []string) (Config, Orig
 			if o.Value, err = textOf(f.Value, v); err == nil {
 				err = f.Value.Set(o.Value)
 			}
-			if err != nil {
+			switch {
+			case err != nil && f.Value.Type() == new(Publications).Type():
+				err = fmt.Errorf("settings: %s: %w", from[f.Name], err) // which names the element
+			case err != nil:
 				err = fmt.Errorf("settings: %s: %q: %w", from[f.Name], o.Value, err)
 			}
 		}
