@@ -105,8 +105,8 @@ func acknowledgeCommand() *cobra.Command {
 		Short: "acknowledge that a node lost filters",
 		Long: `Acknowledge a loss of data after which names of filters may be missing: see umbel status. Until
 then, commands with names that have no filter fail, and empty filters that are made under such
-names are incomplete. First create the filters that are missing, or find out that none is. Filters
-that are incomplete remain so until they are created again.`,
+names are incomplete. First find out which filters are missing, then acknowledge, then create them.
+Filters that are incomplete remain so until they are deleted and created again.`,
 		Example: "  umbel acknowledge --addr filters.example:8780 --token-file token",
 	}
 	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {

@@ -298,7 +298,8 @@ func TestFailures(t *testing.T) {
 // A login that succeeded before succeeds whatever others send from the same address.
 func TestVerifiedBeforeFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		us := parsed(t, "users: [{name: a, passwords: ["+cheap(t, "p")+"]}]")
+		hash := cheap(t, "p")
+		us := parsed(t, "users: [{name: a, passwords: ["+hash+"]}]")
 		const here = "192.0.2.1:1"
 		if _, err := us.Login(here, "a", "p"); err != nil {
 			t.Fatal(err)
@@ -313,6 +314,13 @@ func TestVerifiedBeforeFailures(t *testing.T) {
 		if _, err := us.Login(here, "a", "p"); err != nil {
 			t.Errorf("a verified login: %v", err)
 		}
+		file := "users: [{name: a, passwords: [" + hash + "]}, {name: b}]"
+		if err := us.install([]byte(file)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := us.Login(here, "a", "p"); err != nil {
+			t.Errorf("a verified login after the file was read again: %v", err)
+		}
 		if _, err := us.LoginToken("x"); !errors.Is(err, ErrWrongPassword) {
 			t.Errorf("a wrong token: %v", err)
 		}
@@ -320,6 +328,27 @@ func TestVerifiedBeforeFailures(t *testing.T) {
 			t.Errorf("%d logins have failed, want %d", got, want)
 		}
 	})
+}
+
+// A login that was verified is forgotten when the password changes, or the user is deleted or disabled.
+func TestVerifiedUntilChanged(t *testing.T) {
+	hash, other := cheap(t, "p"), cheap(t, "q")
+	for _, after := range []string{
+		"users: [{name: a, passwords: [" + other + "]}]",
+		"users: [{name: a, enabled: false, passwords: [" + hash + "]}]",
+		"users: [{name: b, passwords: [" + hash + "]}]",
+	} {
+		us := parsed(t, "users: [{name: a, passwords: ["+hash+"]}]")
+		if _, err := us.Login("", "a", "p"); err != nil {
+			t.Fatal(err)
+		}
+		if err := us.install([]byte(after)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := us.Login("", "a", "p"); !errors.Is(err, ErrWrongPassword) {
+			t.Errorf("%s: %v", after, err)
+		}
+	}
 }
 
 // Few failures are remembered, from however many addresses they come.

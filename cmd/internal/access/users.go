@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -127,6 +128,7 @@ func (us *Users) install(data []byte) error {
 			e.User.rules.Store(&e.account.rules)
 		}
 	}
+	d.inherit(us.current.Load())
 	us.current.Store(d)
 	return nil
 }
@@ -255,14 +257,30 @@ func (us *Users) key(name, password string) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// known returns the user of a login that succeeded since the users were read, or nil.
+// known returns the user of a login that succeeded with the present passwords, or nil.
 func (d *snapshot) known(key [sha256.Size]byte) *User {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.verified[key]
 }
 
-// remember caches a successful login until the users are read again.
+// inherit takes over the logins of an earlier snapshot of users whose passwords are the same. Otherwise,
+// to read the file again during an attack would lock them out.
+func (d *snapshot) inherit(old *snapshot) {
+	if old == nil {
+		return
+	}
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	for key, u := range old.verified {
+		before, now := old.byName[u.Name], d.byName[u.Name]
+		if now != nil && now.enabled && reflect.DeepEqual(now.passwords, before.passwords) {
+			d.verified[key] = u
+		}
+	}
+}
+
+// remember caches a successful login until the user's passwords change.
 func (d *snapshot) remember(key [sha256.Size]byte, u *User) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
