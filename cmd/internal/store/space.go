@@ -21,7 +21,8 @@ var ErrFull = errors.New("disk full")
 // changes need; the reserve is released; and changes are refused except those that free space. Snapshots are
 // taken until the log could be truncated and a part of the reserve made again. If the first one finds no
 // room, the previous snapshot and its part of the log are given up. If there is still no room, the store
-// tries again when there is more. A limit of the files (maxdisk.go) is left in the same way.
+// tries again when there is more. A limit of the files (maxdisk.go) is left in the same way, and so is a disk on
+// which a store starts without room for the next snapshot and a part of the reserve.
 
 const (
 	// look is the time between looks at the disk.
@@ -148,17 +149,37 @@ const (
 	wholeReserve = 2.
 )
 
-// reserve makes the reserve, or a half, a quarter or another part of it if the disk has no room for
-// more. The error says that the disk has no room for leastReserve either; the store works without.
+// reserve makes the reserve, or a half, a quarter or another part of it if there is not room for more and the next
+// snapshot. A part that exists is kept. The error says that the next snapshot, or leastReserve besides, has no room;
+// the store works without.
 func (s *Store) reserve() error {
+	s.measure()
+	all, kept := s.reserveSize(), s.files.Reserved()
+	room := s.left() - int64(s.taker.Needed())
+	if room < -kept {
+		return s.errNoRoom()
+	}
 	var err error
-	all := s.reserveSize()
-	for size := all; size > 0 && float64(size) >= leastReserve*float64(all); size /= 2 {
-		if err = s.files.Reserve(int64(size)); !isFull(err) {
+	for size := int64(all); size > 0 && float64(size) >= leastReserve*float64(all); size /= 2 {
+		if size <= kept && kept <= int64(all) {
+			return nil
+		}
+		if size-kept > room {
+			err = s.errNoRoom()
+		} else if err = s.files.Reserve(size); !isFull(err) {
 			break
 		}
 	}
 	return err
+}
+
+// errNoRoom says that the file system or the limit, whichever leaves less, has no room.
+func (s *Store) errNoRoom() error {
+	if s.o.Disk.Left() <= s.free.Load() {
+		return s.errMaxDisk()
+	}
+	return fmt.Errorf("%w: %v are left, and the next snapshot may need %v", syscall.ENOSPC,
+		quantity.Size(s.free.Load()), quantity.Size(s.taker.Needed()))
 }
 
 // growReserve makes a reserve that was too small as large as the disk now allows.

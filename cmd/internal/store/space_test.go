@@ -183,6 +183,55 @@ func TestReserveIsForTheSnapshot(t *testing.T) {
 	})
 }
 
+// A store that starts on a disk without room for the next snapshot refuses changes as before, and takes no room for
+// a reserve. It needs no more room than before, and accepts changes when it has that.
+func TestStartOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(-1)
+		d.segmentBytes = 1 << 20
+		o := Options{Reserve: 4 << 20}
+		n := start(t, d, o)
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Bytes: 6 << 20, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 100_000))
+		if err := n.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.files.Limit(d.files.Used() + 4<<10)
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		before := n.Status()
+		if before.Missing == 0 || !errors.Is(before.Err, ErrFull) {
+			t.Fatalf("the disk is not full: %+v", before)
+		}
+		want := contents(n.Engine)
+		n.kill()
+		n = start(t, d, o)
+		if err := n.Ready(); !errors.Is(err, ErrFull) {
+			t.Errorf("after the start: error %v, want %v", err, ErrFull)
+		}
+		time.Sleep(time.Minute)
+		st := n.Status()
+		if !errors.Is(st.Err, ErrFull) || st.Missing == 0 || st.Missing > before.Missing {
+			t.Errorf("%d bytes are missing after the start, %d before; error %v", st.Missing, before.Missing, st.Err)
+		}
+		if got := n.files.Reserved(); got > 0 {
+			t.Errorf("the reserve took %d bytes that the snapshot needs", got)
+		}
+		wantSame(t, contents(n.Engine), want)
+		d.files.Limit(d.files.Used() + int64(st.Left+st.Missing))
+		time.Sleep(2 * look)
+		if err := n.Ready(); err != nil {
+			t.Errorf("with the bytes that were missing: %v", err)
+		}
+		n.end(t)
+	})
+}
+
 // On a disk that has no room for a snapshot, a filter can be deleted, which makes room for it.
 func TestDeletionOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

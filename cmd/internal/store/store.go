@@ -115,7 +115,6 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)
-		s.measure()
 		s.warnLimit()
 	}
 	e.SetJournal(s) // before the first snapshot
@@ -133,14 +132,16 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 }
 
 // prepare deletes what a process that ended left, and makes the reserve. If something is damaged, nothing
-// is deleted before the next snapshot.
+// is deleted before the next snapshot. If the disk is full, changes are refused from the start.
 func (s *Store) prepare(ctx context.Context, damaged bool) {
 	if damaged {
 		s.taker.Require()
 	} else if err := s.taker.Tidy(ctx); err != nil {
 		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
 	}
-	if err := s.reserve(); err != nil {
+	if err := s.reserve(); isFull(err) {
+		s.noteFull(err) // before the log takes the room that the snapshot needs
+	} else if err != nil {
 		s.warnReserve(err)
 	}
 }
