@@ -97,7 +97,11 @@ func (c *class) last(ctx context.Context) (*Head, error) {
 	if err == nil {
 		err = h.checkClass(c.fold)
 	}
-	if err != nil {
+	if _, unverified := note.Open(signed, note.VerifierList(c.o.Key.Verifier)); err != nil {
+		if other, ok := errors.AsType[*note.UnverifiedNoteError](unverified); ok {
+			by := other.Note.UnverifiedSigs[0]
+			return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
+		}
 		return nil, fmt.Errorf("share: the record %s in the store is damaged, or of another publication: use another store, or remove the record to begin a new stream: %w", name, err)
 	}
 	c.signed = signed

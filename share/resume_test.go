@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -338,7 +339,7 @@ func TestPublisherOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Key: Key{Signer: trusting{}, Verifier: other}}); !errors.Is(err, ErrSignature) {
+	if _, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Key: Key{Signer: trusting{}, Verifier: other}}); !errors.Is(err, ErrSignature) || !strings.Contains(err.Error(), "signed with another key, n+") {
 		t.Errorf("a store of another key: %v", err)
 	}
 	p := continuePublisher(t, m)

@@ -16,7 +16,8 @@ import (
 const hasHelp = `Query the filter in FILE for the keys, and print those that may be present, in order. Without
 KEY the keys are read from standard input, and answered as they arrive. A KEY of - is the key "-".
 
-The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error.
+The exit code is 0 if all keys may be present, 1 if some are absent, 3 if the filter of a
+replica is out of date, 2 on another error.
 
 With -q nothing is printed, only the exit code is set. With --json one object is printed per key, present
 or absent; with --count one in total.`

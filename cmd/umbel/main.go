@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // Exit codes; umbel --help documents them.
@@ -75,6 +76,9 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "umbel: %s\n", message(nodeError(err).Error()))
 	if e, ok := errors.AsType[codedError](err); ok {
 		return e.code
+	}
+	if errors.Is(err, share.ErrStale) {
+		return exitStale
 	}
 	return exitError
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,10 +24,32 @@ func sourceOf(cmd *cobra.Command, where string, period time.Duration) (share.Sou
 	if strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "http://") {
 		return webSource(cmd, where, period)
 	}
-	if info, err := os.Stat(where); err == nil && !info.IsDir() {
+	info, err := os.Stat(where)
+	if err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file; give the directory or the URL of a publication", where)
 	}
+	if err != nil {
+		if err := checkDirectory(where); err != nil {
+			return nil, err
+		}
+	}
 	return dir.Open(where), nil
+}
+
+// checkDirectory returns an error if the name of a directory that does not exist was meant as a URL.
+func checkDirectory(where string) error {
+	if scheme, _, ok := strings.Cut(where, "://"); ok {
+		return fmt.Errorf("URLs with %.20s:// are not supported; write http:// or https://, or the name of a directory", scheme)
+	}
+	first, _, _ := strings.Cut(where, "/")
+	host, port, err := net.SplitHostPort(first)
+	if err != nil {
+		return nil
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil
+	}
+	return fmt.Errorf("%s:%s is an address and not a directory; write http://%s (or ./%[3]s for a directory)", host, port, where)
 }
 
 // webSource returns the source at a URL, with credentials. Those of the environment are for the user's nodes;

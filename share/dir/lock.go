@@ -23,7 +23,7 @@ func lock(path string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("share/dir: lock %s: %w", path, err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("share/dir: another publisher writes to %s: stop it, or use another directory: %w", path, ErrLocked)
+		return nil, fmt.Errorf("share/dir: another publisher or subscriber uses %s: stop it, or use another directory: %w", path, ErrLocked)
 	}
 	return l, nil
 }

@@ -91,7 +91,7 @@ func (s *Set) open(ctx context.Context, p Publication) (_ *follower, err error) 
 	path := CacheOf(s.o.Cache, p.Filter)
 	cache, err := dir.Create(path)
 	if errors.Is(err, dir.ErrLocked) {
-		return nil, fmt.Errorf("another process uses the cache %s; give each its own: %w", path, err)
+		return nil, fmt.Errorf("another subscriber uses the cache %s; give each its own: %w", path, dir.ErrLocked)
 	}
 	if err != nil {
 		return nil, err
