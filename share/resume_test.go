@@ -331,7 +331,7 @@ func TestPublisherOptions(t *testing.T) {
 		}
 	}
 	_, m, _ := somePublisher(t, 1)
-	_, public, err := note.GenerateKey(crand.Reader, "n")
+	private, public, err := note.GenerateKey(crand.Reader, "n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,11 @@ func TestPublisherOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Key: Key{Signer: trusting{}, Verifier: other}}); !errors.Is(err, ErrSignature) || !strings.Contains(err.Error(), "signed with another key, n+") {
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewPublisher(t.Context(), PublisherOptions{Store: m, Key: Key{Signer: signer, Verifier: other}}); !errors.Is(err, ErrSignature) || !strings.Contains(err.Error(), "signed with another key, n+") {
 		t.Errorf("a store of another key: %v", err)
 	}
 	p := continuePublisher(t, m)
