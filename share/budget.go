@@ -26,8 +26,15 @@ type Budget struct {
 	// BytesPerSecond limits what is received after the first version: heads, indexes and objects, on
 	// average since then. An update that would exceed it is not made, and Update returns an error that
 	// wraps ErrBudget. So the limit is exceeded by a head at most, and by what the source damages. The
-	// subscriber follows the finest class whose deltas fit, and changes to a finer one when what was
-	// saved pays for the change and the deltas of that take at most 0.8 times the limit.
+	// subscriber stays in its class while the heads and deltas of that fit. Otherwise it changes to the finest
+	// one that takes at most 0.8 times the limit, or to the coarsest: that needs no snapshot. To a finer one
+	// it changes when what was saved pays for the change.
+	//
+	// If the heads and deltas of the coarsest class fit, the subscriber is exact again, once it has noticed
+	// that its class does not fit (which takes one head), after about the time in which the limit saves two
+	// heads, two indexes and 1.5 snapshots of the coarsest class, at most; usually after a few deltas. If
+	// none fits, it skips versions: one arrives about as often as the limit saves a head, an index and the
+	// cheapest way to it.
 	BytesPerSecond uint64
 	// Memory is the number of bytes of memory that the cells may take. Unlike SubscriberOptions.Limits it
 	// selects a class that fits.
@@ -40,7 +47,7 @@ type Budget struct {
 
 const (
 	// coarserShare is the share of Budget.Rate at which a coarser class suffices, and finerShare that of
-	// Budget.BytesPerSecond which a finer class may take. They prevent changes to and fro.
+	// Budget.BytesPerSecond which a class may take to which the subscriber changes. They prevent changes to and fro.
 	coarserShare = 0.9
 	finerShare   = 0.8
 )
@@ -50,6 +57,7 @@ type choice struct {
 	classes []Class
 	bytes   uint64 // memory of the whole filter
 	held    uint64 // the factor of the class that the subscriber has; 0 if it has no version
+	behind  bool   // and that has missed more versions than heads have deltas
 	pace    *pace
 }
 
@@ -89,6 +97,9 @@ func (b Budget) affords(c choice, class Class) bool {
 	if class.Fold < c.held {
 		return known && perSecond <= finerShare*limit
 	}
+	if class.Fold > c.held || c.behind {
+		limit *= finerShare // what is left is for the versions that are missed
+	}
 	return !known || perSecond <= limit
 }
 
@@ -124,7 +135,7 @@ func (s *Subscriber) classOf(h *Head, missing []uint64) (fold uint64, err error)
 		whole = h.Bytes * h.Fold
 	}
 	held := s.heldFold()
-	fold, err = s.o.Budget.choose(choice{classes, whole, held, &s.pace})
+	fold, err = s.o.Budget.choose(choice{classes, whole, held, s.isBehind(h), &s.pace})
 	if err != nil || fold >= held || !slices.ContainsFunc(classes, func(c Class) bool { return c.Fold == held }) {
 		return fold, err
 	}
@@ -133,6 +144,12 @@ func (s *Subscriber) classOf(h *Head, missing []uint64) (fold uint64, err error)
 		return held, nil
 	}
 	return fold, nil
+}
+
+// isBehind reports whether a head has no delta from the version that the subscriber has.
+func (s *Subscriber) isBehind(h *Head) bool {
+	last := s.held.head
+	return last != nil && last.Stream == h.Stream && h.Version > last.Version+MaxHeadDeltas
 }
 
 // changeBytes returns about how many bytes the change from a class to a finer one takes: the entropy that

@@ -62,6 +62,7 @@ func (s *Subscriber) readRecord(ctx context.Context, name string) ([]byte, error
 func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 	h, err := s.openHead(signed, max(s.class, 1))
 	if err == nil {
+		s.pace.note(h, len(signed))
 		err = s.followBest(ctx, h, signed)
 	}
 	if err != nil && !errors.Is(err, ErrBudget) {
@@ -91,15 +92,6 @@ func (s *Subscriber) followBest(ctx context.Context, h *Head, signed []byte) err
 	return err
 }
 
-// afford is meter.afford. If the bytes must wait, the next update waits until all that it takes is saved.
-func (s *Subscriber) afford(bytes uint64) error {
-	err := s.meter.afford(bytes)
-	if err != nil {
-		s.needed = s.meter.received.Load() - s.spent + bytes
-	}
-	return err
-}
-
 // openHead opens a head of the class of a factor, unless it is not in the order of heads.
 func (s *Subscriber) openHead(signed []byte, fold uint64) (*Head, error) {
 	h, err := OpenHead(signed, s.o.Verifier.Name(), note.VerifierList(s.o.Verifier))
@@ -121,10 +113,14 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 		return v.check(now) // it is exact for as long as it was when the head was new
 	}
 	r := reacher{
-		source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync,
+		source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: func(bytes uint64) error { return s.afford(h, bytes) }, fetched: s.fetched, note: s.resync,
 		keep: s.o.Cache != nil || s.mayRefine(h),
 	}
-	got, err := r.reach(ctx, h, s.base(h))
+	base := s.base(h)
+	if err := s.affordIndexed(h, base.base(h)); err != nil {
+		return err
+	}
+	got, err := r.reach(ctx, h, base)
 	if err != nil {
 		return err
 	}
@@ -140,7 +136,6 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 	isNew := s.held.head == nil || s.held.head.ID != h.ID
 	s.held, s.last = got.packed(), h
 	s.class, s.signed = h.Fold, signed
-	s.pace.note(h, len(signed))
 	s.count(func(c *Counters) {
 		if c.LastUpdated = now; isNew {
 			c.Versions++
@@ -149,6 +144,7 @@ func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
 	now = s.o.Now() // objects may have taken long
 	v := s.show(f, h, fold, now)
 	s.meter.begin()
+	s.needed = s.nextBytes(h, uint64(len(signed)))
 	if isNew && s.o.Changed != nil {
 		s.o.Changed(v)
 	}
