@@ -41,6 +41,7 @@ func addCommand() *cobra.Command {
 		return change{
 				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
 					files, closeFiles, err := openKeys(cmd, args[1:])
+					err = hintKeys(cmd, args[0], err)
 					if err != nil {
 						return nil, err
 					}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -71,9 +72,20 @@ func hasCommand() *cobra.Command {
 		if err := a.Each(cmd.Context(), remote.Has, keysGiven(cmd, args[1:], q.format), q.answered); err != nil {
 			return err
 		}
-		return q.end()
+		err = q.end()
+		if err == errAbsent && len(args) == 2 && t.node == nil && !q.quiet {
+			hintKeyFile(cmd, args[0], args[1])
+		}
+		return err
 	}
 	return cmd
+}
+
+// hintKeyFile prints how to query the keys in a file, if the key is the name of one.
+func hintKeyFile(cmd *cobra.Command, file, key string) {
+	if info, err := os.Stat(key); err == nil && info.Mode().IsRegular() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s was queried as a key; to query the keys in that file: umbel has %s < %s\n", key, file, key)
+	}
 }
 
 // querier returns the filter to query. With --explain it is in memory.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"runtime"
@@ -47,6 +49,15 @@ func openKeys(cmd *cobra.Command, names []string) ([]*os.File, func(), error) {
 		files = append(files, f)
 	}
 	return files, closeAll, nil
+}
+
+// hintKeys adds, to the error of a key file that does not exist, how to give keys themselves.
+func hintKeys(cmd *cobra.Command, file string, err error) error {
+	missing, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; to give a key itself: echo %s | %s %s", err, missing.Path, cmd.CommandPath(), file)
 }
 
 func openKeyFile(cmd *cobra.Command, name string) (*os.File, error) {
