@@ -193,7 +193,9 @@ func diskText(s api.Status) string {
 	if s.LeftBytes != nil {
 		text += ", " + quantity.Size(*s.LeftBytes).String() + " left"
 	}
-	if s.MissingBytes > 0 {
+	if s.NeededMaxDisk > 0 {
+		text += ", a max-disk of at least " + quantity.Size(s.NeededMaxDisk).RoundUp().String() + " is needed"
+	} else if s.MissingBytes > 0 {
 		text += ", " + quantity.Size(s.MissingBytes).RoundUp().String() + " must be freed"
 	}
 	return text + ", " + quantity.Size(s.PendingBytes).String() + " to be written"

@@ -226,13 +226,14 @@ type Status struct {
 	Clients        int        `json:"clients"`     // Redis connections
 	ClientBytes    uint64     `json:"clientBytes"` // memory of requests
 	Durability     string     `json:"durability"`
-	DiskBytes      uint64     `json:"diskBytes"`              // log, snapshots, reserve, and publications in the data directory
-	MaxDisk        uint64     `json:"maxDisk"`                // limit of these and of copies; 0: none
-	LeftBytes      *uint64    `json:"leftBytes,omitempty"`    // that the limit and the file system leave; nil: unknown
-	SnapshotNeed   uint64     `json:"snapshotNeed"`           // bytes that the next snapshot may write
-	MissingBytes   uint64     `json:"missingBytes,omitempty"` // that must be freed before changes are accepted
-	PendingBytes   uint64     `json:"pendingBytes"`           // changes waiting to be written
-	LagSeconds     float64    `json:"lagSeconds"`             // age of the oldest of them
+	DiskBytes      uint64     `json:"diskBytes"`               // log, snapshots, reserve, and publications in the data directory
+	MaxDisk        uint64     `json:"maxDisk"`                 // limit of these and of copies; 0: none
+	LeftBytes      *uint64    `json:"leftBytes,omitempty"`     // that the limit and the file system leave; nil: unknown
+	SnapshotNeed   uint64     `json:"snapshotNeed"`            // bytes that the next snapshot may write
+	MissingBytes   uint64     `json:"missingBytes,omitempty"`  // that must be freed before changes are accepted
+	NeededMaxDisk  uint64     `json:"neededMaxDisk,omitempty"` // limit with which refused changes are accepted
+	PendingBytes   uint64     `json:"pendingBytes"`            // changes waiting to be written
+	LagSeconds     float64    `json:"lagSeconds"`              // age of the oldest of them
 	Snapshotting   bool       `json:"snapshotting"`
 	LastSnapshot   *time.Time `json:"lastSnapshot,omitempty"`
 	SnapshotFailed string     `json:"snapshotFailed,omitempty"` // error of the last snapshot

@@ -58,6 +58,16 @@ func (o *Options) limitFor(filters uint64) uint64 {
 // LimitFor returns the least limit with which the filters that exist can always be saved.
 func (s *Store) LimitFor() uint64 { return s.o.limitFor(s.engine.Stored()) }
 
+// neededLimit returns the limit with which changes are accepted that are refused because lacks bytes are missing, or
+// because snapshots cannot make room within the limit for whatever changes; 0 if a higher limit does not help.
+func (s *Store) neededLimit(lacks uint64) uint64 {
+	limit, least := s.o.Disk.Limit(), s.LimitFor()
+	if limit == 0 || s.o.Disk.Left() > s.free.Load() || lacks == 0 && limit >= least {
+		return 0
+	}
+	return max(limit+lacks, least)
+}
+
 // LimitChanged makes the store apply a new limit of Options.Disk at once. It is safe for concurrent use.
 func (s *Store) LimitChanged() {
 	s.warnLimit()

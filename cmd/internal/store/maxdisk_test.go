@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
 )
 
@@ -150,6 +152,45 @@ func TestMaxDiskIsChanged(t *testing.T) {
 		}
 		n.end(t)
 	})
+}
+
+// Below the limit that the filters need, the refusal names that limit, whether or not there are snapshots: more of
+// them do not help.
+func TestRefusalNamesTheLimit(t *testing.T) {
+	for _, snapshots := range []int{0, 1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			n := startLimited(t, 64<<20)
+			f, _, err := n.Create("keys", "bloom", umbel.Goal{Bytes: 12 << 20, FPRate: .01}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Add(nil, digests(0, 100_000))
+			for i := range snapshots {
+				snap(t, n.node)
+				f.Add(nil, digests(100_000+100*i, 100_100+100*i))
+			}
+			if err := n.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n.limit.SetLimit(17 << 20)
+			n.LimitChanged()
+			time.Sleep(time.Minute)
+			want := fmt.Sprintf("max-disk is at least %v", quantity.Size(n.LimitFor()).RoundUp())
+			if err := n.Ready(); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%d snapshots: error %v, want %q", snapshots, err, want)
+			}
+			if got := n.Status().NeededMax; got != n.LimitFor() {
+				t.Errorf("%d snapshots: the status has a limit of %d, want %d", snapshots, got, n.LimitFor())
+			}
+			n.limit.SetLimit(n.LimitFor())
+			n.LimitChanged()
+			time.Sleep(time.Minute)
+			if err, got := n.Ready(), n.Status().NeededMax; err != nil || got > 0 {
+				t.Errorf("%d snapshots: with that limit: %v, a limit of %d is needed", snapshots, err, got)
+			}
+			n.end(t)
+		})
+	}
 }
 
 // A limit that leaves no room for a snapshot of filters that change refuses changes, and is not exceeded.

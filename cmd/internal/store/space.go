@@ -70,11 +70,11 @@ const untilRoom = "snapshots have made room"
 // remedy says what ends the refusal of changes.
 func (s *Store) remedy() string {
 	lacks := s.lacks(leastReserve)
-	switch limit := s.o.Disk.Limit(); {
-	case lacks == 0:
+	if limit := s.neededLimit(lacks); limit > 0 {
+		return fmt.Sprintf("max-disk is at least %v or filters are deleted", quantity.Size(limit).RoundUp())
+	}
+	if lacks == 0 {
 		return untilRoom
-	case limit > 0 && s.o.Disk.Left() <= s.free.Load():
-		return fmt.Sprintf("max-disk is at least %v or filters are deleted", quantity.Size(max(limit+lacks, s.LimitFor())).RoundUp())
 	}
 	return fmt.Sprintf("%v more are free or filters are deleted: a snapshot may need %v", quantity.Size(lacks).RoundUp(), quantity.Size(s.taker.Needed()))
 }

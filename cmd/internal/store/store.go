@@ -276,6 +276,7 @@ type Status struct {
 	Left                 uint64        // bytes that files may still take; math.MaxInt64 if that is unknown
 	Needed               uint64        // bytes that the next snapshot may write
 	Missing              uint64        // bytes that must be freed before changes are accepted
+	NeededMax            uint64        // MaxBytes with which refused changes are accepted; 0: it is not too low
 	Snapshotting         bool
 	SnapshotBegan        time.Time // of the running snapshot
 	LastSnapshot         time.Time
@@ -295,6 +296,7 @@ func (s *Store) Status() Status {
 	st.MaxBytes, st.Left, st.Needed = s.o.Disk.Limit(), uint64(max(s.left(), 0)), s.taker.Needed()
 	if s.full.Load() != nil {
 		st.Missing = s.lacks(leastReserve)
+		st.NeededMax = s.neededLimit(st.Missing)
 	}
 	if st.Err = s.Ready(); st.Err == nil {
 		st.Err = s.log.Health()
