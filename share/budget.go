@@ -30,11 +30,10 @@ type Budget struct {
 	// one that takes at most 0.8 times the limit, or to the coarsest: that needs no snapshot. To a finer one
 	// it changes when what was saved pays for the change.
 	//
-	// If the heads and deltas of the coarsest class fit, the subscriber is exact again, once it has noticed
-	// that its class does not fit (which takes one head), after about the time in which the limit saves two
-	// heads, two indexes and 1.5 snapshots of the coarsest class, at most; usually after a few deltas. If
-	// none fits, it skips versions: one arrives about as often as the limit saves a head, an index and the
-	// cheapest way to it.
+	// If the heads and deltas of the coarsest class fit, the subscriber becomes exact again, usually after a
+	// few deltas. One that has fallen so far behind that a snapshot is the cheapest way first saves the bytes
+	// of one. If no class fits, it skips versions: one arrives about as often as the limit saves a head, an
+	// index and the cheapest way to it.
 	BytesPerSecond uint64
 	// Memory is the number of bytes of memory that the cells may take. Unlike SubscriberOptions.Limits it
 	// selects a class that fits.
