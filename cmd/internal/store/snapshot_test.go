@@ -232,9 +232,9 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 	}
 	want := contents(n.Engine)
 	for fail := 0; ; fail++ {
-		calls := 0
+		var calls atomic.Int64 // the store looks at the free room meanwhile
 		d.files.Before(func(disktest.Op, string) error {
-			if calls++; calls > fail {
+			if calls.Add(1) > int64(fail) {
 				return syscall.ENOSPC
 			}
 			return nil
