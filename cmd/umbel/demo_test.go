@@ -39,11 +39,11 @@ func TestDemoWrong(t *testing.T) {
 
 // The recording in README.md has the form of what umbel demo prints.
 func TestReadmeRecording(t *testing.T) {
-	_, rest, _ := strings.Cut(read(t, "../../README.md"), "\n```\n")
+	_, rest, _ := strings.Cut(read(t, "../../README.md"), "printed:\n\n```\n")
 	block, _, ok := strings.Cut(rest, "\n```\n")
 	recorded := strings.Split(block, "\n")
 	if !ok || len(recorded) < 10 {
-		t.Fatalf("README.md begins with the block %q, want a recording of 10 seconds", recorded)
+		t.Fatalf("README.md has the block %q, want a recording of 10 seconds", recorded)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	var stdout, stderr bytes.Buffer
