@@ -40,6 +40,7 @@
 //   - sparse: Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)
 //   - redisbloom: RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)
 //   - ribbon: ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)
+//   - union: filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates
 //
 // Take bloom if in doubt. Take blocked if the filter is larger than the caches and speed
 // matters, counting if keys are removed, scalable if the number of keys is unknown,

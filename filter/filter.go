@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
 )
@@ -41,4 +42,5 @@ var All = umbel.Kinds{
 	sparse.Kind,
 	redisbloom.Kind,
 	ribbon.Kind,
+	union.Kind,
 }

@@ -25,10 +25,16 @@ def only_plane(state, *widths):
 
 def only_parts(state, most, *kinds):
     """Returns the filters that the parts are, all of one of the kinds."""
+    expect(len({part["kind"] for part in state["parts"]}) == 1, "kinds of the parts")
+    return mixed_parts(state, most, *kinds)
+
+
+def mixed_parts(state, most, *kinds):
+    """Returns the filters that the parts are, each of one of the kinds."""
     parts = state["parts"]
     expect(not state["arrays"] and 1 <= len(parts) <= most, "arrays and parts")
     for part in parts:
-        expect(part["kind"] == parts[0]["kind"] and part["kind"] in kinds, "kind of a part")
+        expect(part["kind"] in kinds, "kind of a part")
         expect(all(part[field] == state[field] for field in ("alg", "seed")), "hasher of a part")
     return [PARTS[part["kind"]](part) for part in parts]
 
@@ -366,11 +372,18 @@ class RedisBloomLayer:
         return all(cell(self.array, (h1 + i * h2 & positions.MASK) % self.cells) for i in range(self.k))
 
 
+class Union(Row):
+    def __init__(self, state):
+        whole(state)
+        kinds = [kind for kind in KINDS if kind not in ("union", "weighted")]
+        self.parts = mixed_parts(state, 1024, *kinds)
+
+
 KINDS = {
     "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
     "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
-    "ribbon": Ribbon, "sparse": Sparse,
+    "ribbon": Ribbon, "sparse": Sparse, "union": Union,
 }
 PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
 # Kinds whose positions are in vectors: what locates, by the cells and the parameters.

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -51,6 +52,14 @@ func dynamicSteps(d *derivation, s dynamic.Shape, n uint64) {
 	d.add("rate of ten full layers", "1 - (1 - p)^10", sixDigits(plan.DynamicFPRate(m, k, capacity, 10*capacity)), "Guo, Wu, Chen and Luo 2006")
 	d.addf("memory of a layer", "8 · ceil(m · width / 64)", "", "%d bytes", s.Forecast(1).Bytes)
 	d.perKey(m, n)
+}
+
+// unionSteps are those of the only member of a new union, and the rate with a second one.
+func unionSteps(d *derivation, s union.Shape, n uint64) {
+	dynamicSteps(d, s.Member, n)
+	p := s.Forecast(n).FPRate
+	d.let("p", p)
+	d.add("rate of a union with another member with the same rate", "1 - (1 - p)^2", sixDigits(plan.CompoundFPRate(p, p)), "independent events")
 }
 
 func incrementalSteps(d *derivation, s incremental.Shape, n uint64) {

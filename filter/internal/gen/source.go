@@ -185,6 +185,10 @@ func (t filterType) Planned() bool {
 	return t.plan == "umbel.Goal" && t.funcs["NewShape"] && t.Suffix == ""
 }
 
+// HasBatch reports whether batches of keys are queried by HasAll. A filter of members, which are
+// interfaces, would move the digests of a batch to the heap.
+func (t filterType) HasBatch() bool { return t.Can("HasAll") && !t.fields[t.Type]["members"] }
+
 // Hasher is the expression of the filter's hasher, and "" if no field is known to hold it.
 func (t filterType) Hasher() string {
 	fields := t.fields["Filter"]

@@ -113,7 +113,7 @@ func (f *{{$t.Type}}) Add{{.Many}}(keys []{{.Type}}) {
 {{end}}
 
 {{range keyTypes}}
-// Has{{.Many}} sets dst[i] to Has{{.One}}(keys[i]). {{if $t.Can "HasAll"}}In a filter larger than the caches it is
+// Has{{.Many}} sets dst[i] to Has{{.One}}(keys[i]). {{if $t.HasBatch}}In a filter larger than the caches it is
 // faster than querying them one by one. {{end}}It panics if dst is shorter than keys. It
 // allocates nothing.
 func (f *{{$t.Type}}) Has{{.Many}}(dst []bool, keys []{{.Type}}) {
@@ -126,7 +126,7 @@ func (f *{{$t.Type}}) Has{{.Many}}(dst []bool, keys []{{.Type}}) {
 	var ds [umbel.HashBatch]umbel.Digest
 	for len(keys) > 0 {
 		n := f.Hasher().Hash{{.Many}}(ds[:], keys)
-	{{- if $t.Can "HasAll"}}
+	{{- if $t.HasBatch}}
 		f.HasAll(dst[:n], ds[:n])
 	{{- else}}
 		for i, d := range ds[:n] {

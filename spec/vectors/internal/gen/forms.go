@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
@@ -31,6 +33,7 @@ var forms = []form{
 	{kind: "ribbon", name: "shards", comment: "two shards of several blocks", make: ribbonOf(1600, smallRate), keys: 1600},
 	{kind: "ribbon", name: "columns", comment: "blocks of two columns and of three", make: ribbonOf(300, 0.17), keys: 300},
 	{kind: "ribbon", name: "unsealed", comment: "a list and no solution", make: ribbonOf(small.keys, smallRate), keys: late - 1},
+	{kind: "union", name: "mixed", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
 
@@ -54,6 +57,24 @@ func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbe
 		g := umbel.Goal{Keys: small.keys, FPRate: smallRate, Hasher: h}
 		return v.New(g, umbel.Params{{Name: name, Value: umbel.Uint(value)}})
 	}
+}
+
+// unionOfKinds makes a union with a member of every kind that may be one. Each has a key, and
+// the first has later ones.
+func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	var states []umbel.State
+	for _, v := range filter.All {
+		if v.Name == weighted.Name || v.Name == union.Name {
+			continue
+		}
+		f, err := small.make(v, h)
+		if err != nil {
+			return nil, err
+		}
+		f.Add(digestOf(h, keyFor(h, len(states))))
+		states = append(states, f.State())
+	}
+	return union.Of(states...)
 }
 
 // foldingWords makes a small folding filter with groups of a word, which plans use for large

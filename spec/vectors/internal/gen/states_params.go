@@ -75,7 +75,7 @@ var spoiltParams = []corruption{
 	{"slice-1", "slices of a cell", param("slice", 1)},
 	{"slice-65", "slices that aren't whole words", func(s *umbel.State) bool {
 		n := len(s.Parts)
-		return n > 0 && s.Parts[n-1].Arrays[0].Len > 65*s.Parts[n-1].Params.Uint("k") && param("slice", 65)(s)
+		return n > 0 && hasParam(s, "slice") && s.Parts[n-1].Arrays[0].Len > 65*s.Parts[n-1].Params.Uint("k") && param("slice", 65)(s)
 	}},
 	{"slice-more", "no layer has the slices of the first", param("slice", 1<<20)},
 	{"first-0", "a first layer that is always wrong", param("first-log2", 0)},

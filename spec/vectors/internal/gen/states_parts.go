@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/union"
 )
 
 var spoiltParts = []corruption{
@@ -36,15 +37,33 @@ var spoiltParts = []corruption{
 		p.Hasher = umbel.Hasher{Alg: umbel.SipHash}
 		return true
 	})},
-	{"part-kind", "a part of a kind that isn't one of its parts", onPart(func(p *umbel.State) bool {
-		*p = umbel.State{Kind: "splitblock", Hasher: p.Hasher, Arrays: []cells.Array{emptyCells(256, 1)}}
-		return true
-	})},
+	{"part-kind", "a part of a kind that isn't one of its parts", func(s *umbel.State) bool {
+		return s.Kind != union.Name && onPart(func(p *umbel.State) bool {
+			*p = umbel.State{Kind: "splitblock", Hasher: p.Hasher, Arrays: []cells.Array{emptyCells(256, 1)}}
+			return true
+		})(s)
+	}},
+	{"part-union", "a union in a union", func(s *umbel.State) bool {
+		return s.Kind == union.Name && onPart(func(p *umbel.State) bool { *p = s.Clone(); return true })(s)
+	}},
+	{"part-weighted", "a filter with classes in a union", func(s *umbel.State) bool {
+		return s.Kind == union.Name && onPart(func(p *umbel.State) bool { *p = ofOneK("weighted", p.Hasher, 64); return true })(s)
+	}},
+	{"parts-1025", "a part more than 1024", func(s *umbel.State) bool {
+		for s.Kind == union.Name && len(s.Parts) <= union.MaxMembers {
+			s.Parts = append(s.Parts, ofOneK("bloom", s.Hasher, 1))
+		}
+		return s.Kind == union.Name
+	}},
 	{"part-part", "a part that has a part", onPart(func(p *umbel.State) bool {
 		p.Parts = []umbel.State{p.Clone()}
 		return true
 	})},
-	{"part-no-plane", "a part without a plane", onPart(func(p *umbel.State) bool { p.Arrays = nil; return true })},
+	{"part-no-plane", "a part without a plane", onPart(func(p *umbel.State) bool {
+		had := len(p.Arrays) > 0
+		p.Arrays = nil
+		return had
+	})},
 	{"part-counters", "a part with cells of 2 bits", onPart(ofWidth(2))},
 	{"part-k-0", "a part in which k is 0", onPart(param("k", 0))},
 	{"part-size", "a part of another size", func(s *umbel.State) bool {
@@ -93,9 +112,19 @@ var spoiltParts = []corruption{
 	{"layer-k-1075", "a layer whose k is larger than any rate gives", onPart(layerK(1075, 1550))},
 	{"layer-n2", "a layer of other than 2^n2 cells", onPart(param("n2", 20))},
 	{"layer-cells", "a layer of 65 cells", onPart(func(p *umbel.State) bool {
+		if !hasParam(p, "n2") {
+			return false
+		}
 		p.Arrays[0] = emptyCells(65, 1)
-		return hasParam(p, "n2")
+		return true
 	})},
+}
+
+// ofOneK returns an empty state of kind bloom, or of one with the same parameters, with k = 1.
+func ofOneK(kind string, h umbel.Hasher, m uint64) umbel.State {
+	return umbel.State{Kind: kind, Hasher: h, Arrays: []cells.Array{emptyCells(m, 1)}, Params: umbel.Params{
+		{Name: "k", Value: umbel.Uint(1)}, {Name: "group", Value: umbel.Uint(0)},
+	}}
 }
 
 // layerK sets both numbers that contain the k of a layer.

@@ -1,0 +1,51 @@
+package union
+
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/filter/internal/design"
+)
+
+// Shape is the shape of a new union. It has one member, to which keys are added: a dynamic
+// filter of bits, which equals one Bloom filter up to its planned number of keys.
+type Shape struct {
+	Member dynamic.Shape
+}
+
+// Plan returns the shape that meets the goal. Keys, FPRate and Bytes are those of the first
+// layer of the member; other filters that are merged add their own rates and memory. The
+// error wraps umbel.ErrGoal.
+func Plan(g umbel.Goal) (Shape, error) {
+	s, err := dynamic.Plan(g)
+	return Shape{s}, err
+}
+
+// Forecast returns what the member costs, and its rate, with n keys.
+func (s Shape) Forecast(n uint64) umbel.Forecast { return s.Member.Forecast(n) }
+
+// NewShape returns an empty union of shape s. The error wraps umbel.ErrGoal if no filter can
+// have that shape.
+func NewShape(s Shape) (*Filter, error) {
+	m, err := dynamic.NewShape(s.Member)
+	if err != nil {
+		return nil, err
+	}
+	return newFilter(m.Hasher(), []umbel.Filter{m}), nil
+}
+
+func (f *Filter) isZero() bool { return len(f.members) == 0 }
+
+// Kind describes this kind to code that handles any kind.
+var Kind = design.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates",
+	Plan: func(g umbel.Goal, _ umbel.Params) (Shape, uint64, error) {
+		s, n, err := dynamic.Kind.Shape(g, nil)
+		if err != nil {
+			return Shape{}, 0, err
+		}
+		return Shape{s.(dynamic.Shape)}, n, nil
+	},
+	New:  NewShape,
+	Open: Open,
+}.Kind()
