@@ -55,11 +55,10 @@ type Folder interface {
 	// not change; keys that are added later have more room. The caller checks that there is
 	// memory for u times the filter.
 	//
-	// Copied cells look like cells of other keys, so Stats then counts a key that was present
-	// about u times: with n keys before and n2 after, Keys is about u·n + n2, and Low is too
-	// high as well. Fill and FPRate do not depend on this (redisbloom's FPRate changes by a few
-	// percent). Without counters, the filter folded by u is the one that was never
-	// unfolded: Stats of a folded copy estimates n + n2.
+	// Stats finds the copies, because neighboring groups of cells agree, and estimates the keys
+	// from a fold that has none: the filter folded by u is the one that was never unfolded. It
+	// does not find the copies of very few keys, about the square root of the number of all
+	// keys; each of them then counts u times. (redisbloom's FPRate changes by a few percent.)
 	Unfold(u uint64) error
 }
 

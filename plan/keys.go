@@ -30,9 +30,8 @@ const sigmas95 = 1.959963984540054
 // instead of -k/m, which is the exact inverse of [Fill]; the two differ by the factor 1-1/(2m),
 // which is 0.8 percent at m=64 and less than the standard deviation at every size.
 //
-// The estimate assumes a filter that got its cells from n keys at its present size. After an
-// unfold and more additions it is too high (twice n if half of the keys came after an unfold by
-// 3), and the interval of [KeysInterval] does not contain n.
+// The estimate assumes a filter that got its cells from n keys at its present size. For a filter
+// that was unfolded, use m and ones of its fold to the size before. The stats of filters do so.
 //
 // The same formula holds for partitioned filters and, with k=8, for split-block filters, whose
 // fill ratio is 1-e^(-kn/m) too. In blocked filters use [BlockedKeys].

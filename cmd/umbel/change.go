@@ -115,9 +115,7 @@ func advance(file string, f umbel.Filter, to quantity.Count) error {
 const unfoldHelp = `Enlarge the filter in FILE by an integer factor, keeping all keys: each cell is copied that
 many times. The rate stays the same; more cells are available to keys that are added later.
 A fold by the same factor undoes it.
-
-For an unfolded filter the estimated number of keys is too high, up to FACTOR times: each key that
-was present counts once per copy. To estimate the number, fold a copy by the same factor.`
+`
 
 const unfoldExample = `  umbel unfold small.umb 4 -o large.umb`
 

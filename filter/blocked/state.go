@@ -98,7 +98,9 @@ func (f *Filter) Stats() umbel.Stats {
 		return umbel.Stats{}
 	}
 	ones, rate := measure(f.cells.Words, f.shape.Words, f.shape.Bits)
-	n := plan.BlockedKeys(f.shape.M, f.shape.Words, f.shape.Bits, ones)
+	n := f.array().Keys(func(m, ones uint64) plan.Estimate {
+		return plan.BlockedKeys(m, f.shape.Words, f.shape.Bits, ones)
+	})
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: float64(ones) / float64(f.shape.M), FPRate: rate / float64(f.blocks.count),

@@ -17,7 +17,7 @@ func (f *Filter) Fold(r uint64) error { return f.set(f.counters.Array().Fold(r))
 // Unfold enlarges f by factor u by copying counters: see [umbel.Folder]. A later removal
 // of a key that was present decrements one copy of its counters, and the others remain:
 // no key is lost, but the space is not recovered completely, Count may be too high, and
-// Fold adds the copies. Stats counts the copies as keys; its Low is then 0.
+// Fold adds the copies. Low of the stats is then 0.
 func (f *Filter) Unfold(u uint64) error { return f.set(f.counters.Array().Unfold(u)) }
 
 // Merge adds the counters of another counting filter with the same k, width, group and

@@ -178,8 +178,8 @@ func (f *Filter) Additions() (n uint64, exact bool) {
 }
 
 // Stats measures the filter: see [umbel.Filter]. It counts the nonzero cells; a key that
-// was added several times counts once. If Unfold has copied counters, Keys is too high and
-// Low is 0, because the number of copies is unknown. The stats of the zero Filter are zero.
+// was added several times counts once. If Unfold has copied counters, Low is 0 and
+// Keys may be too high, because removing a key that was copied leaves some of its copies. The stats of the zero Filter are zero.
 func (f *Filter) Stats() umbel.Stats { return f.counters.Stats() }
 
 // State returns the complete contents of the filter: see [umbel.Filter].

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -48,6 +49,49 @@ func (f *Filter) Unfold(u uint64) error {
 		l.capacity = capacity
 		return l, nil
 	})
+}
+
+// maxCopies is the largest factor of an Unfold that copies finds.
+const maxCopies = 64
+
+// copies returns the factor by which the layer was unfolded, or 1 if it finds none. After
+// Unfold(u) the cells of keys that were present repeat after bits/u cells, while no other
+// distance makes two cells agree more often than by chance.
+func (l *layer) copies() uint64 {
+	const sample = 1 << 12 // words
+	words, u := l.words(), uint64(1)
+	for r := uint64(2); r <= min(maxCopies, l.bits/64); r++ {
+		if l.bits/64%r != 0 {
+			continue
+		}
+		distance := len(words) / int(r)
+		var p core.Pairs
+		for i, x := range words[:min(sample, len(words)-distance)] {
+			y := words[distance+i]
+			p.Left += uint64(bits.OnesCount64(x))
+			p.Right += uint64(bits.OnesCount64(y))
+			p.Both += uint64(bits.OnesCount64(x & y))
+			p.All += 64
+		}
+		if p.IsExcessive() {
+			u = r
+		}
+	}
+	return u
+}
+
+// foldedOnes returns the number of bits that are set after a fold by r, which must divide the words.
+func (l *layer) foldedOnes(r uint64) uint64 {
+	words := l.words()
+	length := len(words) / int(r)
+	n := 0
+	for i, w := range words[:length] {
+		for i += length; i < len(words); i += length {
+			w |= words[i]
+		}
+		n += bits.OnesCount64(w)
+	}
+	return uint64(n)
 }
 
 // resize replaces all layers by resized ones, or none.

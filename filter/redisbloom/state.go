@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -163,7 +164,9 @@ func (f *Filter) Stats() umbel.Stats {
 	missed := 0.0         // rate of the layers so far
 	for _, l := range f.layers {
 		n := l.array().Nonzero()
-		e := plan.KeysInterval(l.bits, int(l.k), n)
+		e := core.EstimateKeys(l.copies(), func(r uint64) plan.Estimate {
+			return plan.KeysInterval(l.bits/r, int(l.k), l.foldedOnes(r))
+		})
 		e.Low, e.Value, e.High = e.Low/(1-missed), e.Value/(1-missed), e.High/(1-missed)
 		s.Low += e.Low
 		s.Keys += e.Value

@@ -78,7 +78,9 @@ func (f *Filter) Stats() umbel.Stats {
 		return umbel.Stats{}
 	}
 	m, ones := f.shape.M, f.ones()
-	n := plan.KeysInterval(m, 1, ones)
+	n := core.EstimateKeys(core.Copies(f.mapping.Groups, f.pairs), func(r uint64) plan.Estimate {
+		return plan.KeysInterval(m/r, 1, f.foldedOnes(r))
+	})
 	fill := float64(ones) / float64(m)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,

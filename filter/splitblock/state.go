@@ -100,7 +100,7 @@ func (f *Filter) Stats() umbel.Stats {
 		}
 		rate += p
 	}
-	n := plan.SplitBlockKeys(f.bits.Len, ones)
+	n := f.array().Keys(plan.SplitBlockKeys)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: float64(ones) / float64(f.bits.Len), FPRate: rate / float64(f.blocks),

@@ -186,12 +186,8 @@ func (a Array) Stats() umbel.Stats {
 	if a.Shape.M == 0 {
 		return umbel.Stats{}
 	}
-	nonzero := a.Cells.Nonzero()
-	n := plan.KeysInterval(a.Shape.M, a.Shape.K, nonzero)
-	if a.Copied {
-		n.Low = 0 // a key may count once per copy
-	}
-	fill := float64(nonzero) / float64(a.Shape.M)
+	n := a.Keys(func(m, ones uint64) plan.Estimate { return plan.KeysInterval(m, a.Shape.K, ones) })
+	fill := float64(a.Cells.Nonzero()) / float64(a.Shape.M)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: fill, FPRate: plan.FPRateAtFill(fill, a.Shape.K),
@@ -226,6 +222,14 @@ func (a Array) Overlap(b Array) (union, intersection plan.Estimate, err error) {
 	if err != nil {
 		return union, intersection, err
 	}
+	if a, err = a.foldTo(common); err != nil {
+		return union, intersection, err
+	}
+	if b, err = b.foldTo(common); err != nil {
+		return union, intersection, err
+	}
+	u, v := max(a.copies(), 1), max(b.copies(), 1)
+	common /= u / commonDivisor(u, v) * v // a size at which neither has copies
 	if a, err = a.foldTo(common); err != nil {
 		return union, intersection, err
 	}
