@@ -13,6 +13,10 @@ import (
 // pages are those with all their commands in sessions.
 var pages = []string{
 	"README.md",
+	"docs/choosing.md",
+	"docs/messages.md",
+	"docs/multicast.md",
+	"docs/node-http.md",
 	"docs/recipes.md",
 }
 

@@ -115,6 +115,18 @@ func (s *session) same() bool {
 	return true
 }
 
+// ready returns a command that waits until the server that a command starts in the background is
+// ready: until umbel serve accepts requests, or until others have written to the file to which
+// their output goes.
+func ready(command string) string {
+	if strings.HasPrefix(command, "umbel serve") {
+		return "until umbel health >/dev/null 2>&1; do sleep 0.05; done\n"
+	}
+	_, file, _ := strings.Cut(command, " >")
+	file, _, _ = strings.Cut(file, " ")
+	return "until test -s " + file + "; do sleep 0.05; done\n"
+}
+
 // clients are the programs that a machine may lack.
 var clients = []string{"redis-cli", "curl"}
 
@@ -124,7 +136,8 @@ const mark = "-- next step --\n"
 // runSessions runs the steps of all sessions in one shell and fills in what they print. The shell
 // has a network of its own, so the ports of servers on a page are free.
 func runSessions(t *testing.T, sessions []*session, samples string) {
-	script := "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n"
+	// On a terminal curl shows no progress when it prints a reply.
+	script := "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\ncurl() { command curl -sS \"$@\"; }\n"
 	servers := false
 	for _, s := range sessions {
 		for _, step := range s.steps {
@@ -134,9 +147,9 @@ func runSessions(t *testing.T, sessions []*session, samples string) {
 			if _, err := exec.LookPath(program); err != nil && slices.Contains(clients, program) {
 				t.Skipf("%s is not installed", program)
 			}
-			if strings.HasPrefix(command, "umbel serve") { // a reader waits until it is ready
+			if strings.HasSuffix(command, "&\n") { // a reader waits until it is ready
 				servers = true
-				script += "until umbel health >/dev/null 2>&1; do sleep 0.05; done\n"
+				script += ready(command)
 			}
 			script += "echo '" + strings.TrimSpace(mark) + "'\n"
 		}
@@ -146,12 +159,11 @@ func runSessions(t *testing.T, sessions []*session, samples string) {
 		t.Fatal(err)
 	}
 	args := []string{"bash", name}
-	if servers {
-		network := []string{"unshare", "--net", "--map-root-user", "bash", "-c", `ip link set lo up && exec "$@"`, "bash"}
-		if out, err := exec.Command(network[0], append(network[1:], "true")...).CombinedOutput(); err != nil {
-			t.Skipf("servers need a network of their own: %v: %s", err, out)
-		}
+	network := []string{"unshare", "--net", "--map-root-user", "bash", "-c", `ip link set lo up && exec "$@"`, "bash"}
+	if out, err := exec.Command(network[0], append(network[1:], "true")...).CombinedOutput(); err == nil {
 		args = append(network, args...)
+	} else if servers {
+		t.Skipf("servers need a network of their own: %v: %s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
