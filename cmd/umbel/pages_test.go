@@ -3,35 +3,52 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/pagetest"
 )
 
-// pages are those with all their commands in sessions.
-var pages = []string{
-	"README.md",
-	"docs/choosing.md",
-	"docs/messages.md",
-	"docs/multicast.md",
-	"docs/node-http.md",
-	"docs/recipes.md",
-}
-
-// Every command of a page runs, and prints what the page shows.
+// Every command of a page runs: those in sessions here, and print what the page shows; others are
+// in a script.
 func TestPages(t *testing.T) {
-	for _, page := range pages {
-		t.Run(page, func(t *testing.T) {
+	scripts := ""
+	names, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		scripts += read(t, name)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md") {
+		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join("../..", page)
-			pagetest.Run(t, file, "../../docs/samples", *update)
-			for line := range strings.Lines(read(t, file)) {
-				if strings.HasPrefix(line, "    umbel ") {
-					t.Errorf("%s has a command outside of a session: %s", page, line)
+			pagetest.Run(t, page, "../../docs/samples", *update)
+			for _, command := range indented.FindAllStringSubmatch(read(t, page), -1) {
+				if !strings.Contains(scripts, command[1]) {
+					t.Errorf("%s: no session and no script contains %q", page, command[1])
 				}
 			}
 		})
 	}
+}
+
+// indented matches a command outside of sessions, without a redirection and a comment: scripts
+// have none.
+var indented = regexp.MustCompile(`(?m)^    (umbel .*?)( > .*| +# .*)?$`)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
