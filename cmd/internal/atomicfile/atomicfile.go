@@ -21,12 +21,14 @@ var ErrInterrupted = errors.New("interrupted")
 // in the same directory, and renames it after all bytes are on disk. On an error, SIGINT or
 // SIGTERM it removes the new file. An existing file keeps its permissions, and a symbolic link
 // stays one; devices and pipes are written directly. The path "-" is an error.
-func Write(path string, write func(io.Writer) error) error { return writeMode(path, 0o666, write) }
+func Write(path string, write func(io.Writer) error) error {
+	return writeMode(path, 0o666, os.Rename, write)
+}
 
 // WriteSecret is Write for contents that only the owner of the file may read: a new file has the
 // permissions 0600.
 func WriteSecret(path string, write func(io.Writer) error) error {
-	return writeMode(path, 0o600, write)
+	return writeMode(path, 0o600, os.Rename, write)
 }
 
 // CreateSecret is WriteSecret, but it does not replace a file that has contents: the error wraps
@@ -35,7 +37,7 @@ func CreateSecret(path string, write func(io.Writer) error) error {
 	if err := checkNew(path); err != nil {
 		return err
 	}
-	return writeMode(path, 0o600, func(w io.Writer) error {
+	return writeMode(path, 0o600, os.Rename, func(w io.Writer) error {
 		if err := write(w); err != nil {
 			return err
 		}
@@ -55,8 +57,8 @@ func checkNew(path string) error {
 	return fmt.Errorf("%s: %w", path, fs.ErrExist)
 }
 
-// writeMode is Write; a new file has the permissions mode, less the umask.
-func writeMode(path string, mode fs.FileMode, write func(io.Writer) error) error {
+// writeMode is Write; a new file has the permissions mode, less the umask, and rename gives it its name.
+func writeMode(path string, mode fs.FileMode, rename func(from, to string) error, write func(io.Writer) error) error {
 	if path == "-" {
 		return errors.New("- is not standard output here; use /dev/stdout, or ./- for a file of that name")
 	}
@@ -76,7 +78,7 @@ func writeMode(path string, mode fs.FileMode, write func(io.Writer) error) error
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return replace(ctx, path, mode, write)
+	return replace(ctx, path, mode, rename, write)
 }
 
 func inPlace(path string, write func(io.Writer) error) error {
@@ -88,7 +90,7 @@ func inPlace(path string, write func(io.Writer) error) error {
 	return errors.Join(err, f.Close())
 }
 
-func replace(ctx context.Context, path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+func replace(ctx context.Context, path string, mode fs.FileMode, rename func(from, to string) error, write func(io.Writer) error) (err error) {
 	f, err := create(path, mode)
 	if err != nil {
 		return err
@@ -115,7 +117,7 @@ func replace(ctx context.Context, path string, mode fs.FileMode, write func(io.W
 	if ctx.Err() != nil {
 		return ErrInterrupted
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := rename(f.Name(), path); err != nil {
 		return err
 	}
 	syncDir(filepath.Dir(path))

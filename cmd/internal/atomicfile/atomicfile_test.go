@@ -116,7 +116,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err := replace(ctx, path, 0o666, func(w io.Writer) error {
+	err := replace(ctx, path, 0o666, os.Rename, func(w io.Writer) error {
 		cancel()
 		return text("new")(w)
 	})

@@ -2,6 +2,8 @@ package atomicfile
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -48,7 +50,7 @@ func increment(path string) error {
 	if err != nil {
 		return err
 	}
-	return replace(context.Background(), path, 0o600, text(strconv.Itoa(n+1)))
+	return replace(context.Background(), path, 0o600, os.Rename, text(strconv.Itoa(n+1)))
 }
 
 // A file that does not exist yet needs no lock.
@@ -64,4 +66,48 @@ func TestLockMissing(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the lock left a file: %v", err)
 	}
+}
+
+// An owner that replaces its file several times stays the only one: no change of another program
+// comes between its own, also if the file did not exist.
+func TestOwner(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are not locked there")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	o, err := Own(path)
+	if err != nil || !o.Missing() {
+		t.Fatalf("%v, missing %v", err, o.Missing())
+	}
+	late, err := Own(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Write(text("0")); err != nil || o.Missing() {
+		t.Fatalf("%v, missing %v", err, o.Missing())
+	}
+	if err := late.Write(text("late")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("error %v, want one that wraps ErrExist", err)
+	}
+	holds(t, path, "0")
+	var others sync.WaitGroup
+	for range 4 {
+		others.Go(func() {
+			if err := increment(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i := range 10 {
+		if err := o.Write(text(strconv.Itoa(100 + i))); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+		holds(t, path, strconv.Itoa(100+i))
+	}
+	if err := errors.Join(o.Close(), late.Close()); err != nil {
+		t.Fatal(err)
+	}
+	others.Wait()
+	holds(t, path, "113")
 }
