@@ -23,7 +23,9 @@ the entropy of its cells; the codings of its blocks follow.
 
 For a delta it prints the IDs of base and result.
 
-A filter with parts has one line per part: number, kind, cells, keys, fill, rate and size.
+A filter with parts has one line per part: number, kind, cells, keys, fill, rate and size. For a
+window it prints when a key expires after it was added. If the time of the window can be one in
+seconds since 1970, it is printed as a date; otherwise times are in ticks.
 
 For a filter on a node (--addr) it prints what the node knows without reading all cells, and
 when the filter expires. Estimates may lag behind by 1% of the keys.
@@ -57,7 +59,8 @@ type info struct {
 
 	hasher   umbel.Hasher
 	params   umbel.Params
-	ownParts int // of Parts, without parts of parts
+	expires  string // when the keys of a window do
+	ownParts int    // of Parts, without parts of parts
 }
 
 type arrayInfo struct {
@@ -132,6 +135,9 @@ func inspect(name string) (info, error) {
 		Params: map[string]float{}, Arrays: []arrayInfo{}, Parts: partsOf(s, ""), Bytes: s.Bytes(), FileBytes: size,
 		ID: wire.Identify(s).String(), hasher: s.Hasher, params: s.Params, ownParts: len(s.Parts),
 	}
+	if span, ok := windowSpan(s); ok {
+		in.expires = span.words()
+	}
 	for _, p := range s.Params {
 		in.Params[p.Name] = float(p.Value.Float())
 	}
@@ -177,6 +183,9 @@ func (in info) write(w io.Writer) error {
 	for _, line := range wrap(params, 76) {
 		t.Row(name, line)
 		name = ""
+	}
+	if in.expires != "" {
+		t.Row("keys expire", in.expires)
 	}
 	for i, p := range in.Arrays {
 		name := "cells"

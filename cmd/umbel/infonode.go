@@ -61,6 +61,9 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 		t.Row(label, line)
 		label = ""
 	}
+	if span, ok := spanOf(in.Kind, func(name string) uint64 { return uint64(in.Params[name]) }); ok {
+		t.Row("keys expire", span.words())
+	}
 	t.Row("cells", quantity.Count(in.Cells).String())
 	if in.Parts > 0 {
 		t.Row("parts", quantity.Count(in.Parts).String())

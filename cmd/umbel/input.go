@@ -127,11 +127,15 @@ func keysGiven(cmd *cobra.Command, args []string, format keys.Format) iter.Seq2[
 // readKeys yields the keys of files, and shows progress until the returned function is called.
 func readKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Seq2[[][]byte, error], func()) {
 	bar := startBar(cmd, "keys", totalBytes(files))
+	return keyBatches(format, bar.Add, readers(files)...), bar.Stop
+}
+
+func readers(files []*os.File) []io.Reader {
 	rs := make([]io.Reader, len(files))
 	for i, f := range files {
 		rs[i] = f
 	}
-	return keyBatches(format, bar.Add, rs...), bar.Stop
+	return rs
 }
 
 // newJob returns the job of hashing the keys of files on all cores, and the function that ends

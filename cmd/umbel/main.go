@@ -28,10 +28,15 @@ const (
 	exitUnreachable = 5
 	// exitInterrupted is the exit code that shells report for a program ended by ^C.
 	exitInterrupted = 130
+	// exitPipe is the exit code that shells report for a program ended since nobody reads its output.
+	exitPipe = 141
 )
 
 // errAbsent ends a verb whose query found an absent key. It isn't printed.
 var errAbsent = errors.New("absent")
+
+// errPipe ends a verb whose output nobody reads any more, after it has saved its work. It isn't printed.
+var errPipe = errors.New("standard output is closed")
 
 // codedError is an error with an exit code of its own.
 type codedError struct {
@@ -64,6 +69,8 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return exitOK
 	case err == errAbsent:
 		return exitAbsent
+	case err == errPipe:
+		return exitPipe
 	}
 	if errors.Is(err, atomicfile.ErrInterrupted) {
 		fmt.Fprintln(stderr, "umbel: interrupted; nothing was written")

@@ -85,7 +85,7 @@ func newKeyJSON(key []byte) keyJSON {
 
 // summary is the result of a verb that writes a filter.
 type summary struct {
-	File   string  `json:"file"`
+	File   string  `json:"file,omitempty"` // "": in memory only
 	Kind   string  `json:"kind"`
 	Cells  uint64  `json:"cells"`
 	K      float   `json:"k"`
@@ -120,11 +120,17 @@ func (s summary) print(cmd *cobra.Command, done string) error {
 	if isQuiet(cmd) {
 		return nil
 	}
-	return report(cmd, s.File, s, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: %s\n%s filter of %v cells, k %.4g, %v; about %s keys; false-positive rate %s\n",
-			s.File, done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)))
-		return err
-	})
+	return report(cmd, s.File, s, func(w io.Writer) error { return s.write(w, done) })
+}
+
+// write writes the summary. The filter may be in memory only, without a file.
+func (s summary) write(w io.Writer, done string) error {
+	if s.File != "" {
+		done = s.File + ": " + done
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s filter of %v cells, k %.4g, %v; about %s keys; false-positive rate %s\n",
+		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)))
+	return err
 }
 
 // wholeKeys formats an estimated number of keys.

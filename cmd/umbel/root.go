@@ -64,7 +64,7 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(usageError)
 	refuseAddr(root)
 	root.AddCommand(
-		makeCommand(), addCommand(), hasCommand(), removeCommand(), countCommand(),
+		makeCommand(), addCommand(), hasCommand(), uniqCommand(), removeCommand(), countCommand(),
 		infoCommand(), showCommand(), shellCommand(),
 		foldCommand(), unfoldCommand(), mergeCommand(), intersectCommand(), diffSetsCommand(), clearCommand(),
 		advanceCommand(), compactCommand(),

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/progress"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+)
+
+const uniqHelp = `Print the lines that were not seen before, and remember them. Lines come from the files, or from
+standard input, and are printed in their order as soon as they are read. With --known the lines
+that were seen before are printed instead, and new ones are remembered all the same.
+
+With --state the lines seen are kept in FILE for the next run; otherwise they are forgotten at the
+end. FILE is written at the end, also after ^C, SIGTERM, an error or the end of the reader of a
+pipe, and every minute if there is something new (--save); saving takes at most a twentieth of the
+time. Other programs that change FILE wait until the end.
+
+A line that was seen is never printed again, unless the program was killed after it was printed
+and before FILE was written. A line that was never seen is mistaken for a known one at the rate
+--fpr, 1 in a million unless given: it is not printed. A line is remembered after it was written.
+
+A new FILE has a filter that grows (kind scalable). It starts with room for --keys lines, by
+default 100,000 in 408 KiB, and needs 5 to 7 bytes per line at the default rate. At --max-memory
+it does not grow any more: it still remembers each line, the rate rises, and a warning is
+printed. If FILE exists, its filter is used as it is, of any kind that umbel make made.
+
+With --for TIME a line is forgotten when it was not seen for TIME: a window of --keys different
+lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line is
+forgotten at most one step late; a step is a 24th of TIME at the default rate, rounded up to whole
+seconds. Beyond --keys the rate rises, and a warning is printed.
+
+With --addr the lines are kept in filter --state of a node; make it first, for example with umbel
+make --kind scalable --fpr 1e-6 --keys 100k --allow-empty. Of several programs that read one new
+line at the same moment, more than one may print it.
+
+The summary goes to standard error. The exit code is 0, 130 after ^C, 141 if nobody reads the
+output, 2 on another error.`
+
+const uniqExample = `  umbel uniq access.log > new.log
+  umbel uniq --state seen.umb < urls.txt
+  tail -f app.log | umbel uniq --state seen.umb --for 1h
+  umbel uniq --known a.txt b.txt                    # lines that occur again
+  umbel uniq -c access.log                          # number of different lines`
+
+// uniqRun is one run of umbel uniq.
+type uniqRun struct {
+	cmd    *cobra.Command
+	state  uniqState
+	stream uniq.Stream
+	count  bool
+	warned bool
+	bar    *progress.Bar
+}
+
+func uniqCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "uniq [KEYFILE...]",
+		Short:   "print lines that were not seen before",
+		Long:    uniqHelp,
+		Example: uniqExample,
+		Args:    arguments(0, -1),
+	}
+	r := uniqRun{cmd: cmd}
+	flags := cmd.Flags()
+	flags.BoolVar(&r.stream.Known, "known", false, "print the lines that were seen before instead")
+	flags.BoolVarP(&r.count, "count", "c", false, "print only the number of lines")
+	flags.DurationVar(&r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
+	r.state.addFlags(cmd)
+	format := addFormatFlag(cmd)
+	addAddrFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r.stream.Format = format()
+		if err := r.state.check(cmd); err != nil {
+			return usageError(cmd, err)
+		}
+		interruptible(cmd)
+		files, closeFiles, err := openKeys(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer closeFiles()
+		if r.stream.Seen, err = r.state.open(cmd); err != nil {
+			return err
+		}
+		defer r.state.close()
+		return r.run(files)
+	}
+	return cmd
+}
+
+// run passes on the lines of the files, saves the state and prints the summary.
+func (r *uniqRun) run(files []*os.File) error {
+	signal.Ignore(syscall.SIGPIPE) // to save the state
+	total := totalBytes(files)
+	if total >= 0 && !term.IsTerminal(int(os.Stdout.Fd())) {
+		r.bar = startBar(r.cmd, "lines", total)
+	}
+	r.stream.Write, r.stream.Save, r.stream.Tick = r.write, r.state.save, r.tick
+	if r.state.owner == nil {
+		r.stream.Every = 0
+	}
+	err := r.stream.Run(r.cmd.Context(), readers(files)...)
+	r.bar.Stop()
+	if saved := r.state.save(); saved != nil {
+		return saved
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(r.summary(), err)
+}
+
+// write prints lines, and returns how many bytes of them were written.
+func (r *uniqRun) write(lines []byte) (int, error) {
+	if r.count {
+		return len(lines), nil
+	}
+	out := r.cmd.OutOrStdout().(*bufio.Writer)
+	n, err := out.Write(lines)
+	if err == nil {
+		err = out.Flush()
+		n -= out.Buffered()
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		err = errPipe
+	}
+	return n, err
+}
+
+// tick reports progress, and once that the filter is full.
+func (r *uniqRun) tick(bytes int64) {
+	r.bar.Add(bytes)
+	if !r.warned && r.state.full() != nil {
+		r.warned = true
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "warning: %s; lines that were seen stay known, but more new lines than --fpr will be taken for known ones\n", r.state.fullWords())
+	}
+}
+
+// uniqSummary is the result of umbel uniq.
+type uniqSummary struct {
+	summary
+	New   uint64 `json:"new"`
+	Known uint64 `json:"known"`
+}
+
+// summary prints the number of lines with --count, and what was done on standard error.
+func (r *uniqRun) summary() error {
+	s := uniqSummary{New: r.stream.New, Known: r.stream.Read - r.stream.New}
+	if r.count {
+		n := s.New
+		if r.stream.Known {
+			n = s.Known
+		}
+		if err := r.printCount(n); err != nil {
+			return err
+		}
+	}
+	if isQuiet(r.cmd) {
+		return nil
+	}
+	var err error
+	if s.summary, err = r.state.summary(r.cmd); err != nil {
+		return err
+	}
+	s.Read = &r.stream.Read
+	unit := "lines"
+	if r.stream.Format == keys.NUL {
+		unit = "keys"
+	}
+	words := fmt.Sprintf("%v %s read, %v new", quantity.Count(r.stream.Read), unit, quantity.Count(s.New))
+	r.cmd.SetOut(r.cmd.ErrOrStderr())
+	return answer(r.cmd, s, func(w io.Writer) error { return s.write(w, words) })
+}
+
+func (r *uniqRun) printCount(n uint64) error {
+	if !wantsJSON(r.cmd) {
+		_, err := fmt.Fprintln(r.cmd.OutOrStdout(), n)
+		return err
+	}
+	return jsonLine(r.cmd.OutOrStdout(), struct {
+		Keys uint64 `json:"keys"`
+	}{n})
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Numbers of different lines for which a state is made, if --keys isn't given.
+const (
+	uniqKeys       = 100_000 // in the first layer
+	uniqWindowKeys = 1_000_000
+)
+
+// uniqState is the lines that umbel uniq has seen: in memory only, in a file, or on a node.
+type uniqState struct {
+	name    string // "": in memory only
+	lasting time.Duration
+	rate    quantity.Rate
+	keys    quantity.Count
+	most    quantity.Size
+
+	owner  *atomicfile.Owner // of the file, nil for none
+	filter umbel.Filter
+	seen   *uniq.Filter
+
+	node *remote.Client
+}
+
+func (s *uniqState) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&s.name, "state", "", "`FILE` with the lines seen, which is made if it does not exist")
+	flags.DurationVar(&s.lasting, "for", 0, "forget lines that were not seen for this `TIME`, such as 1h")
+	s.rate = 1e-6
+	flags.VarP(&s.rate, "fpr", "p", "`RATE` of new lines that are taken for known ones, 1e-6 by default")
+	flags.Lookup("fpr").DefValue = ""
+	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines: at first, or per --for")
+	flags.Lookup("keys").DefValue = ""
+	flags.Var(&s.most, "max-memory", "limit of the filter's `SIZE`, none by default")
+	flags.Lookup("max-memory").DefValue = ""
+	outputFlag{name: "state"}.guard(cmd)
+}
+
+// check returns an error for flags that contradict each other.
+func (s *uniqState) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case given("for") && s.lasting < time.Second:
+		return fmt.Errorf("--for %v is too short; the clock counts seconds", s.lasting)
+	case given("save") && s.name == "":
+		return errors.New("--save needs --state")
+	case given(addrFlag) && s.name == "":
+		return errors.New("--addr needs --state, the name of a filter on the node")
+	case s.name == "" || !onNode(cmd):
+		return nil
+	}
+	for _, name := range []string{"for", "fpr", "keys", "max-memory", "save"} {
+		if given(name) {
+			return fmt.Errorf("--%s is for a state in a file; make the filter on the node with umbel make", name)
+		}
+	}
+	return nil
+}
+
+// open returns the lines seen so far.
+func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
+	if s.name != "" && onNode(cmd) {
+		return s.openOnNode(cmd)
+	}
+	stop := note(cmd, "waiting until no other program changes "+s.name)
+	err := s.load(cmd)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	if limited, ok := s.filter.(interface{ SetMaxBytes(uint64) }); ok && s.most > 0 {
+		limited.SetMaxBytes(uint64(s.most))
+	}
+	if bytes := s.filter.State().Bytes(); s.most > 0 && bytes > uint64(s.most) {
+		return nil, fmt.Errorf("the filter takes %v, more than --max-memory; give fewer --keys or a higher --fpr for a new state", quantity.Size(bytes))
+	}
+	var now func() uint64
+	if clock, err := s.clock(); err != nil {
+		return nil, err
+	} else if clock {
+		now = unixNow
+	}
+	s.seen = uniq.NewFilter(s.filter, now)
+	return s.seen, nil
+}
+
+// load sets the filter: that in the file, or a new one, which the file then has.
+func (s *uniqState) load(cmd *cobra.Command) (err error) {
+	if s.name != "" {
+		if s.owner, err = atomicfile.Own(s.name); err != nil {
+			return err
+		}
+		if !s.owner.Missing() {
+			if s.filter, _, err = container.Open(s.name, filter.All); err != nil {
+				return err
+			}
+			return s.checkShape(cmd)
+		}
+	}
+	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
+		return err
+	}
+	return s.write()
+}
+
+// newFilter makes the filter that the flags describe.
+func (s *uniqState) newFilter() (umbel.Filter, error) {
+	kind, goal := scalable.Kind, umbel.Goal{Keys: uint64(cmp.Or(s.keys, uniqKeys)), FPRate: float64(s.rate)}
+	var params umbel.Params
+	if s.lasting > 0 {
+		kind, goal.Keys = window.Kind, uint64(cmp.Or(s.keys, uniqWindowKeys))
+		seconds := uint64((s.lasting + time.Second - 1) / time.Second)
+		params = umbel.Params{{Name: "window", Value: umbel.Uint(seconds)}}
+	}
+	forecast, err := kind.Plan(goal, params)
+	if err != nil {
+		return nil, err
+	}
+	if err := container.Fits(fmt.Sprintf("a filter of %v lines", quantity.Count(goal.Keys)), forecast.Bytes); err != nil {
+		return nil, err
+	}
+	return kind.New(goal, params)
+}
+
+// checkShape returns an error if the filter of the file isn't the one that given flags describe.
+func (s *uniqState) checkShape(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	if !given("for") && !given("fpr") && !given("keys") {
+		return nil
+	}
+	want, err := s.newFilter()
+	if err != nil {
+		return err
+	}
+	fixed := func(f umbel.Filter) umbel.Params {
+		return slices.DeleteFunc(slices.Clone(f.State().Params), func(p umbel.Param) bool { return p.Name == "now" || p.Name == "max-bytes" })
+	}
+	if want.State().Kind == s.filter.State().Kind && slices.Equal(fixed(want), fixed(s.filter)) {
+		return nil
+	}
+	return fmt.Errorf("%s was made with other --for, --fpr or --keys; leave them out, or use another --state", s.name)
+}
+
+// clock reports whether the time of the filter is the system's. The time of a filter that was made
+// otherwise may be in another unit; then only umbel advance sets it.
+func (s *uniqState) clock() (bool, error) {
+	span, ok := windowSpan(s.filter.State())
+	switch {
+	case !ok:
+		return false, nil
+	case s.lasting > 0 && span.now != 0 && !span.unix():
+		return false, fmt.Errorf("the time of %s is %d, and not that of the system's clock; use another --state", s.name, span.now)
+	}
+	return s.lasting > 0 || span.unix(), nil
+}
+
+// save writes the file if the filter has changed.
+func (s *uniqState) save() error {
+	if s.owner == nil || !s.seen.Changed() {
+		return nil
+	}
+	return s.write()
+}
+
+func (s *uniqState) write() error {
+	state := s.filter.State()
+	return s.owner.Write(func(w io.Writer) error { return wire.Write(w, state) })
+}
+
+func (s *uniqState) close() {
+	if s.owner != nil {
+		s.owner.Close()
+	}
+}
+
+// full returns an error if the filter has more lines than it is planned for.
+func (s *uniqState) full() error {
+	if s.seen == nil {
+		return nil
+	}
+	return s.seen.Full()
+}
+
+// fullWords describes why the filter is full.
+func (s *uniqState) fullWords() string {
+	if _, ok := windowSpan(s.filter.State()); ok {
+		return "lines arrive faster than --keys per --for"
+	}
+	return "the filter has reached its limit of memory"
+}
+
+// summary describes the filter.
+func (s *uniqState) summary(cmd *cobra.Command) (summary, error) {
+	if s.node == nil {
+		return summarize(s.name, s.filter), nil
+	}
+	in, err := s.node.Info(cmd.Context(), s.name)
+	return summaryOf(s.name, in), err
+}
+
+// openOnNode returns the lines in the node's filter.
+func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
+	var err error
+	if s.node, err = dial(cmd); err != nil {
+		return nil, err
+	}
+	f, in, err := s.node.Filter(cmd.Context(), s.name)
+	if err != nil {
+		return nil, err
+	}
+	for _, can := range []string{"advance", "count", "remove"} {
+		if slices.Contains(in.Can, can) {
+			return nil, fmt.Errorf("%s is of kind %s, whose reply to an addition does not show whether the key was new; use a filter of kind scalable or bloom", s.name, in.Kind)
+		}
+	}
+	return nodeSeen{f}, nil
+}
+
+// nodeSeen is the lines in a filter on a node, which answers whether an addition changed it.
+type nodeSeen struct{ f *remote.Filter }
+
+func (n nodeSeen) Look(ctx context.Context, known []bool, list [][]byte) error {
+	changed, err := n.f.Keys(ctx, remote.Add, list)
+	for i, c := range changed {
+		known[i] = c == 0
+	}
+	return err
+}
+
+// Remember does nothing: Look has added the lines.
+func (nodeSeen) Remember(int) {}
