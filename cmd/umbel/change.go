@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -82,20 +83,37 @@ func clearCommand() *cobra.Command {
 
 const advanceHelp = `Set the time of the filter in FILE. Keys that are too old expire. TIME is a whole number of
 ticks since an origin of your choice: seconds, hours, numbers of log files. A new filter
-has time 0. umbel info prints the time as parameter "now".`
+has time 0. umbel info prints the time, and when keys expire.
+
+With --now the ticks are seconds since 1970, and the time is that of the system's clock. Set it
+once before the first keys are added, and then before each verb that adds or queries keys. umbel
+uniq --for does this by itself.`
 
 const advanceExample = `  umbel make --kind window --window 24 -n 1e6 -o day.umb < hour-0.txt
   umbel advance day.umb 1
-  umbel add day.umb hour-1.txt`
+  umbel add day.umb hour-1.txt
+  umbel advance hour.umb --now                      # made with --window 3600`
 
 func advanceCommand() *cobra.Command {
-	return changeCommand(&cobra.Command{
-		Use:     "advance FILE TIME",
+	cmd := &cobra.Command{
+		Use:     "advance FILE (TIME | --now)",
 		Short:   "set the time of a filter, so that old keys expire",
 		Long:    advanceHelp,
 		Example: advanceExample,
-		Args:    arguments(2, 2),
-	}, func(args []string) (change, func(*summary) string, error) {
+		Args:    arguments(1, 2),
+
+		DisableFlagsInUseLine: true,
+	}
+	now := cmd.Flags().Bool("now", false, "set the seconds since 1970")
+	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
+		switch {
+		case *now && len(args) == 2:
+			return change{}, nil, errors.New("give a time or --now, not both")
+		case *now:
+			args = append(args, strconv.FormatUint(unixNow(), 10))
+		case len(args) == 1:
+			return change{}, nil, errors.New("give the time: a number of ticks, or --now")
+		}
 		return numberChange(args, advance, (*remote.Client).Advance, "the time is %v")
 	})
 }
