@@ -24,16 +24,15 @@ type Budget struct {
 	// are. With the next updates it changes to a finer class, if Rate and the other limits permit.
 	Start uint64
 	// BytesPerSecond limits what is received after the first version: heads, indexes and objects, on
-	// average since then. An update that would exceed it is not made, and Update returns an error that
-	// wraps ErrBudget. So the limit is exceeded by a head at most, and by what the source damages. The
-	// subscriber stays in its class while the heads and deltas of that fit. Otherwise it changes to the finest
+	// average since then. The limit is exceeded by a head at most, and by what the source damages. If the
+	// bytes that lead to the version of a head are not saved yet, Update returns an error that wraps
+	// ErrBudget, and the next Update continues with the same head. So each head that was received leads to its
+	// version, and the subscriber skips those that are published meanwhile: if the class takes more than the
+	// limit, versions are late, and one whose head has expired by then is stale.
+	//
+	// The subscriber stays in its class while the heads and deltas of that fit. Otherwise it changes to the finest
 	// one that takes at most 0.8 times the limit, or to the coarsest: that needs no snapshot. To a finer one
 	// it changes when what was saved pays for the change.
-	//
-	// If the heads and deltas of the coarsest class fit, the subscriber becomes exact again, usually after a
-	// few deltas. One that has fallen so far behind that a snapshot is the cheapest way first saves the bytes
-	// of one. If no class fits, it skips versions: one arrives about as often as the limit saves a head, an
-	// index and the cheapest way to it.
 	BytesPerSecond uint64
 	// Memory is the number of bytes of memory that the cells may take. Unlike SubscriberOptions.Limits it
 	// selects a class that fits.

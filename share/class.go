@@ -40,7 +40,8 @@ type draft struct {
 // committed or reverted. If changed is not nil, the state differs from the last version in no other words.
 func (c *class) draft(s umbel.State, changed wordLists, version uint64) *draft {
 	d := &draft{class: c, state: s, tree: c.tree}
-	d.connected = c.head != nil && c.history.add(s, changed, s.Bytes()/8/4)
+	// As many words as of the whole filter, so that its classes have deltas from the same versions.
+	d.connected = c.head != nil && c.history.add(s, changed, s.Bytes()/8*c.fold/4)
 	if d.connected {
 		d.tree.UpdateLeaves(c.history.state, c.history.newest().leaves)
 	} else {

@@ -82,9 +82,8 @@ func (m *meter) afford(bytes uint64) error {
 // pace estimates the bytes per second that the deltas and heads of each class take: an average over about
 // five minutes.
 type pace struct {
-	last     *Head
-	classes  map[uint64]float64
-	versions float64 // per second
+	last    *Head
+	classes map[uint64]float64
 }
 
 const paceMemory = 5 * time.Minute
@@ -100,10 +99,6 @@ func (p *pace) note(h *Head, bytes int) {
 	elapsed := h.Time.Sub(last.Time).Seconds()
 	versions := float64(h.Version - last.Version)
 	weight := -math.Expm1(-elapsed / paceMemory.Seconds())
-	if p.classes == nil {
-		p.versions = versions / elapsed
-	}
-	p.versions += weight * (versions/elapsed - p.versions)
 	old := p.classes
 	p.classes = make(map[uint64]float64, len(h.Classes))
 	for _, c := range h.Classes {

@@ -55,7 +55,7 @@ type PublisherOptions struct {
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
 //
 // Of the filter and of each fold class it keeps a copy of the last version, 7 % of its memory in hashes and
-// counts, and the words that changed before it: at most half of the memory of the copy.
+// counts, and the words that changed before it: at most half of the memory of the filter that is not folded.
 type Publisher struct {
 	o       PublisherOptions
 	stream  Stream

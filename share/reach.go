@@ -20,6 +20,7 @@ type reacher struct {
 	fetched func(r Ref, data []byte)     // called with each object of a recipe
 	keep    bool                         // the bytes of snapshots are needed later
 	note    func(what string, err error) // called when a way fails and another is tried
+	indexes map[Ref][]byte               // those that were fetched; nil if they are not kept
 }
 
 // maxTries is the number of ways that are tried.
@@ -89,8 +90,10 @@ func (r *reacher) isFinal(ctx context.Context, err error) bool {
 
 // index returns the index of a head, with the deltas of the page for the base.
 func (r *reacher) index(ctx context.Context, h *Head, base *start) (*Index, error) {
-	if err := r.pay(h.Index.Bytes); err != nil {
-		return nil, err
+	if _, ok := r.indexes[h.Index]; !ok {
+		if err := r.pay(h.Index.Bytes); err != nil {
+			return nil, err
+		}
 	}
 	x, err := r.readIndex(ctx, h.Index)
 	if err != nil || base == nil {
@@ -126,9 +129,15 @@ func (r *reacher) readIndex(ctx context.Context, ref Ref) (*Index, error) {
 	if ref.Bytes > maxIndex {
 		return nil, fmt.Errorf("share: an index of %d bytes, want at most %d: %w", ref.Bytes, maxIndex, ErrCorrupt)
 	}
-	b, err := fetch(ctx, r.source, ref)
-	if err != nil {
-		return nil, err
+	b, ok := r.indexes[ref]
+	if !ok {
+		var err error
+		if b, err = fetch(ctx, r.source, ref); err != nil {
+			return nil, err
+		}
+		if r.indexes != nil {
+			r.indexes[ref] = b
+		}
 	}
 	x := new(Index)
 	return x, x.UnmarshalBinary(b)

@@ -116,19 +116,22 @@ func TestBytesPerSecond(t *testing.T) {
 	p.publish(set(t, m, 0, n))
 	s := p.subscriber(share.SubscriberOptions{Budget: share.Budget{Start: 1, BytesPerSecond: limit}})
 	update(t, s)
-	begun, first, key := p.now, s.Counters().Received, uint64(0)
+	begun, first, key, keys := p.now, s.Counters().Received, uint64(0), []uint64{0} // of the versions
 	finest, waits := uint64(16), 0
 	phase := func(seconds int, changed uint64) {
 		t.Helper()
 		for range seconds {
 			key += changed
+			keys = append(keys, key)
 			p.publish(set(t, m, key, key+n))
 			if err := s.Update(t.Context()); errors.Is(err, share.ErrBudget) {
 				waits++
 			} else if err != nil {
 				t.Fatal(err)
-			} else {
-				wantFold(t, s, set(t, m, key, key+n), s.View().Fold())
+			} else { // perhaps the version for which it has saved
+				v := s.View()
+				from := keys[v.Head().Version-1]
+				wantFold(t, s, set(t, m, from, from+n), v.Fold())
 			}
 			received := s.Counters().Received - first
 			if most := limit*uint64(p.now.Sub(begun)/time.Second) + 1000; received > most {

@@ -34,15 +34,15 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 			continue
 		}
 		wait, began, accepted := period, time.Now(), s.last
-		b, watched, err := s.nextHead(ctx, period, last)
-		if err != nil {
-			s.class = 0
+		_, watched := s.o.Source.(Watcher)
+		unchanged, err := false, error(nil)
+		if s.target != nil {
+			err = s.follow(ctx, s.target)
+		} else {
+			unchanged, err = s.followNext(ctx, period, last)
 		}
-		unchanged := err == nil && bytes.Equal(b, last)
-		if err == nil && !unchanged {
-			if err = s.apply(ctx, b); err == nil || errors.Is(err, ErrStale) {
-				last = s.signed
-			}
+		if !unchanged && (err == nil || errors.Is(err, ErrStale)) {
+			last = s.signed
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -75,11 +75,23 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	}
 }
 
-// nextHead returns the head, and whether the source can wait until it changes. If the source waits too
+// followNext reads the next head, and follows it unless it is the last one.
+func (s *Subscriber) followNext(ctx context.Context, period time.Duration, last []byte) (unchanged bool, err error) {
+	b, err := s.nextHead(ctx, period, last)
+	if err != nil {
+		s.class = 0
+		return false, err
+	}
+	if bytes.Equal(b, last) {
+		return true, nil
+	}
+	return false, s.apply(ctx, b)
+}
+
+// nextHead returns the head, if the source can wait for that once it has changed. If the source waits too
 // long, it requests the head whether it changed or not.
-func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []byte) (b []byte, watched bool, err error) {
-	w, ok := s.o.Source.(Watcher)
-	if ok && last != nil {
+func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []byte) (b []byte, err error) {
+	if w, ok := s.o.Source.(Watcher); ok && last != nil {
 		limited, cancel := context.WithTimeout(ctx, s.watchTime(period))
 		defer cancel()
 		b, err = w.WatchRecord(limited, s.record(), last)
@@ -87,11 +99,10 @@ func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []
 			s.meter.count(b)
 		}
 		if limited.Err() == nil || ctx.Err() != nil {
-			return b, true, err
+			return b, err
 		}
 	}
-	b, err = s.readRecord(ctx, s.record())
-	return b, ok, err
+	return s.readRecord(ctx, s.record())
 }
 
 // watchTime returns for how long a source may wait for the next head. A shorter time would end long polls

@@ -1,66 +1,52 @@
 package share
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
-// A subscriber with a limit begins an update when it has saved for what the update will take then: versions
-// that are published meanwhile make it longer, and an update that must be given up wastes a head and an index.
+// target is a head whose version is fetched next. If its bytes must wait for the budget, it stays the target: the
+// way to a later version would become longer while it is saved for. Versions are skipped instead.
+type target struct {
+	head    *Head
+	signed  []byte
+	indexes map[Ref][]byte // the index and its page, once they were fetched
+}
 
-// afford is meter.afford for objects of a head. If the bytes must wait, the next update waits until all that it
-// takes is saved.
-func (s *Subscriber) afford(h *Head, bytes uint64) error {
-	err := s.meter.afford(bytes)
-	if err != nil {
-		s.needed = s.grown(h, s.meter.received.Load()-s.spent+bytes, 0)
+func newTarget(h *Head, signed []byte) *target { return &target{h, signed, make(map[Ref][]byte)} }
+
+// follow makes the version of a target the one that answers. If its bytes must wait, the next update continues with
+// the target, and otherwise begins with a head.
+func (s *Subscriber) follow(ctx context.Context, t *target) error {
+	s.target = nil
+	err := s.advance(ctx, t)
+	if errors.Is(err, ErrBudget) {
+		s.target = t
 	}
 	return err
 }
 
-// affordIndexed is afford for an index of a head and what it leads to, before the index is fetched. Other ways
-// from the base than by the index are always affordable.
-func (s *Subscriber) affordIndexed(h *Head, base *start) error {
-	if base == nil || h.Version-base.version <= uint64(len(h.Deltas)) {
-		return nil
+// afford is meter.afford for objects of a target. If the bytes must wait, so does the next update.
+func (s *Subscriber) afford(bytes uint64) error {
+	err := s.meter.afford(bytes)
+	if err != nil {
+		s.needed = bytes
 	}
-	c := h.class()
-	return s.afford(h, 2*h.Index.Bytes+min(longWay(c.Delta*(h.Version-base.version)), c.Snapshot))
+	return err
 }
 
-// nextBytes returns the bytes to save before the update after a head of some bytes. Saving them ends at the half of
-// the head's validity: it may have to be renewed only.
+// nextBytes returns the bytes to save before the head after h is read, of which h is about as long: those of the
+// head and of a delta, so that the version is fetched while its head is new. Saving them ends at the half of the
+// validity: the head may have to be renewed only.
 func (s *Subscriber) nextBytes(h *Head, head uint64) uint64 {
 	if s.meter.limit == 0 {
 		return 0
 	}
-	bytes := float64(s.grown(h, head, 1))
 	half := h.Expires().Sub(s.o.Now()) / 2
-	return uint64(max(0, min(bytes, s.meter.allowance()+float64(s.meter.limit)*max(half, time.Second).Seconds())))
+	until := s.meter.allowance() + float64(s.meter.limit)*max(half, time.Second).Seconds()
+	return uint64(max(0, min(float64(head+h.class().Delta), until)))
 }
-
-// grown returns the bytes that an update takes when they are saved, if it took some bytes now and at least so many
-// versions are published meanwhile: at most 1.5 snapshots and indexes, if these are more.
-func (s *Subscriber) grown(h *Head, bytes, versions uint64) uint64 {
-	c := h.class()
-	most := max(bytes, 2*h.Index.Bytes+c.Snapshot+c.Snapshot/2)
-	if c.Delta == 0 {
-		return bytes
-	}
-	saved, limit := s.meter.allowance(), float64(s.meter.limit)
-	for ; ; versions++ {
-		needed := bytes + c.Delta*versions
-		if versions > uint64(MaxHeadDeltas) {
-			needed = bytes + 2*h.Index.Bytes + longWay(c.Delta*versions)
-		}
-		if needed >= most || versions > horizon {
-			return most
-		}
-		if wait := max(0, float64(needed)-saved) / limit; wait*s.pace.versions <= float64(versions) {
-			return needed
-		}
-	}
-}
-
-// longWay returns about how many bytes the deltas of the ladder take, instead of those from version to version.
-func longWay(bytes uint64) uint64 { return bytes + bytes/4 }
 
 // class returns the class of a head as the head announces it; its bytes are zero if it announces none.
 func (h *Head) class() Class {

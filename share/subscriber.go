@@ -78,8 +78,8 @@ type Subscriber struct {
 	class   uint64 // the factor of the class whose record is read next; 0 and 1 are the whole filter
 	meter   meter
 	pace    pace
+	target  *target   // the version that the budget does not permit yet, nil if there is none
 	needed  uint64    // bytes that the next update takes, if it waits for them
-	spent   uint64    // bytes that had been received before this update
 	refused time.Time // when a change to a finer class failed
 	view    atomic.Pointer[View]
 	answers atomic.Pointer[answers]

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Update fetches the head and what leads to its version, and answers from that version from then on.
-// After an error the subscriber has its last version until that expires. The error wraps ErrNotFound,
+// Update fetches the head and what leads to its version, and answers from that version from then on. If the last
+// head still waits for bytes (Budget.BytesPerSecond), it continues with that one. After an error the subscriber has its last version until that expires. The error wraps ErrNotFound,
 // ErrSignature, ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, ErrBudget, umbel.ErrLimit, or is that of the
 // source or the cache. It wraps ErrStale if the version was applied, but its head has expired.
 func (s *Subscriber) Update(ctx context.Context) (err error) {
@@ -24,6 +24,9 @@ func (s *Subscriber) Update(ctx context.Context) (err error) {
 	}()
 	if d := s.pause(); d > 0 {
 		return fmt.Errorf("share: the next head must wait for %v: %w", d.Round(time.Millisecond), ErrBudget)
+	}
+	if s.target != nil {
+		return s.follow(ctx, s.target)
 	}
 	b, err := s.readRecord(ctx, s.record())
 	if err != nil {
@@ -46,7 +49,7 @@ func (s *Subscriber) ended(err error) {
 func (s *Subscriber) pause() time.Duration {
 	d := s.meter.wait(s.needed)
 	if d == 0 {
-		s.needed, s.spent = 0, s.meter.received.Load()
+		s.needed = 0
 	}
 	return d
 }
@@ -75,19 +78,19 @@ func (s *Subscriber) apply(ctx context.Context, signed []byte) error {
 func (s *Subscriber) followBest(ctx context.Context, h *Head, signed []byte) error {
 	best, fold, err := s.headOf(ctx, h, signed)
 	if err == nil && fold == h.Fold {
-		return s.follow(ctx, h, signed)
+		return s.follow(ctx, newTarget(h, signed))
 	}
 	if err == nil {
 		var other *Head
 		if other, err = s.openHead(best, fold); err == nil {
-			err = s.follow(ctx, other, best)
+			err = s.follow(ctx, newTarget(other, best))
 		}
 	}
 	if err != nil && fold < h.Fold && h.Fold == s.heldFold() && ctx.Err() == nil {
 		// The subscriber has a class that it can follow meanwhile.
 		s.refused, s.needed = s.o.Now(), 0
 		s.o.Log.Warn("the class stays, because a finer one cannot be followed", "class", h.Fold, "finer", fold, "error", err)
-		return s.follow(ctx, h, signed)
+		return s.follow(ctx, newTarget(h, signed))
 	}
 	return err
 }
@@ -104,22 +107,19 @@ func (s *Subscriber) openHead(signed []byte, fold uint64) (*Head, error) {
 	return h, s.checkOrder(h, s.o.Now())
 }
 
-// follow makes the version of a head the one that answers.
-func (s *Subscriber) follow(ctx context.Context, h *Head, signed []byte) error {
-	now := s.o.Now()
+// advance makes the version of a target the one that answers.
+func (s *Subscriber) advance(ctx context.Context, t *target) error {
+	h, signed, now := t.head, t.signed, s.o.Now()
 	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) && v.head.Fold == h.Fold {
 		s.class, s.signed = h.Fold, signed
 		s.count(func(c *Counters) { c.LastUpdated = now })
 		return v.check(now) // it is exact for as long as it was when the head was new
 	}
 	r := reacher{
-		source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: func(bytes uint64) error { return s.afford(h, bytes) }, fetched: s.fetched, note: s.resync,
-		keep: s.o.Cache != nil || s.mayRefine(h),
+		source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync,
+		keep: s.o.Cache != nil || s.mayRefine(h), indexes: t.indexes,
 	}
 	base := s.base(h)
-	if err := s.affordIndexed(h, base.base(h)); err != nil {
-		return err
-	}
 	got, err := r.reach(ctx, h, base)
 	if err != nil {
 		return err
