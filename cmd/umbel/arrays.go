@@ -105,8 +105,7 @@ func (p stateArray) heading(w io.Writer, apart bool) {
 	fmt.Fprintf(w, "%s%s, cells %d\n", p.where(), p.kind, p.index)
 }
 
-// choose returns the arrays that --part and --array select, all if neither is given. An SVG
-// drawing shows one array.
+// choose returns the arrays that --part and --array select, all if neither is given.
 func (what show) choose(all []stateArray) ([]stateArray, error) {
 	if what.part != "" && !slices.ContainsFunc(all, func(p stateArray) bool { return within(p.part, what.part) }) {
 		return nil, fmt.Errorf("no part %s; umbel info lists the parts", what.part)
@@ -122,8 +121,6 @@ func (what show) choose(all []stateArray) ([]stateArray, error) {
 		return nil, fmt.Errorf("no array %d of cells; umbel info lists the arrays, from 0", what.array)
 	case len(all) == 0:
 		return nil, errors.New("the filter has no cells")
-	case len(chosen) > 1 && what.svg != "":
-		return nil, fmt.Errorf("a drawing shows 1 array, and %d are selected; choose one with --part or --array", len(chosen))
 	}
 	return chosen, nil
 }

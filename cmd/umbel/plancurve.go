@@ -96,7 +96,8 @@ func drawCurve(n, z float64, whole, fine []plan.CompressionPoint) picture.Chart 
 	}
 	return picture.Chart{
 		Title: fmt.Sprintf("%s keys, %.4g bits sent per key", quantity.Count(n), z),
-		X:     "cells set per key", Y: "false-positive rate", Lines: []picture.Line{compressed, plain},
+		X:     picture.Axis{Name: "cells set per key"}, Y: picture.Axis{Name: "false-positive rate", Log: true, Percent: true},
+		Lines: []picture.Line{compressed, plain},
 	}
 }
 

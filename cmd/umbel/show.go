@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,8 +22,11 @@ For a large filter the first cells are printed; --from and --cells select others
 with several arrays of cells, or with parts, all arrays are printed; --part and --array select
 some.
 
---map draws the cells in braille, --svg writes a drawing, and --histogram prints the number of
-cells with each value. With --json one object is printed per cell or value.`
+--map draws the cells in braille, and --svg writes a drawing. For a large filter both show the fill
+ratio, and how many cells are set in each block of 512 bits (a cache line) next to the binomial
+distribution, which independent cells would have. For several large arrays they show the fill
+ratio of each. --histogram prints the number of cells with each value. With --json one object is
+printed per cell or value.`
 
 const showExample = `  umbel show tiny.umb
   umbel show words.umb --from 4096 --cells 16
@@ -57,7 +61,7 @@ func showCommand() *cobra.Command {
 	flags.StringVar(&what.part, "part", "", "`NUMBER` of a part, as printed by umbel info")
 	flags.IntVar(&what.array, "array", -1, "`NUMBER` of an array of cells, from 0")
 	flags.Lookup("array").DefValue = ""
-	flags.BoolVar(&what.braille, "map", false, "draw the cells in braille")
+	flags.BoolVar(&what.braille, "map", false, "draw the cells in braille, or the loads of the blocks of a large filter")
 	flags.BoolVar(&what.histogram, "histogram", false, "print the number of cells with each value")
 	flags.StringVar(&what.svg, "svg", "", "write a drawing to `FILE`, - for standard output")
 	outputFlag{name: "svg", heads: []string{"<svg "}}.guard(cmd)
@@ -79,11 +83,22 @@ func (what show) write(w io.Writer, s umbel.State, file string, asJSON bool) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	parts := make([]picture.Part, len(arrays))
 	for i, p := range arrays {
 		v, err := what.view(p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
+		parts[i] = picture.Part{Name: p.where() + p.kind, View: v}
+	}
+	isLarge := func(p picture.Part) bool { return p.View.Cells > picture.MaxBraille }
+	switch {
+	case what.svg != "":
+		return writeSVG(w, what.svg, file, parts)
+	case what.braille && slices.ContainsFunc(parts, isLarge):
+		return picture.Overview(w, parts)
+	}
+	for i, p := range arrays {
 		of := arrayRef{}
 		if len(arrays) > 1 {
 			of = arrayRef{Part: p.part, Array: &p.index}
@@ -91,13 +106,12 @@ func (what show) write(w io.Writer, s umbel.State, file string, asJSON bool) err
 				p.heading(w, i > 0)
 			}
 		}
+		v := parts[i].View
 		switch {
 		case what.braille:
 			err = picture.Braille(w, v)
 		case what.histogram:
 			err = writeHistogram(w, v, of, asJSON)
-		case what.svg != "":
-			err = writeSVG(w, what.svg, file+": "+p.kind, v)
 		default:
 			err = writeCells(w, v, of, asJSON)
 		}
@@ -170,11 +184,20 @@ func writeCells(w io.Writer, v picture.View, of arrayRef, asJSON bool) error {
 	return nil
 }
 
-func writeSVG(w io.Writer, name, title string, v picture.View) error {
-	if name == "-" {
-		return picture.SVG(w, title, v)
+// writeSVG draws the cells of a small array, and an overview of others.
+func writeSVG(w io.Writer, name, file string, parts []picture.Part) error {
+	draw := func(w io.Writer) error { return picture.OverviewSVG(w, file, parts) }
+	if len(parts) == 1 {
+		title := file + ": " + parts[0].Name
+		draw = func(w io.Writer) error { return picture.OverviewSVG(w, title, parts) }
+		if parts[0].View.Cells <= picture.MaxSVG {
+			draw = func(w io.Writer) error { return picture.SVG(w, title, parts[0].View) }
+		}
 	}
-	return atomicfile.Write(name, func(w io.Writer) error { return picture.SVG(w, title, v) })
+	if name == "-" {
+		return draw(w)
+	}
+	return atomicfile.Write(name, draw)
 }
 
 // valueJSON is a line of the histogram in JSON.
