@@ -235,7 +235,8 @@ func TestRun(t *testing.T) {
 	}
 	var md strings.Builder
 	r.markdown(&md)
-	for _, s := range []string{"| umbel bloom | 11.00 |", "## Targets", "| prefetch a line |", "| ideal | 9", "| umbel, copies per second: "} {
+	r.targets(&md)
+	for _, s := range []string{"| umbel bloom | 11.00 |", "# Targets\n", "| prefetch a line |", "| ideal | 9", "| umbel, copies per second: "} {
 		if !strings.Contains(md.String(), s) {
 			t.Errorf("no %q in the Markdown", s)
 		}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -183,12 +184,21 @@ func (r *Report) measure(w selection, o options, p *progress) error {
 	return nil
 }
 
-// print writes the report to standard output and, if file is not empty, to a file.
+// print writes the report to standard output and, if file is not empty, to a file, with the
+// targets in the file of the same name in the directory targets next to it.
 func (r *Report) print(asJSON bool, file string) error {
-	var md bytes.Buffer
+	var md, targets bytes.Buffer
 	r.markdown(&md)
+	r.targets(&targets)
 	if file != "" {
 		if err := os.WriteFile(file, md.Bytes(), 0o666); err != nil {
+			return err
+		}
+		file = filepath.Join(filepath.Dir(file), "targets", filepath.Base(file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, targets.Bytes(), 0o666); err != nil {
 			return err
 		}
 	}

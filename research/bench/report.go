@@ -97,10 +97,13 @@ func (r *Report) markdown(w io.Writer) {
 	for _, t := range r.Tables {
 		t.markdown(w)
 	}
-	if len(r.Targets) == 0 {
-		return
-	}
-	fmt.Fprint(w, "## Targets\n\nRatios of the best times, with ratios of the medians in brackets.\n\n| claim | target | measured | |\n| --- | --- | --- | --- |\n")
+}
+
+// targets writes which targets of the project were met: the page next to markdown's in the
+// directory targets.
+func (r *Report) targets(w io.Writer) {
+	fmt.Fprintf(w, "# Targets\n\n    %s\n\n%s; ratios of the best times, with ratios of the medians in brackets.\n\n", r.Command, r.Date)
+	fmt.Fprint(w, "| claim | target | measured | |\n| --- | --- | --- | --- |\n")
 	for _, v := range r.Targets {
 		line(w, []string{v.Claim, v.Want, v.Measured, v.word()})
 	}

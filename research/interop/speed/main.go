@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.IntVar(&o.requests, "requests", 0, "commands per measurement; 0 for about a second")
 	only := flags.String("only", "", "measure only the sections whose names match this regular expression")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.StringVar(&o.md, "md", "", "write Markdown to this file")
+	flags.StringVar(&o.md, "md", "", "write Markdown to this file, and targets to the one of the same name in the directory targets next to it")
 	flags.StringVar(&o.program, "program", "", "measure this umbel instead of the one in this checkout")
 	flags.BoolVar(&o.full, "full", false, "include measurements that take minutes: filters of 1 GiB, 100,000 filters")
 	serve := flags.String("serve", "", "run as a server made with redcon or gnet")
@@ -76,7 +77,14 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if o.md != "" {
-		return os.WriteFile(o.md, []byte(report.markdown()), 0o666)
+		if err := os.WriteFile(o.md, []byte(report.markdown()), 0o666); err != nil {
+			return err
+		}
+		targets := filepath.Join(filepath.Dir(o.md), "targets", filepath.Base(o.md))
+		if err := os.MkdirAll(filepath.Dir(targets), 0o777); err != nil {
+			return err
+		}
+		return os.WriteFile(targets, []byte(report.targets()), 0o666)
 	}
 	if o.json {
 		e := json.NewEncoder(stdout)

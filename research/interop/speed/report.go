@@ -68,18 +68,22 @@ func (r *Report) markdown() string {
 			fmt.Fprintf(&b, "| %s | %s |\n", row.Name, strings.Join(row.Cells, " | "))
 		}
 	}
-	if len(r.Targets) > 0 {
-		b.WriteString("\n## Targets\n\n| claim | target | measured | |\n| --- | ---: | ---: | --- |\n")
-		for _, t := range r.Targets {
-			bound, word := "at least", "met"
-			if t.AtMost {
-				bound = "at most"
-			}
-			if !t.met() {
-				word = "**not met**"
-			}
-			fmt.Fprintf(&b, "| %s | %s %.4g%s | %.4g%s | %s |\n", t.Claim, bound, t.Want, t.Unit, t.Measured, t.Unit, word)
+	return b.String()
+}
+
+// targets is the page of the targets of the project and whether they were met.
+func (r *Report) targets() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Targets\n\n    %s\n\n%s\n\n| claim | target | measured | |\n| --- | ---: | ---: | --- |\n", r.Command, r.Date)
+	for _, t := range r.Targets {
+		bound, word := "at least", "met"
+		if t.AtMost {
+			bound = "at most"
 		}
+		if !t.met() {
+			word = "**not met**"
+		}
+		fmt.Fprintf(&b, "| %s | %s %.4g%s | %.4g%s | %s |\n", t.Claim, bound, t.Want, t.Unit, t.Measured, t.Unit, word)
 	}
 	return b.String()
 }
