@@ -40,8 +40,7 @@ func addCommand() *cobra.Command {
 		var read uint64
 		return change{
 				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-					files, closeFiles, err := openKeys(cmd, args[1:])
-					err = hintKeys(cmd, args[0], err)
+					files, closeFiles, err := openKeysFor(cmd, args[0], args[1:])
 					if err != nil {
 						return nil, err
 					}

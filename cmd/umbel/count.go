@@ -12,7 +12,7 @@ import (
 )
 
 const countHelp = `Print how often each key was added to the filter in FILE and not removed. Without KEY the keys
-are read from standard input. The count is never too low; it is too high as rarely as the
+are read from the files of -f or from standard input. The count is never too low; it is too high as rarely as the
 filter returns a false positive. If all counters of a key are at their maximum, the count is
 unknown.
 
@@ -30,10 +30,14 @@ func countCommand() *cobra.Command {
 		Example: countExample,
 		Args:    arguments(1, -1),
 	}
-	format := addFormatFlag(cmd)
+	keysOf, _ := addKeyFlags(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := targetOf(cmd)
+		if err != nil {
+			return err
+		}
+		list, err := keysOf(args)
 		if err != nil {
 			return err
 		}
@@ -43,7 +47,7 @@ func countCommand() *cobra.Command {
 		}
 		out := bufio.NewWriter(cmd.OutOrStdout())
 		absent := false
-		err = counter.Each(cmd.Context(), remote.Count, keysGiven(cmd, args[1:], format()), func(list [][]byte, ns []uint64) error {
+		err = counter.Each(cmd.Context(), remote.Count, list, func(list [][]byte, ns []uint64) error {
 			for i, key := range list {
 				absent = absent || ns[i] == 0
 				if isQuiet(cmd) {

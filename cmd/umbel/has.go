@@ -15,9 +15,10 @@ import (
 )
 
 const hasHelp = `Query the filter in FILE for the keys, and print those that may be present, in order. Without
-KEY the keys are read from standard input, and answered as they arrive. A KEY of - is the key "-".
+KEY the keys are read from the files of -f or from standard input, and answered as they arrive. A
+FILE, KEY or KEYFILE of - is standard input.
 
-The exit code is 0 if all keys may be present, 1 if some are absent, 3 if the filter of a
+The exit code is 0 if all keys may be present, or there are none, 1 if some are absent, 3 if the filter of a
 replica is out of date, 2 on another error.
 
 With -q nothing is printed, only the exit code is set. With --json one object is printed per key, present
@@ -56,10 +57,14 @@ func hasCommand() *cobra.Command {
 	flags.BoolVar(&q.explain, "explain", false, "print the cells of each key, and which are zero")
 	cmd.MarkFlagsMutuallyExclusive("count", "explain")
 	cmd.MarkFlagsMutuallyExclusive("invert", "explain")
-	format := addFormatFlag(cmd)
+	keysOf, format := addKeyFlags(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := targetOf(cmd)
+		if err != nil {
+			return err
+		}
+		list, err := keysOf(args)
 		if err != nil {
 			return err
 		}
@@ -69,7 +74,7 @@ func hasCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.Each(cmd.Context(), remote.Has, keysGiven(cmd, args[1:], q.format), q.answered); err != nil {
+		if err := a.Each(cmd.Context(), remote.Has, list, q.answered); err != nil {
 			return err
 		}
 		err = q.end()
@@ -84,7 +89,7 @@ func hasCommand() *cobra.Command {
 // hintKeyFile prints how to query the keys in a file, if the key is the name of one.
 func hintKeyFile(cmd *cobra.Command, file, key string) {
 	if info, err := os.Stat(key); err == nil && info.Mode().IsRegular() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s was queried as a key; to query the keys in that file: umbel has %s < %s\n", key, file, key)
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s was queried as a key; to query the keys in that file: umbel has %s -f %s\n", key, file, key)
 	}
 }
 
@@ -133,7 +138,7 @@ func (q *hasRun) print(key []byte, has bool) error {
 		return nil
 	}
 	q.out.Write(key)
-	return q.out.WriteByte(byte(q.format))
+	return q.out.WriteByte(q.format.Separator)
 }
 
 // end prints the counts, and returns errAbsent if a key is absent.

@@ -8,8 +8,11 @@ import (
 	"iter"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
@@ -17,15 +20,30 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
-// addFormatFlag adds -0, and returns a function for its value.
+// addFormatFlag adds -0 and --text, and returns a function for their value.
 func addFormatFlag(cmd *cobra.Command) func() keys.Format {
 	nul := cmd.Flags().BoolP("null", "0", false, "keys end at a zero byte instead of a newline")
+	binary := cmd.Flags().BoolP("text", "a", false, "accept key files that are compressed or contain zero bytes, as if they were text")
 	return func() keys.Format {
+		f := keys.Lines
 		if *nul {
-			return keys.NUL
+			f = keys.NUL
 		}
-		return keys.Lines
+		f.Binary = *binary
+		return f
 	}
+}
+
+// binaryHint adds to the error of a key file that isn't text how to read its keys.
+func binaryHint(cmd *cobra.Command, err error) error {
+	e, ok := errors.AsType[*keys.BinaryError](err)
+	switch {
+	case !ok:
+		return err
+	case e.Compression == "":
+		return fmt.Errorf("%w; give -0 if keys end at a zero byte, or --text to take its lines as they are", e)
+	}
+	return fmt.Errorf("%w; decompress it: %s | %s ..., or give --text to take its bytes as they are", e, strings.TrimSpace(e.Cat+" "+e.Name), cmd.CommandPath())
 }
 
 // openKeys opens the key files. "-", or no name, is standard input. The function that it
@@ -51,6 +69,15 @@ func openKeys(cmd *cobra.Command, names []string) ([]*os.File, func(), error) {
 	return files, closeAll, nil
 }
 
+// openKeysFor opens the key files for a filter in a file. Only one of both can be standard input.
+func openKeysFor(cmd *cobra.Command, filter string, names []string) ([]*os.File, func(), error) {
+	if filter == "-" && (len(names) == 0 || slices.Contains(names, "-")) {
+		return nil, nil, usageError(cmd, errors.New("the filter and the keys can't both come from standard input"))
+	}
+	files, closeFiles, err := openKeys(cmd, names)
+	return files, closeFiles, hintKeys(cmd, filter, err)
+}
+
 // hintKeys adds, to the error of a key file that does not exist, how to give keys themselves.
 func hintKeys(cmd *cobra.Command, file string, err error) error {
 	missing, ok := errors.AsType[*fs.PathError](err)
@@ -62,7 +89,7 @@ func hintKeys(cmd *cobra.Command, file string, err error) error {
 
 func openKeyFile(cmd *cobra.Command, name string) (*os.File, error) {
 	if name == "-" {
-		return cmd.InOrStdin().(*os.File), nil
+		return standardInput(cmd), nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -112,16 +139,47 @@ func keyBatches(format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2
 	}
 }
 
-// keysGiven yields the arguments, or the keys on standard input if there are none.
-func keysGiven(cmd *cobra.Command, args []string, format keys.Format) iter.Seq2[[][]byte, error] {
-	if len(args) == 0 {
-		return keyBatches(format, nil, cmd.InOrStdin())
+// standardInput returns the file of standard input. If it is a terminal, it prints how to end the keys.
+func standardInput(cmd *cobra.Command) *os.File {
+	f := cmd.InOrStdin().(*os.File)
+	if term.IsTerminal(int(f.Fd())) && !isQuiet(cmd) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: reading keys from the terminal, one per line; end them with ^D")
 	}
-	list := make([][]byte, len(args))
-	for i, a := range args {
-		list[i] = []byte(a)
-	}
-	return func(yield func([][]byte, error) bool) { yield(list, nil) }
+	return f
+}
+
+// addKeyFlags adds -f and the flags of formats to a verb whose arguments are a filter and keys. The
+// function keysOf yields the keys: the arguments, those in the files of -f, or those on standard input
+// if there are neither or the argument is "-".
+func addKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]byte, error], error), format func() keys.Format) {
+	names := cmd.Flags().StringArrayP("file", "f", nil, "read keys from `KEYFILE`; - is standard input")
+	format = addFormatFlag(cmd)
+	return func(args []string) (iter.Seq2[[][]byte, error], error) {
+		from, given := *names, args[1:]
+		switch {
+		case len(from) > 0 && len(given) > 0:
+			return nil, usageError(cmd, errors.New("give keys or -f, not both"))
+		case len(from) > 0:
+		case len(given) == 0, slices.Equal(given, []string{"-"}):
+			from = []string{"-"}
+		case slices.Contains(given, "-"):
+			return nil, usageError(cmd, errors.New("- is standard input and can't be combined with keys"))
+		default:
+			list := make([][]byte, len(given))
+			for i, a := range given {
+				list[i] = []byte(a)
+			}
+			return func(yield func([][]byte, error) bool) { yield(list, nil) }, nil
+		}
+		files, closeFiles, err := openKeysFor(cmd, args[0], from)
+		if err != nil {
+			return nil, err
+		}
+		return func(yield func([][]byte, error) bool) {
+			defer closeFiles()
+			keyBatches(format(), nil, readers(files)...)(yield)
+		}, nil
+	}, format
 }
 
 // readKeys yields the keys of files, and shows progress until the returned function is called.

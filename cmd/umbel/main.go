@@ -60,7 +60,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	if flushed := out.Flush(); flushed != nil && (err == nil || err == errAbsent) {
 		err = flushed
 	}
@@ -80,7 +80,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "umbel: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "umbel: %s\n", message(nodeError(err).Error()))
+	fmt.Fprintf(stderr, "umbel: %s\n", message(binaryHint(cmd, nodeError(err)).Error()))
 	if e, ok := errors.AsType[codedError](err); ok {
 		return e.code
 	}

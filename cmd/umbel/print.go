@@ -33,9 +33,12 @@ func report(cmd *cobra.Command, file string, v any, text func(io.Writer) error) 
 	return answer(cmd, v, text)
 }
 
-// isStdout reports whether the file at path is standard output, for example /dev/stdout, and
+// isStdout reports whether the file at path is standard output, for example "-" or /dev/stdout, and
 // not a regular file, which is replaced when it is written.
 func isStdout(path string) bool {
+	if path == "-" {
+		return true
+	}
 	file, err := os.Stat(path)
 	if err != nil || file.Mode().IsRegular() {
 		return false

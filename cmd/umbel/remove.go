@@ -55,14 +55,14 @@ func removeCommand() *cobra.Command {
 				if _, err := require[umbel.Remover](args[0], f, opRemove); err != nil {
 					return nil, err
 				}
-				return f, done.remove(cmd, local{args[0], f}, args[1:], format())
+				return f, done.remove(cmd, local{args[0], f}, args, format())
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 				f, _, err := n.Filter(ctx, name)
 				if err != nil {
 					return remote.Info{}, err
 				}
-				if err := done.remove(cmd, f, args[1:], format()); err != nil {
+				if err := done.remove(cmd, f, args, format()); err != nil {
 					return remote.Info{}, err
 				}
 				return n.Info(ctx, name)
@@ -76,9 +76,9 @@ func removeCommand() *cobra.Command {
 	return cmd
 }
 
-// remove removes the keys in the files from q.
-func (done *removal) remove(cmd *cobra.Command, q querier, names []string, format keys.Format) error {
-	files, closeFiles, err := openKeys(cmd, names)
+// remove removes the keys in the files, args[1:], from q.
+func (done *removal) remove(cmd *cobra.Command, q querier, args []string, format keys.Format) error {
+	files, closeFiles, err := openKeysFor(cmd, args[0], args[1:])
 	if err != nil {
 		return err
 	}

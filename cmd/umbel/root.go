@@ -22,6 +22,8 @@ Redis and HTTP. With --addr HOST:PORT or UMBEL_ADDR, the FILE of a verb is the n
 on a node; everything else stays the same. Verbs that work on files only reject --addr. Keys
 are hashed before they are sent, unless the node keeps the seed of the hash secret.
 
+A FILE of - is standard input or standard output.
+
 Results go to standard output, everything else to standard error. With --json a verb prints
 one object, or one object per line if it has many results: rates are fractions, sizes are
 bytes, and infinite numbers are null.

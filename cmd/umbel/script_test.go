@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -41,7 +42,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "ports": ports, "free": free, "ready": ready, "until": until, "resp": respond, "certificate": certificate,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "gzip": compress, "ports": ports, "free": free, "ready": ready, "until": until, "resp": respond, "certificate": certificate,
 		},
 	})
 }
@@ -171,9 +172,20 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 	edit(ts, args, func(b []byte) []byte { return b[:len(b)-1] })
 }
 
+// compress compresses a file.
+func compress(ts *testscript.TestScript, neg bool, args []string) {
+	edit(ts, args, func(b []byte) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		_, err := z.Write(b)
+		ts.Check(errors.Join(err, z.Close()))
+		return out.Bytes()
+	})
+}
+
 func edit(ts *testscript.TestScript, args []string, change func([]byte) []byte) {
 	if len(args) != 2 {
-		ts.Fatalf("usage: flip|cut file copy")
+		ts.Fatalf("usage: flip|cut|gzip file copy")
 	}
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)

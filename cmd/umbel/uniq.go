@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/progress"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/uniq"
@@ -178,7 +177,7 @@ func (r *uniqRun) summary() error {
 	}
 	s.Read = &r.stream.Read
 	unit := "lines"
-	if r.stream.Format == keys.NUL {
+	if r.stream.Format.Separator == 0 {
 		unit = "keys"
 	}
 	words := fmt.Sprintf("%v %s read, %v new", quantity.Count(r.stream.Read), unit, quantity.Count(s.New))

@@ -64,6 +64,8 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 	switch {
 	case given("for") && s.lasting < time.Second:
 		return fmt.Errorf("--for %v is too short; the clock counts seconds", s.lasting)
+	case s.name == "-":
+		return errors.New("--state is a file, not standard input")
 	case given("save") && s.name == "":
 		return errors.New("--save needs --state")
 	case given(addrFlag) && s.name == "":

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/term"
 )
 
 // ErrInterrupted is the error of a write that the user interrupted.
@@ -20,7 +22,8 @@ var ErrInterrupted = errors.New("interrupted")
 // Write replaces the contents of the file at path by what write writes. It writes a new file
 // in the same directory, and renames it after all bytes are on disk. On an error, SIGINT or
 // SIGTERM it removes the new file. An existing file keeps its permissions, and a symbolic link
-// stays one; devices and pipes are written directly. The path "-" is an error.
+// stays one; devices and pipes are written directly. The path "-" is standard output, unless
+// it is a terminal.
 func Write(path string, write func(io.Writer) error) error {
 	return writeMode(path, 0o666, os.Rename, write)
 }
@@ -60,7 +63,7 @@ func checkNew(path string) error {
 // writeMode is Write; a new file has the permissions mode, less the umask, and rename gives it its name.
 func writeMode(path string, mode fs.FileMode, rename func(from, to string) error, write func(io.Writer) error) error {
 	if path == "-" {
-		return errors.New("- is not standard output here; use /dev/stdout, or ./- for a file of that name")
+		return toStdout(write)
 	}
 	target, unnamed := filepath.EvalSymlinks(path)
 	if unnamed == nil {
@@ -79,6 +82,18 @@ func writeMode(path string, mode fs.FileMode, rename func(from, to string) error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return replace(ctx, path, mode, rename, write)
+}
+
+// toStdout writes to standard output, unless it is a terminal.
+func toStdout(write func(io.Writer) error) error {
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		return errors.New("the output is binary and is not printed on a terminal; give a file, or a pipe behind the command")
+	}
+	b := bufio.NewWriterSize(os.Stdout, 1<<20)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
 }
 
 func inPlace(path string, write func(io.Writer) error) error {

@@ -26,19 +26,23 @@ const blockBytes = 64 << 10
 // maxStates is the largest number of states in one container.
 const maxStates = 1 << 20
 
-// Read returns the state in the file at path, and the file's size in bytes, 0 for a pipe. It
-// limits memory to what is available, and to what a container of that size can represent.
+// Read returns the state in the file at path, and the file's size in bytes, 0 for a pipe. The path
+// "-" is standard input. Read limits memory to what is available, and to what a container of that
+// size can represent.
 func Read(path string) (umbel.State, int64, error) {
 	return ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) { return wire.Read(f, l) })
 }
 
 // ReadWith is [Read] with a function that reads the file.
 func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return umbel.State{}, 0, err
+	f := os.Stdin
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return umbel.State{}, 0, err
+		}
+		defer f.Close()
 	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return umbel.State{}, 0, err
@@ -59,6 +63,9 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 		limits.Bytes = min(limits.Bytes, free)
 	}
 	s, err := read(f, limits)
+	if path == "-" {
+		path = "standard input"
+	}
 	if errors.Is(err, umbel.ErrLimit) && known {
 		err = fmt.Errorf("%w; %v of memory is free", err, quantity.Size(free))
 	}

@@ -34,8 +34,8 @@ func Count(r io.ReaderAt, size int64, f Format, workers int) (uint64, error) {
 				if err != nil && !errors.Is(err, io.EOF) {
 					return err
 				}
-				keys.Add(uint64(bytes.Count(part[:n], []byte{byte(f)})))
-				if last := from+int64(n) == size; last && n > 0 && part[n-1] != byte(f) {
+				keys.Add(uint64(bytes.Count(part[:n], []byte{f.Separator})))
+				if last := from+int64(n) == size; last && n > 0 && part[n-1] != f.Separator {
 					keys.Add(1) // the last key has no separator
 				}
 			}

@@ -8,20 +8,23 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Format is the separator of keys in a stream.
-type Format byte
+// Format describes how a stream is divided into keys.
+type Format struct {
+	Separator byte
+	Binary    bool // accept streams that are compressed or, with newlines, contain zero bytes
+}
 
-const (
+var (
 	// Lines is one key per line, without the newline and a carriage return before it. An empty
 	// line is the empty key.
-	Lines Format = '\n'
+	Lines = Format{Separator: '\n'}
 	// NUL ends each key at a zero byte.
-	NUL Format = 0
+	NUL = Format{Separator: 0}
 )
 
 // String returns the name of the unit for messages.
 func (f Format) String() string {
-	if f == NUL {
+	if f.Separator == 0 {
 		return "NUL-separated key"
 	}
 	return "line"
@@ -29,13 +32,13 @@ func (f Format) String() string {
 
 // Cut returns the first key of a chunk, and the rest. The last key needs no separator.
 func (f Format) Cut(chunk []byte) (key, rest []byte) {
-	i := bytes.IndexByte(chunk, byte(f))
+	i := bytes.IndexByte(chunk, f.Separator)
 	if i < 0 {
 		key = chunk
 	} else {
 		key, rest = chunk[:i], chunk[i+1:]
 	}
-	if f == Lines && len(key) > 0 && key[len(key)-1] == '\r' {
+	if f.Separator == '\n' && len(key) > 0 && key[len(key)-1] == '\r' {
 		key = key[:len(key)-1]
 	}
 	return key, rest

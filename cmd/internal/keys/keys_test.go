@@ -2,6 +2,7 @@ package keys
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,13 +37,19 @@ func readAll(r *Reader) ([]string, error) {
 	}
 }
 
+// binary is f for streams that need not be text.
+func binary(f Format) Format {
+	f.Binary = true
+	return f
+}
+
 // split is what the format says, in the plainest way.
 func split(s string, f Format) []string {
 	if s == "" {
 		return nil
 	}
-	out := strings.Split(strings.TrimSuffix(s, string(rune(f))), string(rune(f)))
-	if f == Lines {
+	out := strings.Split(strings.TrimSuffix(s, string(rune(f.Separator))), string(rune(f.Separator)))
+	if f.Separator == '\n' {
 		for i := range out {
 			out[i] = strings.TrimSuffix(out[i], "\r")
 		}
@@ -63,7 +70,7 @@ func TestFormats(t *testing.T) {
 		{"empty lines", "a\n\nb\n", Lines, []string{"a", "", "b"}},
 		{"carriage returns", "a\r\nb\r", Lines, []string{"a", "b"}},
 		{"one of two carriage returns", "a\r\r\n", Lines, []string{"a\r"}},
-		{"zero bytes are no separators", "a\x00b\n", Lines, []string{"a\x00b"}},
+		{"zero bytes are no separators", "a\x00b\n", binary(Lines), []string{"a\x00b"}},
 		{"NUL", "a\r\nb\x00\x00c", NUL, []string{"a\r\nb", "", "c"}},
 		{"not UTF-8", "\xff\xfe\n", Lines, []string{"\xff\xfe"}},
 		{"longer than a chunk", strings.Repeat("x", 3*chunkBytes) + "\ny\n", Lines, []string{strings.Repeat("x", 3*chunkBytes), "y"}},
@@ -89,6 +96,43 @@ func TestTooLong(t *testing.T) {
 	}
 	if err != nil && !strings.Contains(err.Error(), "longer than 8 bytes") {
 		t.Errorf("error %q, want the limit of 8 bytes", err)
+	}
+}
+
+// Files that were compressed, and others that are no text, are no lists of keys.
+func TestBinary(t *testing.T) {
+	const text, zeros = "", "zero bytes"
+	for _, c := range []struct {
+		name, in string
+		format   Format
+		want     string
+	}{
+		{"gzip", "\x1f\x8b\x08\x00abc", Lines, "gzip"},
+		{"gzip, with zero bytes as separators", "\x1f\x8b\x08\x00abc", NUL, "gzip"},
+		{"zstd", "\x28\xb5\x2f\xfd\x24abc\n", Lines, "zstd"},
+		{"xz", "\xfd7zXZ\x00", Lines, "xz"},
+		{"bzip2", "BZh91AY&SY\x00", Lines, "bzip2"},
+		{"a word like bzip2", "BZh\n", Lines, text},
+		{"lz4", "\x04\x22\x4d\x18\n", Lines, "lz4"},
+		{"zip", "PK\x03\x04", Lines, "zip"},
+		{"UTF-16", "\xff\xfea\x00\n\x00", Lines, zeros},
+		{"zero bytes as separators", "a\x00b", NUL, text},
+		{"a zero byte later", strings.Repeat("x\n", headBytes) + "\x00", Lines, text},
+		{"accepted", "\x1f\x8b\x08\x00abc", binary(Lines), text},
+		{"nothing", "", Lines, text},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := text
+			_, err := readAll(NewReader(strings.NewReader(c.in), c.format))
+			if wrong, ok := errors.AsType[*BinaryError](err); ok {
+				got = cmp.Or(wrong.Compression, zeros)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
@@ -140,7 +184,7 @@ func TestDigest(t *testing.T) {
 // However the bytes come and whoever hashes, each key is hashed once.
 func TestRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]Format{Lines, NUL}).Draw(t, "format")
+		format := rapid.SampledFrom([]Format{binary(Lines), NUL}).Draw(t, "format")
 		texts := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune("ab\r\n\x00é"))), 0, 3).Draw(t, "sources")
 		job := Job{Format: format, Workers: rapid.IntRange(1, 4).Draw(t, "workers")}
 		want := map[umbel.Digest]int{}
@@ -179,9 +223,9 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\nc"), false, byte(1))
 	f.Add([]byte("a\x00\x00b"), true, byte(2))
 	f.Fuzz(func(t *testing.T, in []byte, nul bool, step byte) {
-		format := Lines
+		format := binary(Lines)
 		if nul {
-			format = NUL
+			format = binary(NUL)
 		}
 		got, err := readAll(NewReader(&steps{in, int(step) + 1}, format))
 		if err != nil {

@@ -18,6 +18,7 @@ type Reader struct {
 	format Format
 	rest   []byte // the beginning of an incomplete key
 	maxKey int
+	began  bool // the beginning was checked
 	ended  bool
 }
 
@@ -28,8 +29,8 @@ func NewReader(r io.Reader, f Format) *Reader {
 
 // Next returns some complete keys with their separators; the last key of the stream may have
 // none. It returns as soon as a key is complete, so the keys of a slow pipe aren't delayed. The
-// chunk is in buf if it fits. It returns io.EOF at the end, and an error for a key longer than
-// [MaxKey].
+// chunk is in buf if it fits. It returns io.EOF at the end, an error for a key longer than
+// [MaxKey], and a *[BinaryError] if the first keys are no text.
 func (r *Reader) Next(buf []byte) ([]byte, error) {
 	if cap(buf) < chunkBytes {
 		buf = make([]byte, 0, chunkBytes)
@@ -51,14 +52,23 @@ func (r *Reader) Next(buf []byte) ([]byte, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if i := bytes.LastIndexByte(buf[old:], byte(r.format)); i >= 0 {
+		if i := bytes.LastIndexByte(buf[old:], r.format.Separator); i >= 0 {
 			end := old + i + 1
 			r.rest = append(r.rest, buf[end:]...)
-			return buf[:end], nil
+			return buf[:end], r.check(buf)
 		}
 	}
 	if len(buf) == 0 {
 		return nil, io.EOF
 	}
-	return buf, nil
+	return buf, r.check(buf)
+}
+
+// check returns an error if head, the bytes read until the first key was complete, is no text.
+func (r *Reader) check(head []byte) error {
+	if r.began {
+		return nil
+	}
+	r.began = true
+	return checkText(r.r, head, r.format)
 }

@@ -138,8 +138,8 @@ func (s *Stream) batch(ctx context.Context) error {
 	for i, line := range s.lines {
 		if known[i] == s.Known {
 			s.out = append(s.out, line...)
-			if n := len(line); n == 0 || line[n-1] != byte(s.Format) { // the last line of a file
-				s.out = append(s.out, byte(s.Format))
+			if n := len(line); n == 0 || line[n-1] != s.Format.Separator { // the last line of a file
+				s.out = append(s.out, s.Format.Separator)
 			}
 		}
 		s.outEnd[i] = len(s.out)

@@ -1,0 +1,67 @@
+package keys
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// BinaryError is the error of a reader for a stream that contains no text.
+type BinaryError struct {
+	Name        string // of the file, "" if unknown or standard input
+	Compression string // how the stream is compressed, "" if it contains zero bytes
+	Cat         string // the command that decompresses it
+}
+
+func (e *BinaryError) Error() string {
+	name := e.Name
+	if name == "" {
+		name = "the input"
+	}
+	if e.Compression != "" {
+		return fmt.Sprintf("%s is compressed with %s", name, e.Compression)
+	}
+	return name + " contains zero bytes and is no text"
+}
+
+// compressions are the formats of compressed files by their first bytes.
+var compressions = []struct{ magic, name, cat string }{
+	{"\x1f\x8b\x08", "gzip", "zcat"},
+	{"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
+	{"\xfd7zXZ\x00", "xz", "xzcat"},
+	{"BZh", "bzip2", "bzcat"},
+	{"\x04\x22\x4d\x18", "lz4", "lz4cat"},
+	{"PK\x03\x04", "zip", "unzip -p"},
+}
+
+// headBytes is the number of bytes in which zero bytes are searched.
+const headBytes = 8000
+
+// checkText returns a *BinaryError unless the beginning of a stream is text in format f.
+func checkText(source any, head []byte, f Format) error {
+	if f.Binary {
+		return nil
+	}
+	head = head[:min(len(head), headBytes)]
+	for _, c := range compressions {
+		if !bytes.HasPrefix(head, []byte(c.magic)) {
+			continue
+		}
+		if c.name == "bzip2" && !bytes.Contains(head[:min(len(head), 10)], []byte("1AY&SY")) {
+			continue // a line that begins so
+		}
+		return &BinaryError{nameOf(source), c.name, c.cat}
+	}
+	if f.Separator != 0 && bytes.IndexByte(head, 0) >= 0 {
+		return &BinaryError{Name: nameOf(source)}
+	}
+	return nil
+}
+
+// nameOf returns the name of a file that isn't standard input.
+func nameOf(source any) string {
+	if f, ok := source.(*os.File); ok && f.Fd() != os.Stdin.Fd() {
+		return f.Name()
+	}
+	return ""
+}
