@@ -174,6 +174,9 @@ func (s *Subscriber) headOf(ctx context.Context, h *Head, signed []byte) ([]byte
 	var missing []uint64
 	for {
 		fold, err := s.classOf(h, missing)
+		if err == nil {
+			s.warnUnmet(h, fold)
+		}
 		if err != nil || fold == h.Fold {
 			return signed, fold, err
 		}
@@ -187,4 +190,32 @@ func (s *Subscriber) headOf(ctx context.Context, h *Head, signed []byte) ([]byte
 		s.o.Log.Warn("a class that the publication announces is missing", "class", fold)
 		missing = append(missing, fold)
 	}
+}
+
+// unmet states which parts of a budget a class exceeds.
+type unmet struct{ rate, start, perSecond bool }
+
+// warnUnmet logs what of the budget the best class exceeds, once until it fits again.
+func (s *Subscriber) warnUnmet(h *Head, fold uint64) {
+	i := slices.IndexFunc(h.Classes, func(c Class) bool { return c.Fold == fold })
+	if i < 0 {
+		return
+	}
+	c, b, log := h.Classes[i], s.o.Budget, s.o.Log.With("class", fold)
+	perSecond, _ := s.pace.of(fold)
+	now := unmet{
+		rate:      b.Rate > 0 && c.Rate > b.Rate,
+		start:     s.heldFold() == 0 && b.Start > 0 && c.Snapshot > b.Start,
+		perSecond: b.BytesPerSecond > 0 && perSecond > float64(b.BytesPerSecond) && i == len(h.Classes)-1,
+	}
+	if now.rate && !s.unmet.rate {
+		log.Warn("no class within the limits has the rate that suffices", "rate", c.Rate, "wanted", b.Rate)
+	}
+	if now.start && !s.unmet.start {
+		log.Warn("every first version is longer than the limit", "bytes", c.Snapshot, "limit", b.Start)
+	}
+	if now.perSecond && !s.unmet.perSecond {
+		log.Warn("the coarsest class takes more bytes per second than the limit; versions are skipped or late", "bytes", uint64(perSecond), "limit", b.BytesPerSecond)
+	}
+	s.unmet = now
 }

@@ -1,9 +1,11 @@
 package share_test
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbel-filters/umbel/share"
 )
@@ -44,4 +46,39 @@ func TestPublisherLog(t *testing.T) {
 	clear(cache.objects)
 	begin()
 	wantLog(`msg="a new stream begins, because the last version cannot be read; subscribers fetch a snapshot" version=3`)
+}
+
+// A subscriber logs once that no class keeps its budget, and again after one has kept it.
+func TestBudgetLog(t *testing.T) {
+	const m = 1 << 16
+	for _, x := range []struct {
+		name string
+		b    share.Budget
+		keys [3]uint64 // of the first versions, of those after them, and so on
+		want [3]int    // the number of messages then
+	}{
+		{"rate", share.Budget{Rate: 0.05}, [3]uint64{6000, 1000, 6000}, [3]int{1, 1, 2}},
+		{"start", share.Budget{Start: 1}, [3]uint64{1000, 1000, 1000}, [3]int{1, 1, 1}},
+		{"both", share.Budget{Rate: 0.05, Start: 1}, [3]uint64{6000, 1000, 6000}, [3]int{2, 2, 3}},
+		{"none", share.Budget{Rate: 0.5, Start: 1 << 20}, [3]uint64{6000, 1000, 6000}, [3]int{0, 0, 0}},
+		{"bytes per second", share.Budget{BytesPerSecond: 5}, [3]uint64{6000, 1000, 6000}, [3]int{1, 1, 1}},
+	} {
+		p := newPair(t)
+		p.classes(4, 16)
+		var log strings.Builder
+		s := p.subscriber(share.SubscriberOptions{Budget: x.b, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		for i, keys := range x.keys {
+			for range 8 {
+				p.publish(set(t, m, 0, keys))
+				p.now = p.now.Add(time.Minute)
+				if err := s.Update(t.Context()); err != nil && !errors.Is(err, share.ErrBudget) {
+					t.Fatal(err)
+				}
+				keys++
+			}
+			if n := strings.Count(log.String(), "level=WARN"); n != x.want[i] {
+				t.Errorf("%s: %d messages after %d versions, want %d: %s", x.name, n, 8*(i+1), x.want[i], log.String())
+			}
+		}
+	}
 }

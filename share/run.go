@@ -67,7 +67,7 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 			wait = wait*3/4 + rand.N(wait/2)
 		}
 		if err != nil && !errors.Is(err, ErrBudget) {
-			s.o.Log.Warn("update failed", "retry", wait.Round(time.Millisecond), "error", err)
+			s.o.Log.Warn("update failed", "delay", wait.Round(time.Millisecond), "error", err)
 		}
 		if wait > 0 && !sleep(ctx, wait) {
 			return ctx.Err()

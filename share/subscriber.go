@@ -54,7 +54,8 @@ type SubscriberOptions struct {
 	Skew time.Duration
 	// Changed, if it is not nil, is called by Update and Run when a new version answers.
 	Changed func(*View)
-	// Log receives what does not fail an update, such as a damaged object that was fetched again.
+	// Log receives what does not fail an update, such as a damaged object that was fetched again, or a
+	// Budget that no class keeps.
 	Log *slog.Logger
 	// Now returns the time; the default is time.Now. Update, Run and NewSubscriber compare heads with it.
 	// Waiting is in the time of the system: a version becomes stale when the time has passed for which its
@@ -81,6 +82,7 @@ type Subscriber struct {
 	target  *target   // the version that the budget does not permit yet, nil if there is none
 	needed  uint64    // bytes that the next update takes, if it waits for them
 	refused time.Time // when a change to a finer class failed
+	unmet   unmet     // what was logged
 	view    atomic.Pointer[View]
 	answers atomic.Pointer[answers]
 

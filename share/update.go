@@ -173,7 +173,7 @@ func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
 	case h.Time.Equal(last.Time) && (h.Stream != last.Stream || h.Version != last.Version || h.Fold == last.Fold && h.ID != last.ID):
 		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
 	case c < 0:
-		s.o.Log.Warn("the publisher that began later has stopped", "stream", h.Stream, "instead of", last.Stream)
+		s.o.Log.Warn("the publisher that began later has stopped", "stream", h.Stream.String(), "last", last.Stream.String())
 	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.Fold == last.Fold && h.ID != last.ID):
 		// The head was signed later, so it is what the publisher means. Its store was restored.
 		s.o.Log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)
@@ -217,5 +217,5 @@ func (s *Subscriber) fetched(r Ref, data []byte) {
 
 func (s *Subscriber) resync(what string, err error) {
 	s.count(func(c *Counters) { c.Resyncs++ })
-	s.o.Log.Warn("another way to the version is tried", "failed", what, "error", err)
+	s.o.Log.Warn("another way to the version is tried", "what", what, "error", err)
 }

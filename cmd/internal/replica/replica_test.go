@@ -221,6 +221,26 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// While a version waits for the bytes that it takes, that is the state of the subscription.
+func TestWaitsForBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPublication(t, "example.org/users")
+		p.publish("alice")
+		w := &world{t: t, engine: engine.New(engine.Options{Kinds: filter.All, ReadOnly: engine.ErrReplica})}
+		spec := Spec{Source: "memory", Budget: Budget{BytesPerSecond: 1}}
+		w.o = Options{Engine: w.engine, Cache: t.TempDir(), Stale: share.StaleError, Log: slog.New(slog.NewTextHandler(w, nil)), Publications: []Publication{{Spec: spec, Reader: p, Verifier: p.key.Verifier}}}
+		w.start()
+		defer func() { w.stop() }()
+		synctest.Wait()
+		p.publish("bob")
+		time.Sleep(30 * time.Second) // the first head that is read is that of version 2
+		synctest.Wait()
+		if s := w.set.List()[0]; s.Version != 1 || s.Error != "waits for budget" || s.Failures != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
 // A replica that restarts answers at once, and fetches nothing that it has.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

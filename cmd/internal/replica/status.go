@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"net/url"
 	"time"
 
@@ -40,7 +41,7 @@ func (f *follower) status() api.Subscription {
 		State: api.SubscriptionWaiting, Versions: c.Versions, Objects: c.Objects, FetchedBytes: c.Bytes, Resyncs: c.Resyncs, Failures: c.Failures,
 	}
 	if c.Err != nil {
-		s.Error = c.Err.Error()
+		s.Error = errorText(c.Err)
 	}
 	if err := f.refused.Load(); err != nil {
 		s.Error = (*err).Error()
@@ -67,6 +68,14 @@ func (f *follower) status() api.Subscription {
 	}
 	s.Kind, s.Bytes, s.Keys, s.FPRate = h.Kind, shown.stats.Bytes, api.Float(shown.stats.Keys), api.Float(shown.stats.FPRate)
 	return s
+}
+
+// errorText describes the error of the last update. Waiting for the budget is no failure.
+func errorText(err error) string {
+	if errors.Is(err, share.ErrBudget) {
+		return "waits for budget"
+	}
+	return err.Error()
 }
 
 // withoutCredentials returns a source without the password of a URL.

@@ -40,7 +40,7 @@ func (f *follower) unanswered(err error) api.Unanswered {
 		u.State = api.SubscriptionWaiting
 	}
 	if c := f.subscriber.Counters(); c.Err != nil {
-		u.Error += "; last update: " + c.Err.Error()
+		u.Error += "; last update: " + errorText(c.Err)
 	}
 	return u
 }
