@@ -151,13 +151,26 @@ func (l lanes) addBits(dst []uint64, to uint64, src []uint64, from, n uint64) {
 }
 
 // CheckFold returns an error wrapping [ErrShape] if r is zero or doesn't divide groups, the number of
-// groups of group cells. The error names the nearest factors that work.
+// groups of group cells. The error names the nearest factors that work and, if r is not too large,
+// the nearest number of cells that r divides.
 func CheckFold(groups, group, r uint64) error {
-	if r == 0 || groups%r != 0 {
-		return fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s: %w",
-			groups, group, r, divisorsNear(groups, r), ErrShape)
+	if r > 0 && groups%r == 0 {
+		return nil
 	}
-	return nil
+	size := ""
+	if r > 0 && r < groups {
+		size = fmt.Sprintf("; %d cells fold by %d", nearestMultiple(groups, r)*group, r)
+	}
+	return fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s%s: %w",
+		groups, group, r, divisorsNear(groups, r), size, ErrShape)
+}
+
+// nearestMultiple returns the multiple of r that is nearest to n, which is larger than r: the larger one of two.
+func nearestMultiple(n, r uint64) uint64 {
+	if rest := n % r; rest < r-rest {
+		return n - rest
+	}
+	return n - n%r + r
 }
 
 // divisorsNear returns the divisors of n nearest to r, below and above it, as text. To bound the time

@@ -218,8 +218,8 @@ func TestFoldErrors(t *testing.T) {
 		r, group uint64
 		want     string
 	}{
-		{"r doesn't divide", bits, 7, 1, "1000 groups of 1 cells don't fold by 7, they do by 5 and 8"},
-		{"r doesn't divide the groups", bits, 3, 100, "10 groups of 100 cells don't fold by 3, they do by 2 and 5"},
+		{"r doesn't divide", bits, 7, 1, "1000 groups of 1 cells don't fold by 7, they do by 5 and 8; 1001 cells fold by 7"},
+		{"r doesn't divide the groups", bits, 3, 100, "10 groups of 100 cells don't fold by 3, they do by 2 and 5; 900 cells fold by 3"},
 		{"no r", bits, 0, 1, "don't fold by 0, they do by 1:"},
 		{"r above all", bits, 1001, 1, "they do by 1000:"},
 		{"r at the limit", bits, ^uint64(0), 1, "they do by 1000:"},
