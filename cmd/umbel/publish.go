@@ -155,6 +155,13 @@ func (p *publisher) run() (err error) {
 	if err != nil {
 		return err
 	}
+	var listener net.Listener
+	if p.listen != "" {
+		if listener, err = net.Listen("tcp", p.listen); err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		defer listener.Close()
+	}
 	store, err := dir.Create(p.to)
 	if errors.Is(err, dir.ErrLocked) {
 		return fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", p.to)
@@ -175,28 +182,20 @@ func (p *publisher) run() (err error) {
 	if err := p.publish(ctx, s); err != nil || p.follow == 0 {
 		return err
 	}
-	if p.listen != "" {
-		stopServing, err := p.serve(store)
-		if err != nil {
-			return err
-		}
-		defer stopServing()
+	if listener != nil {
+		defer p.serve(listener, store)()
 	}
 	return p.watch(ctx)
 }
 
 // serve serves the directory over HTTP until the function that it returns is called.
-func (p *publisher) serve(source share.Source) (stop func(), err error) {
-	l, err := net.Listen("tcp", p.listen)
-	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
-	}
+func (p *publisher) serve(l net.Listener, source share.Source) (stop func()) {
 	if !isQuiet(p.cmd) {
 		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: serving %s at http://%s/\n", p.to, l.Addr())
 	}
 	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	go server.Serve(l)
-	return func() { server.Close() }, nil
+	return func() { server.Close() }
 }
 
 // open reads the filter, and remembers which file it was.

@@ -24,8 +24,11 @@ func (l *lostShare) Set(s string) error {
 		return nil
 	}
 	r, err := quantity.ParseRate(s)
+	if err != nil {
+		return fmt.Errorf("%q, want a share above 0 and at most 100%%", s)
+	}
 	*l = lostShare(r)
-	return err
+	return nil
 }
 
 func (l lostShare) String() string { return fmt.Sprintf("%.3g%%", 100*float64(l)) }

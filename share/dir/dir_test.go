@@ -3,6 +3,7 @@ package dir_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -135,5 +136,38 @@ func TestStrangeFiles(t *testing.T) {
 	}
 	if _, err := s.Record(t.Context(), "held"); !errors.Is(err, share.ErrCorrupt) {
 		t.Errorf("a directory as a record: %v", err)
+	}
+}
+
+// A store to which nothing was written leaves no directory, and one that was there before stays.
+func TestCloseUnused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "store")
+	for range 2 {
+		s, err := dir.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dir.Create(path); !errors.Is(err, dir.ErrLocked) {
+			t.Errorf("a second store: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the directory is left: %v", err)
+		}
+	}
+	s, err := dir.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutRecord(t.Context(), share.HeadName, []byte("head")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := dir.Open(path).Record(t.Context(), share.HeadName); err != nil || string(b) != "head" {
+		t.Errorf("the record is %q, %v", b, err)
 	}
 }

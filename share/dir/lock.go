@@ -14,16 +14,30 @@ var ErrLocked = errors.New("directory in use")
 
 const lockName = "lock"
 
-// lock locks a directory until the result is closed. The file of the lock remains: if it were
-// removed, two processes could lock two files of the same name.
+// lock locks a directory until the result is closed. A process that removes the file of the lock has locked it; one
+// that has waited for that file must not go on with it, since two processes could lock two files of one name.
 func lock(path string) (*flock.Flock, error) {
 	l := flock.New(filepath.Join(path, writerName, lockName), flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := l.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("share/dir: lock %s: %w", path, err)
 	}
+	if locked && !isFile(l) {
+		l.Close()
+		locked = false
+	}
 	if !locked {
 		return nil, fmt.Errorf("share/dir: another publisher or subscriber uses %s: stop it, or use another directory: %w", path, ErrLocked)
 	}
 	return l, nil
+}
+
+// isFile reports whether the path of a lock is that of the locked file.
+func isFile(l *flock.Flock) bool {
+	open, err := l.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(l.Path())
+	return err == nil && os.SameFile(open, named)
 }

@@ -24,6 +24,7 @@ import (
 type Store struct {
 	*Source
 	lock    *flock.Flock
+	created bool // Create made the directory
 	records sync.Mutex
 	// renamed reports that objects were committed after their directory was last synced.
 	renamed atomic.Bool
@@ -35,6 +36,8 @@ var _ share.Store = (*Store)(nil)
 // what an interrupted writer left. The error wraps ErrLocked if another store is open on the
 // directory. The caller closes the store.
 func Create(path string) (*Store, error) {
+	_, err := os.Lstat(path)
+	created := errors.Is(err, fs.ErrNotExist)
 	for _, d := range []string{objectsName, writerName} {
 		if err := makeAll(filepath.Join(path, d)); err != nil {
 			return nil, fmt.Errorf("share/dir: %w", err)
@@ -44,7 +47,7 @@ func Create(path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Source: Open(path), lock: l}
+	s := &Store{Source: Open(path), lock: l, created: created}
 	if err := s.removeTemporary(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("share/dir: %w", err)
@@ -52,8 +55,29 @@ func Create(path string) (*Store, error) {
 	return s, nil
 }
 
-// Close unlocks the directory. Nothing may be written afterwards.
-func (s *Store) Close() error { return s.lock.Close() }
+// Close unlocks the directory, and removes it if Create made it and nothing was written to it. Nothing may be written
+// afterwards.
+func (s *Store) Close() error {
+	if s.created {
+		s.removeEmpty()
+	}
+	return s.lock.Close()
+}
+
+// removeEmpty removes the directory if it has nothing but the lock. What cannot be removed remains.
+func (s *Store) removeEmpty() {
+	if all, err := os.ReadDir(s.path); err != nil || len(all) != 2 {
+		return
+	}
+	if os.Remove(filepath.Join(s.path, objectsName)) != nil {
+		return
+	}
+	for _, name := range []string{filepath.Join(writerName, lockName), writerName, ""} {
+		if os.Remove(filepath.Join(s.path, name)) != nil {
+			return
+		}
+	}
+}
 
 // makeAll makes a directory that is durable, and those above it.
 func makeAll(path string) error {
