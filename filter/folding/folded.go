@@ -134,28 +134,33 @@ func (f *Filter) smaller(size uint64) uint64 {
 }
 
 // shrinkBelow returns the number of bits of a folded filter of that size below which its fill
-// is below the interval and that of the next smaller size is expected in the lower half of
-// it. (The expectation decides when to try, and the bits that are found decide whether to
-// shrink; no position depends on a rounded number.)
+// is below the interval and that of the next smaller size is expected to be at most
+// shrinkTo. (The expectation decides when to try, and the bits that are found decide whether
+// to shrink; no position depends on a rounded number.)
 func (f *Filter) shrinkBelow(size uint64) uint64 {
 	small := f.smaller(size)
 	if small == 0 {
 		return 0
 	}
-	middle := math.Ldexp(float64(f.shape.Low/2+f.shape.High/2), -64)
-	draws := math.Log1p(-middle) / math.Log1p(-1/float64(small))
+	fill := math.Ldexp(float64(f.shape.shrinkTo()), -64)
+	draws := math.Log1p(-fill) / math.Log1p(-1/float64(small))
 	expected := -math.Expm1(draws*math.Log1p(-1/float64(size))) * float64(size)
 	return min(share(f.shape.Low, size), uint64(expected))
 }
 
+// shrinkTo returns the highest fill ratio to which a folded filter shrinks, a sixteenth of the
+// interval below its upper end: where two sizes are further apart than the interval is wide, a
+// key that is added and removed would otherwise fold the base each time.
+func (s Shape) shrinkTo() uint64 { return s.High - (s.High-s.Low)/16 }
+
 // shrink folds the base to the next smaller size while few bits are set and the smaller
-// filter has a fill in the lower three quarters of the interval or below. If it has not, the
-// next attempt waits until a sixteenth of the bits are cleared: an attempt costs a fold.
+// filter has a fill of at most shrinkTo. If it has not, the next attempt waits until 1/64 of
+// the bits are cleared: an attempt costs a fold.
 func (f *Filter) shrink() {
 	for f.folded.ones < f.folded.least {
 		a := f.foldTo(f.smaller(f.folded.size()))
-		if a.Nonzero() > share(f.shape.High-(f.shape.High-f.shape.Low)/4, a.Len) {
-			f.folded.least = f.folded.ones - f.folded.ones/16
+		if a.Nonzero() > share(f.shape.shrinkTo(), a.Len) {
+			f.folded.least = f.folded.ones - f.folded.ones/64
 			return
 		}
 		f.setFolded(a)

@@ -1,9 +1,9 @@
 // Package folding provides a Bloom filter that changes its size by itself, so that its rate
-// stays in or below an interval while keys are added and removed (Sailhan and Stehr 2012). It
-// consists of two filters. The base is far larger than its keys need; it receives all
-// additions and removals. The folded filter is the base folded to the size that its keys
-// need now; it answers queries and is published. When its rate leaves the interval, the
-// base is folded again by another factor.
+// stays at or below a limit, and close to it, while keys are added and removed (Sailhan and
+// Stehr 2012). It consists of two filters. The base is far larger than its keys need; it
+// receives all additions and removals. The folded filter is the base folded to the size that
+// its keys need now; it answers queries and is published. When its rate leaves an interval,
+// the base is folded again by another factor.
 //
 // # When the base is folded again
 //
@@ -11,10 +11,11 @@
 // an addition raises the fill above the interval, the folded filter grows to the smallest
 // divisor of the base's size whose fill is not above the interval; after additions alone it
 // therefore is as small as possible. If a removal lowers the fill below the interval, the
-// folded filter shrinks to the next smaller size, but only if its fill is then expected in
-// the lower half of the interval and found in the lower three quarters. The fills at which
-// it grows and shrinks thus differ by at least a quarter of the interval: keys that are
-// added and removed at one end of it do not fold the base each time.
+// folded filter shrinks to the next smaller size, if its fill there is at most a sixteenth
+// of the interval below the upper end. So the rate is never above the interval. It is below
+// it where no divisor has a rate inside, or only one in that sixteenth: without the
+// sixteenth, keys that are added and removed between two sizes that are further apart than
+// the interval is wide would fold the base each time.
 //
 // If a base contains more keys than planned, the folded filter is as large as the base and
 // its rate rises; TryAdd refuses keys instead. Other kinds that grow have no maximum size.

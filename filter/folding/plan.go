@@ -82,7 +82,7 @@ var Kind umbel.Kind = newKind()
 func newKind() umbel.Kind {
 	return design.Kind[Shape, umbel.Filter]{
 		Name: Name,
-		Doc:  "folds and unfolds by itself, so that its rate stays in an interval (Sailhan and Stehr 2012)",
+		Doc:  "folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)",
 		Params: []umbel.ParamDoc{
 			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
 			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 4, Max: 16},
