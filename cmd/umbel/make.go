@@ -28,7 +28,9 @@ including repetitions. For a pipe, digests are kept in memory up to an eighth of
 there are more, the keys are added to a filter of half of --memory, which is folded to the rate
 at the end; it may then be up to twice as large as with --keys. A kind that grows just grows.
 
-Filters that are to be merged need the same size: give all of them the same --keys.
+Filters whose cells are to be joined by merge need the same size: give all of them the same --keys,
+the number of keys in all. Or give --like FILE: the filter then has the kind, hash, seed, size
+and every parameter of the filter in FILE, and holds any number of keys; the rate is printed.
 
 With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
@@ -54,6 +56,7 @@ const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   find . -print0 | umbel make -o files.umb -0
   umbel make -o small.umb --m 320000 --k 2 keys.txt
   umbel make -o urls.umb --weights asked.log urls.txt
+  umbel make -o tuesday.umb --like monday.umb tuesday.txt
   umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
 
 func makeCommand() *cobra.Command {
@@ -66,16 +69,22 @@ func makeCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	wanted := addSpecFlags(cmd)
-	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{inputs: []string{"weights"}})
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{inputs: []string{"weights", "like"}})
+	like := flags.String("like", "", "`FILE` of a filter whose kind, hash and parameters are to be used")
 	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
 	allowEmpty := flags.Bool("allow-empty", false, "make an empty filter if there are no keys")
 	memory := quantity.Size(512 << 20)
 	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("like", "weights")
+	cmd.MarkFlagsMutuallyExclusive("like", addrFlag)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errNoOutput)
+		}
+		if *like != "" && wanted.Given() {
+			return usageError(cmd, errors.New("--like determines kind, hash and size; omit the other flags for these"))
 		}
 		if *weights != "" && !flags.Changed("kind") {
 			wanted.Kind = weighted.Name
@@ -103,9 +112,16 @@ func makeCommand() *cobra.Command {
 			}
 			return t.make(*output, order, wanted.Spec(), format(), files, *allowEmpty)
 		}
-		job, stop := newJob(cmd, goal.Hasher, format(), files)
+		var empty umbel.Filter
+		if *like != "" {
+			if empty, err = emptyLike(*like); err != nil {
+				return err
+			}
+			order.Goal.Hasher = empty.Hasher()
+		}
+		job, stop := newJob(cmd, order.Goal.Hasher, format(), files)
 		order.Keys = job
-		made, err := makeFilter(order, files, *weights)
+		made, err := makeFilter(order, empty, files, *weights)
 		stop()
 		if err != nil {
 			return err
@@ -131,8 +147,25 @@ func makeCommand() *cobra.Command {
 // errNoKeys is the error of umbel make without keys, for example behind a command that failed.
 var errNoKeys = errors.New("no keys were read; nothing was written; to make an empty filter give --allow-empty")
 
-// makeFilter makes the filter of an order, with a log of queries unless log is empty.
-func makeFilter(o build.Order, files []*os.File, log string) (build.Result, error) {
+// emptyLike returns the filter in a file without its keys.
+func emptyLike(file string) (umbel.Filter, error) {
+	f, _, err := container.Open(file, filter.All)
+	if err != nil {
+		return nil, err
+	}
+	c, err := require[umbel.Clearer](file, f, opClear)
+	if err == nil {
+		c.Clear()
+	}
+	return f, err
+}
+
+// makeFilter makes the filter of an order: in an empty filter unless that is nil, with a log of
+// queries unless log is empty.
+func makeFilter(o build.Order, empty umbel.Filter, files []*os.File, log string) (build.Result, error) {
+	if empty != nil {
+		return o.FillEmpty(empty, files)
+	}
 	if log == "" {
 		return o.Make(files)
 	}

@@ -2,34 +2,46 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/merging"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-const mergeHelp = `Make a filter with the keys of all filters in the files. They must have the same kind, hash and
-k. Filters of different sizes are folded to a common divisor, if there is one close to them. The
-rate rises with the number of keys, and with each fold. Counting filters add their counts.
+const mergeHelp = `Make a filter with the keys of all filters in the files. They need the same hash and seed.
 
-The sizes of the filters must have a large common divisor. Make filters that are to be merged with
-the same --keys or --m.
+The cells of the filters are joined if all have the same kind and k, if their sizes have a common
+divisor of at least half of the smallest, and if the rate of the result is at most twice the largest
+rate of the filters: the one that they were planned for or, if it is higher, the present one.
+Otherwise the filters are kept side by side, in a filter of kind union: the rates add up, and each
+query takes longer. --as chooses one of the two, and a line on standard error states what
+the other would be.
+
+Filters that are made with the same --keys, the number of keys in all of them, can be joined. So
+can those that are made with umbel make --like. Counting filters that are joined add their counts.
 
 With --estimate nothing is written. The number of distinct keys in all files is estimated, with
 its 95% confidence interval.
 
-With --addr all are filters on a node; the result is a new filter, or one of those merged.`
+With --addr all are filters on a node, which joins their cells; the result is a new filter, or one
+of those merged.`
 
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel union --estimate monday.umb tuesday.umb
-  umbel merge shard-*.umb -o all.umb`
+  umbel merge shard-*.umb -o all.umb
+  umbel merge large.umb recent.umb --as union -o both.umb`
 
 func mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -44,9 +56,16 @@ func mergeCommand() *cobra.Command {
 	}
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	estimate := cmd.Flags().Bool("estimate", false, "estimate the number of keys and write nothing")
+	as := cmd.Flags().String("as", "", "`FORM` of the result: joined or union")
 	cmd.MarkFlagsMutuallyExclusive("output", "estimate")
+	cmd.MarkFlagsMutuallyExclusive("as", "estimate")
 	addAddrFlags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("as", addrFlag)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form := merging.Form(*as)
+		if form != merging.Best && !slices.Contains(merging.Forms, form) {
+			return usageError(cmd, fmt.Errorf("--as is %q, want joined or union", *as))
+		}
 		if *output == "" && !*estimate {
 			return usageError(cmd, errNoOutput)
 		}
@@ -63,12 +82,23 @@ func mergeCommand() *cobra.Command {
 		}
 		s, err := t.change(first, *output, change{
 			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-				return f, t.mergeInto(f, first, others, nil)
+				fs, err := t.openWith(f, first, others)
+				if err != nil {
+					return nil, err
+				}
+				r, err := merging.Filters(fs, form)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
+				}
+				if text := formNote(r, form); text != "" && !isQuiet(cmd) {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", *output, text)
+				}
+				return r.Filter, nil
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
 				for _, other := range others {
 					if in, err = n.Merge(ctx, name, other); err != nil {
-						return in, fmt.Errorf("%s and %s: %w", first, other, err)
+						return in, fmt.Errorf("%s and %s: %w%s", first, other, err, unionHelp(err))
 					}
 				}
 				return in, nil
@@ -89,26 +119,44 @@ func apartFrom(output string, names []string) (first string, others []string) {
 	return names[i], slices.Delete(slices.Clone(names), i, i+1)
 }
 
-// mergeInto merges the others into f, whose name is first. see, unless nil, is called with each
-// of them before.
-func (t target) mergeInto(f umbel.Filter, first string, others []string, see func(string, umbel.Filter)) error {
-	m, err := require[umbel.Merger](first, f, "merging")
-	if err != nil {
-		return err
+// unionHelp returns what helps if a node cannot join the cells of filters, or "".
+func unionHelp(err error) string {
+	if errors.Is(err, umbel.ErrMismatch) {
+		return "; a filter of kind union takes both: make an empty one with umbel make --kind union, and merge both into it"
 	}
+	return ""
+}
+
+// openWith opens other filters and returns all, f first. They must have the hasher of f.
+func (t target) openWith(f umbel.Filter, first string, others []string) ([]umbel.Filter, error) {
+	fs := []umbel.Filter{f}
 	for _, name := range others {
 		g, err := t.open(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if see != nil {
-			see(name, g)
+		own, theirs := umbel.State{Hasher: f.Hasher()}, umbel.State{Hasher: g.Hasher()}
+		if err := own.CheckMatch(theirs); err != nil {
+			return nil, fmt.Errorf("%s and %s: %w; make one again from its keys: umbel make --like %s -o %s KEYFILE", first, name, err, first, name)
 		}
-		if err := m.Merge(g.State()); err != nil {
-			return fmt.Errorf("%s and %s: %w", first, name, err)
-		}
+		fs = append(fs, g)
 	}
-	return nil
+	return fs, nil
+}
+
+// formNote describes the form of a merged filter, and what the other form would be. It returns ""
+// if cells are joined at a rate that is not too high.
+func formNote(r merging.Result, form merging.Form) string {
+	side := fmt.Sprintf("%s, %v", percent(float(r.UnionRate)), quantity.Size(r.UnionBytes))
+	switch {
+	case r.Form == merging.Joined && r.Beyond:
+		return fmt.Sprintf("warning: joined at a rate of %s; kept side by side, with --as union: %s", percent(float(r.JoinedRate)), side)
+	case r.Form == merging.Joined:
+		return ""
+	case r.Apart != nil:
+		return fmt.Sprintf("kept side by side: %s; %s", side, strings.TrimSuffix(message(r.Apart.Error()), ": "+umbel.ErrMismatch.Error()))
+	}
+	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, percent(float(r.JoinedRate)))
 }
 
 // setInfo is the estimated number of keys of a set, which may be that of a file.
@@ -134,23 +182,28 @@ func (s setInfo) row(t *table.Table, name string) {
 
 // estimateUnion prints the estimated number of distinct keys in all files.
 func (t target) estimateUnion(names []string) error {
-	union, err := t.open(names[0])
+	f, err := t.open(names[0])
 	if err != nil {
 		return err
 	}
-	files := []setInfo{newSetInfo(names[0], overlap.Keys(union))}
-	err = t.mergeInto(union, names[0], names[1:], func(name string, f umbel.Filter) {
-		files = append(files, newSetInfo(name, overlap.Keys(f)))
-	})
+	fs, err := t.openWith(f, names[0], names[1:])
 	if err != nil {
 		return err
 	}
-	rate := union.Stats().FPRate
+	merged, err := merging.Filters(fs, merging.Best)
+	if err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(names, ", "), err)
+	}
+	var files []setInfo
+	for i, f := range fs {
+		files = append(files, newSetInfo(names[i], overlap.Keys(f)))
+	}
+	rate := merged.Stats.FPRate
 	result := struct {
 		Files  []setInfo `json:"files"`
 		Union  setInfo   `json:"union"`
-		FPRate float     `json:"fpRate"` // of a filter of the union
-	}{files, newSetInfo("", overlap.Keys(union)), float(rate)}
+		FPRate float     `json:"fpRate"` // of the merged filter
+	}{files, newSetInfo("", keysOf(fs, merged)), float(rate)}
 	return answer(t.cmd, result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		for _, s := range files {
@@ -160,7 +213,29 @@ func (t target) estimateUnion(names []string) error {
 		if _, err := t.WriteTo(w); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "a filter of the union would have a false-positive rate of %s\n", rateOf(rate))
+		_, err := fmt.Fprintf(w, "merged, %s, they would have a false-positive rate of %s\n", formWords[merged.Form], rateOf(rate))
 		return err
 	})
+}
+
+// formWords are the forms of a merged filter in a sentence.
+var formWords = map[merging.Form]string{merging.Joined: "cell by cell", merging.Union: "side by side"}
+
+// keysOf estimates the number of distinct keys in filters: from their cells joined, if that is
+// possible, or from the cells of two filters side by side. Otherwise it is between the largest number of keys of
+// a filter and the sum.
+func keysOf(fs []umbel.Filter, merged merging.Result) plan.Estimate {
+	if r, err := merging.Filters(fs, merging.Joined); err == nil {
+		return overlap.Keys(r.Filter)
+	}
+	if len(fs) == 2 {
+		a, errA := overlap.Bits(fs[0])
+		b, errB := overlap.Bits(fs[1])
+		if errors.Join(errA, errB) == nil {
+			if o, err := overlap.Of(filter.All, a, b); err == nil {
+				return o.Union
+			}
+		}
+	}
+	return overlap.Keys(merged.Filter)
 }

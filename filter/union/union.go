@@ -5,7 +5,7 @@
 // The rate of a union is 1 - Π (1 - p_i), about the sum of the rates of its members, and its
 // memory is the sum of theirs. A filter that is planned for all keys takes as much memory for
 // that rate. Two Bloom filters of the same size that are joined bit by bit take half of the
-// memory, and have a much higher rate: 13.9 % instead of 2 % if each has a rate of 1 %.
+// memory, and have a much higher rate: 16 % instead of 2 % if each has a rate of 1 %.
 // docs/kinds/union.md contains measurements.
 //
 // A query takes as long as those of the members until one contains the key. So a union is for

@@ -50,6 +50,15 @@ func (o Order) Make(files []*os.File) (Result, error) {
 	return made, err
 }
 
+// FillEmpty is Make with an empty filter that exists, whatever the number of keys.
+func (o Order) FillEmpty(f umbel.Filter, files []*os.File) (Result, error) {
+	read, err := Add(f, o.Keys, files)
+	if s, ok := f.(umbel.Sealer); ok && err == nil {
+		err = s.Seal()
+	}
+	return Result{Filter: f, Read: read}, err
+}
+
 // unsealed is Make without sealing.
 func (o Order) unsealed(files []*os.File) (Result, error) {
 	o, sized, err := o.Sized(files)
