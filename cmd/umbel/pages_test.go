@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,12 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "../../README.md") {
-		t.Run(filepath.Base(page), func(t *testing.T) {
+	kinds, err := filepath.Glob("../../docs/kinds/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range slices.Concat(pages, kinds, []string{"../../README.md"}) {
+		t.Run(strings.TrimPrefix(page, "../../"), func(t *testing.T) {
 			t.Parallel()
 			pagetest.Run(t, page, "../../docs/samples", *update)
 			for _, command := range indented.FindAllStringSubmatch(read(t, page), -1) {
