@@ -1,7 +1,7 @@
 # `make test` runs the tests of every module; every change passes it. `.ci/run` runs the
 # other checks as well.
 
-MODULES  = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/tools/go.mod,$(shell git ls-files -co --exclude-standard '*go.mod')))
+MODULES  = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/%,$(shell git ls-files -co --exclude-standard '*go.mod')))
 PACKAGES = $(addsuffix ...,$(MODULES))
 TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
@@ -21,7 +21,7 @@ dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n
 FUZZTIME  = 10000x
 BENCHTIME = 20ms
 
-.PHONY: test foreign vet tidy race purego fuzz bench generate
+.PHONY: test foreign vet tidy race purego fuzz bench generate release rehearse
 
 # As in releases, the program is built without cgo, which is how tests of processes build it too. vet is a
 # target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
@@ -41,6 +41,8 @@ vet:
 	$$($(TOOL) -n staticcheck) $(PACKAGES)
 	@# Functions of the program that only tests use, or nothing; packages *test are for tests.
 	@cd cmd && dead=$$($(TOOL) deadcode ./...) && ! echo "$$dead" | grep -v -e 'test/' -e '^$$'
+	cd .ci/release && GOWORK=off go vet . && GOWORK=off $$($(TOOL) -n staticcheck) .
+	$$($(TOOL) -n actionlint)
 	GOARCH=arm64 go vet ./...
 	GOARCH=386 go vet -tags noopenapi $(PORTABLE:%=%/...)
 	GOOS=darwin go build $(PORTABLE:%=%/...)
@@ -49,7 +51,7 @@ vet:
 
 # go.mod and go.sum must match the imports, and go.work.sum must be complete: go adds what is missing.
 tidy:
-	@set -e; for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff); done
+	@set -e; for m in $(MODULES) .ci/release; do (cd $$m && GOWORK=off go mod tidy -diff); done
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
@@ -69,3 +71,12 @@ bench:
 # All generated files are generated again.
 generate:
 	@set -e; for m in $(MODULES); do (cd $$m && go generate ./...); done
+
+# make release VERSION=v0.1.0 writes dist/v0.1.0; docs/releasing.md has the steps.
+release:
+	@cd .ci/release && GOWORK=off go run . "$(VERSION)" "$(CURDIR)/dist/$(VERSION)"
+
+# The part of a release that can fail because of a change: the modules of the last commit are tagged in a
+# clone, installed with an empty module cache and used.
+rehearse:
+	cd .ci/release && GOWORK=off go test . && GOWORK=off go run . -rehearse v0.0.0-rehearsal
