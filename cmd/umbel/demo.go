@@ -20,7 +20,7 @@ import (
 const demoHelp = `Show what umbel is for: a set that changes is published over HTTP on loopback, and five
 subscribers answer queries about it from their own memory. Everything runs in this process; it uses
 no network beyond loopback and leaves no files. Other users of this machine can read the filter
-meanwhile. ^C ends it.
+meanwhile. ^C ends it, with the exit code that it has at the end of --for: 0, or 1 if an answer was wrong.
 
 The set is a population of random keys that grows and shrinks. With DIR it is the files below a
 directory, at most a million: a key is the path, size and time of a file. The directory is read
@@ -32,8 +32,8 @@ The subscribers:
   2 kB/s         its connections deliver at most 2,000 bytes per second. It begins with a fold of
                  the filter that takes at most 6,000 bytes, and continues with the whole one
   5 % is enough  follows a fold that has at most 5 % false positives
-  loses a third  each segment of at most 1,460 bytes is lost with a probability of 1/3; its
-                 connection ends there, and it continues in another one
+  loses a third  each segment of at most 1,460 bytes is lost with a probability of 1/3, at most two
+                 in a row; its connection ends there, and it continues in another one
   ends, returns  ends, and continues later from its cache directory
 
 A subscriber is exact while it answers from the last version, late while it answers from an
@@ -90,9 +90,8 @@ func demoCommand() *cobra.Command {
 	flags.Float64Var(&r.o.Changes, "changes", 200, "`NUMBER` of keys that are added or removed per second")
 	flags.Uint64Var(&r.o.Seed, "seed", 1, "`NUMBER` that determines the population and the losses")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if r.o.Every < 50*time.Millisecond || r.lasting < 0 || r.keys < 1 || r.keys > 1e7 || !(r.o.Changes >= 0 && r.o.Changes < math.MaxInt32) {
-			return usageError(cmd, fmt.Errorf("--every %v, --for %v, --keys %v and --changes %g, want at least 50ms, 0, 1 to 10,000,000 and at least 0",
-				r.o.Every, r.lasting, r.keys, r.o.Changes))
+		if err := r.check(); err != nil {
+			return usageError(cmd, err)
 		}
 		if len(args) > 0 {
 			for _, name := range []string{"keys", "changes"} {
@@ -109,6 +108,21 @@ func demoCommand() *cobra.Command {
 		return r.run()
 	}
 	return cmd
+}
+
+// check returns an error for the first flag that is out of range.
+func (r *demoRun) check() error {
+	switch {
+	case r.o.Every < 50*time.Millisecond:
+		return fmt.Errorf("--every is %v, want at least 50ms", r.o.Every)
+	case r.lasting < 0:
+		return fmt.Errorf("--for is %v, want at least 0s", r.lasting)
+	case r.keys < 1 || r.keys > 1e7:
+		return fmt.Errorf("--keys is %v, want 1 to 10,000,000", r.keys)
+	case !(r.o.Changes >= 0 && r.o.Changes < math.MaxInt32):
+		return fmt.Errorf("--changes is %g, want at least 0 and less than 2^31", r.o.Changes)
+	}
+	return nil
 }
 
 func (r *demoRun) run() (err error) {

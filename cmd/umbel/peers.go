@@ -119,6 +119,9 @@ func addPeersFlags(cmd *cobra.Command) func(cmd *cobra.Command) (followed, error
 // openPeers opens publications and updates each once.
 func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, error) {
 	interruptible(cmd)
+	for i := range list {
+		list[i].BytesPerSecond = 0 // an average over many updates; this is one
+	}
 	all, err := openSources(cmd, list, node.Config{})
 	if err != nil {
 		return nil, err

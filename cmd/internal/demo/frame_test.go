@@ -191,7 +191,8 @@ func TestPlain(t *testing.T) {
 	const want = `
   time       keys  version   received  complete       2 kB/s         5 % is enough  loses a third  ends, returns
   17 s     20,786       17    195,129  exact          stale by 17    exact          late by 1      off by 5
-17 versions, 0 of 150,000 present keys not found, 195,129 bytes received; as copies 1,496,430 packed, 21,467,211 in memory; as key lists 12,407,872
+17 versions, 195,129 bytes received, 0 of 150,000 present keys not found
+copies: 1,496,430 packed, 21,467,211 in memory; key lists: 12,407,872
 `
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("got%s\nwant%s", got, want)

@@ -29,10 +29,11 @@ var errLost = errors.New("the link lost a segment")
 // longer.
 type link struct {
 	limit *rate.Limiter // of bytes per second; nil: none
-	loss  float64       // share of the segments
+	loss  float64       // share of the segments, of which at most maxLosses in a row are lost
 
-	mu   sync.Mutex
-	rand *rand.Rand
+	mu     sync.Mutex
+	rand   *rand.Rand
+	losses int // in a row
 
 	next                     http.RoundTripper // makes the requests
 	transport                *http.Transport
@@ -91,8 +92,17 @@ func (l *link) wrap(c net.Conn) *conn {
 func (l *link) loses() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rand.Float64() < l.loss
+	if l.losses == maxLosses || l.rand.Float64() >= l.loss {
+		l.losses = 0
+		return false
+	}
+	l.losses++
+	return true
 }
+
+// maxLosses is one less than the number of requests without progress after which a subscriber gives up an object. With
+// more, one of many segments would never arrive.
+const maxLosses = 2
 
 // conn is a connection over a link.
 type conn struct {

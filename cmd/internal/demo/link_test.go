@@ -83,8 +83,18 @@ func TestLinkLoss(t *testing.T) {
 		}
 	}
 	all, lost := float64(l.segments.Load()), float64(l.lost.Load())
-	if sigma := math.Sqrt(all * lossShare * (1 - lossShare)); math.Abs(lost-all*lossShare) > 5*sigma {
-		t.Errorf("lost %v of %v segments, want a third within %.0f", lost, all, 5*sigma)
+	// The share of losses in runs of at most two: 4 of 13.
+	const share = lossShare * (1 + lossShare) / (1 + lossShare + lossShare*lossShare)
+	if sigma := math.Sqrt(all * share * (1 - share)); math.Abs(lost-all*share) > 5*sigma {
+		t.Errorf("lost %v of %v segments, want %.3f within %.0f", lost, all, share, 5*sigma)
+	}
+	for row, i := 0, 0; i < 10_000; i++ {
+		if row++; !l.loses() {
+			row = 0
+		}
+		if row > maxLosses {
+			t.Fatalf("%d segments in a row are lost", row)
+		}
 	}
 	if lost != conns-float64(delivered) {
 		t.Errorf("%v segments were lost, and %d of %d connections ended early", lost, conns-delivered, conns)

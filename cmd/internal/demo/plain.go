@@ -37,13 +37,17 @@ func writeLine(w io.Writer, time, keys, version, received string, states []strin
 	return err
 }
 
-// WriteSummary writes the result in one line.
+// WriteSummary writes the result in two lines.
 func (r Report) WriteSummary(w io.Writer) error {
 	present := uint64(0)
 	for _, s := range r.Subscribers {
 		present += s.Present
 	}
-	_, err := fmt.Fprintf(w, "%s versions, %s of %s present keys not found, %s bytes received; as copies %s packed, %s in memory; as key lists %s\n",
-		count(r.Set.Version), count(r.Wrong), count(present), count(r.Received), count(r.Costs.Packed), count(r.Costs.Unpacked), count(r.Costs.Lists))
+	versions := "versions"
+	if r.Set.Version == 1 {
+		versions = "version"
+	}
+	_, err := fmt.Fprintf(w, "%s %s, %s bytes received, %s of %s present keys not found\ncopies: %s packed, %s in memory; key lists: %s\n",
+		count(r.Set.Version), versions, count(r.Received), count(r.Wrong), count(present), count(r.Costs.Packed), count(r.Costs.Unpacked), count(r.Costs.Lists))
 	return err
 }

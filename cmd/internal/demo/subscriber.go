@@ -139,9 +139,9 @@ func (f *failures) Enabled(_ context.Context, l slog.Level) bool { return l >= s
 func (f *failures) Handle(_ context.Context, r slog.Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.n++
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == "error" {
+			f.n++
 			f.last = a.Value.String()
 		}
 		return true

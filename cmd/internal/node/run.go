@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -77,15 +78,23 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	notify("STOPPING=1")
 	ending, hurry := context.WithCancel(context.WithoutCancel(ctx))
 	defer hurry()
-	done := make(chan error, 1)
+	done, begun := make(chan error, 1), time.Now()
 	go func() { done <- n.Shutdown(ending) }()
-	select {
-	case ended := <-done:
-		return errors.Join(err, ended)
-	case <-signals:
-		return ErrForced
+	for {
+		select {
+		case ended := <-done:
+			return errors.Join(err, ended)
+		case <-signals:
+			if time.Since(begun) >= sameSignal {
+				return ErrForced
+			}
+		}
 	}
 }
+
+// sameSignal is the time in which a second signal is the first one again: timeout of GNU coreutils sends one to the
+// process and then to its group.
+const sameSignal = 100 * time.Millisecond
 
 // endSignals request shutdown.
 var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -70,6 +70,13 @@ func TestSignals(t *testing.T) {
 	hangUp()
 	signalled(t, syscall.SIGTERM)
 	time.Sleep(50 * time.Millisecond)
+	signalled(t, syscall.SIGTERM) // the first one again
+	time.Sleep(2 * sameSignal)
+	select {
+	case err := <-done:
+		t.Errorf("after the same signal: %v", err)
+	default:
+	}
 	signalled(t, syscall.SIGTERM)
 	if err := <-done; !errors.Is(err, ErrForced) {
 		t.Errorf("after two: %v", err)
