@@ -23,10 +23,12 @@ import (
 const makeHelp = `Make a filter of the keys in the files, or on standard input.
 
 Two of --fpr, --keys and --bytes determine the size, or parameters of the kind such as --m and
---k. The default rate is 1%. Without --keys the keys of regular files are counted first,
-including repetitions. For a pipe, digests are kept in memory up to an eighth of --memory. If
-there are more, the keys are added to a filter of half of --memory, which is folded to the rate
-at the end; it may then be up to twice as large as with --keys. A kind that grows just grows.
+--k. The default rate is 1%. Without --keys the different keys are counted: their digests are kept
+in memory up to an eighth of --memory, about 3 million keys unless given. If there are more, files
+are read twice, and the number is estimated with a standard error of 0.2%; the filter is made for
+0.8% more, and its rate is checked at the end. The keys of a pipe are then added to a filter of half
+of --memory, which is folded to the rate at the end; it may be up to twice as large as with --keys.
+A kind that grows just grows.
 
 Filters whose cells are to be joined by merge need the same size: give all of them the same --keys,
 the number of keys in all. Or give --like FILE: the filter then has the kind, hash, seed, size
@@ -133,8 +135,15 @@ func makeCommand() *cobra.Command {
 			return err
 		}
 		s := summarize(*output, made.Filter)
-		s.Read = &made.Read
+		s.Read, s.Distinct = &made.Read, made.Distinct
 		done := quantity.Count(made.Read).String() + " keys read"
+		if n := made.Distinct; n > 0 && n < made.Read {
+			about := ""
+			if made.Estimated {
+				about = "about "
+			}
+			done += fmt.Sprintf(", %s%v distinct", about, quantity.Count(n))
+		}
 		if made.Fold > 1 {
 			s.Fold = made.Fold
 			done += fmt.Sprintf(", folded by %d", made.Fold)

@@ -99,7 +99,9 @@ type summary struct {
 	Fill   float   `json:"fill"`
 	FPRate float   `json:"fpRate"`
 	Read   *uint64 `json:"read,omitempty"` // keys read
-	Fold   uint64  `json:"fold,omitempty"` // factor of a fold
+	// Distinct is the number of different keys read, counted or estimated.
+	Distinct uint64 `json:"distinct,omitempty"`
+	Fold     uint64 `json:"fold,omitempty"` // factor of a fold
 }
 
 func summarize(file string, f umbel.Filter) summary {

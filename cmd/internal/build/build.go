@@ -30,15 +30,17 @@ type Order struct {
 type Result struct {
 	Filter umbel.Filter
 	Read   uint64 // keys read, including repetitions
-	Fold   uint64 // factor by which a larger filter was folded, 0 for none
+	// Distinct is the number of different keys, 0 if it was not counted. If Estimated is set, its
+	// standard error is [distinct.Error].
+	Distinct  uint64
+	Estimated bool
+	Fold      uint64 // factor by which a larger filter was folded, 0 for none
 }
 
-// Make makes the filter from the keys in the files. If the order doesn't determine its size,
-// the keys of regular files are counted first. For a pipe, digests are kept while they are few;
-// then they are added to a filter as large as Memory allows, which is folded at the end. It
-// returns an error wrapping umbel.ErrGoal if there are too many keys for the rate, or wrapping
-// umbel.ErrLimit if a filter that grows reaches its limit. A filter that can be sealed is
-// sealed.
+// Make makes the filter from the keys in the files. If the order doesn't determine its size, the
+// different keys are counted first: see [Order.gather]. It returns an error wrapping umbel.ErrGoal if
+// there are too many keys for the rate, or wrapping umbel.ErrLimit if a filter that grows reaches its
+// limit. A filter that can be sealed is sealed.
 func (o Order) Make(files []*os.File) (Result, error) {
 	made, err := o.unsealed(files)
 	if err != nil {
@@ -61,67 +63,60 @@ func (o Order) FillEmpty(f umbel.Filter, files []*os.File) (Result, error) {
 
 // unsealed is Make without sealing.
 func (o Order) unsealed(files []*os.File) (Result, error) {
-	o, sized, err := o.Sized(files)
+	again := offsets(files)
+	o, sized, err := o.complete(again != nil)
 	switch {
 	case err != nil:
 		return Result{}, err
 	case sized:
-		return o.fill(files)
+		return o.fill(func(add func([]umbel.Digest) error) (uint64, error) { return o.Keys.Run(readers(files), add) })
 	}
-	return o.stream(files)
+	return o.gather(files, again)
 }
 
-// Sized completes the order: it counts the keys of regular files if their number is missing, and
-// sets the rate to [spec.DefaultRate] if necessary. It returns false if the order is still
-// incomplete.
+// Sized completes the order for another place than this program's memory: it counts the different
+// keys of regular files if their number is missing, and returns to their offsets. It returns false if
+// the order is still incomplete.
 func (o Order) Sized(files []*os.File) (Order, bool, error) {
+	again := offsets(files)
+	o, sized, err := o.complete(again != nil)
+	if err != nil || sized || again == nil {
+		return o, sized, err
+	}
+	c, err := o.count(files, again)
+	if err != nil {
+		return o, false, err
+	}
+	o.Goal.Keys = c.plan()
+	return o, true, rewind(files, again)
+}
+
+// complete sets the rate to [spec.DefaultRate] if the order needs one. It returns false if the order is
+// still incomplete, because the number of keys is missing. counted is whether it can be counted.
+func (o Order) complete(counted bool) (Order, bool, error) {
 	if err := o.Kind.Check(o.Params); err != nil {
 		return o, false, err
 	}
 	if o.determined() {
 		return o, true, nil
 	}
-	if o.Goal.Keys == 0 {
-		n, counted, err := o.count(files)
-		if err != nil {
-			return o, false, err
-		}
-		if counted {
-			o.Goal.Keys = max(n, 1)
-		}
-	}
-	if o.Goal.FPRate == 0 && (o.Goal.Keys == 0 || o.Goal.Bytes == 0) && !o.determined() {
+	count := o.Goal.Keys == 0 && counted
+	if o.Goal.FPRate == 0 && (o.Goal.Keys == 0 && !count || o.Goal.Bytes == 0) && !o.determinedBy(count) {
 		o.Goal.FPRate = spec.DefaultRate
 	}
-	return o, o.Goal.Keys > 0 || o.determined(), nil
+	return o, !count && (o.Goal.Keys > 0 || o.determined()), nil
 }
 
 // determined reports whether the order is complete.
-func (o Order) determined() bool {
+func (o Order) determined() bool { return o.determinedBy(false) }
+
+// determinedBy reports whether the order is complete, or will be by the number of keys.
+func (o Order) determinedBy(count bool) bool {
+	if count {
+		o.Goal.Keys = 1
+	}
 	_, err := o.Kind.Plan(o.Goal, o.Params)
 	return err == nil
-}
-
-// count returns the number of keys in the files from their offsets on, and false if one of them
-// isn't a regular file.
-func (o Order) count(files []*os.File) (uint64, bool, error) {
-	var total uint64
-	for _, f := range files {
-		size, ok := Remaining(f)
-		if !ok {
-			return 0, false, nil
-		}
-		offset, err := f.Seek(0, io.SeekCurrent)
-		if err != nil {
-			return 0, false, err
-		}
-		n, err := keys.Count(io.NewSectionReader(f, offset, size), size, o.Keys.Format, o.Keys.Workers)
-		if err != nil {
-			return 0, false, err
-		}
-		total += n
-	}
-	return total, true, nil
 }
 
 // Remaining returns the number of bytes of f after its offset, and false if f isn't a regular
@@ -149,8 +144,9 @@ func (o Order) empty() (umbel.Filter, umbel.Forecast, error) {
 	return f, forecast, err
 }
 
-// fill makes the filter that the order determines and adds the keys.
-func (o Order) fill(files []*os.File) (Result, error) {
+// fill makes the filter that the order determines and adds the keys that run passes to add. run
+// returns their number.
+func (o Order) fill(run func(add func([]umbel.Digest) error) (uint64, error)) (Result, error) {
 	f, forecast, err := o.empty()
 	if err != nil {
 		return Result{}, err
@@ -159,7 +155,7 @@ func (o Order) fill(files []*os.File) (Result, error) {
 	if g, ok := grower(f); ok {
 		add, grows = admit(g, forecast.Keys), true
 	}
-	read, err := o.Keys.Run(readers(files), add)
+	read, err := run(add)
 	if err == nil && !grows && !forgets(f) {
 		err = o.Check(f.Stats(), forecast.Keys, read)
 	}

@@ -1,12 +1,9 @@
 package build
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -16,39 +13,10 @@ import (
 )
 
 // keyFile writes n distinct keys to a file and opens it.
-func keyFile(t *testing.T, n int) *os.File {
-	t.Helper()
-	var b bytes.Buffer
-	for i := range n {
-		fmt.Fprintf(&b, "key %d\n", i)
-	}
-	name := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
+func keyFile(t *testing.T, n int) *os.File { return repeatedFile(t, n, 1) }
 
 // pipe returns a pipe from which n distinct keys come.
-func pipe(t *testing.T, n int) *os.File {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := keyFile(t, n)
-	go func() {
-		io.Copy(w, file)
-		w.Close()
-	}()
-	t.Cleanup(func() { r.Close() })
-	return r
-}
+func pipe(t *testing.T, n int) *os.File { return piped(t, keyFile(t, n)) }
 
 func order(v umbel.Kind, g umbel.Goal, ps ...umbel.Param) Order {
 	return Order{

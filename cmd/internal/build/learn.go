@@ -39,7 +39,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 		return Result{}, err
 	}
 	if o.Goal.Keys == 0 {
-		o.Goal.Keys = max(there.keys, 1)
+		o.Goal.Keys = there.census.plan()
 	}
 	if o.Goal.FPRate == 0 && o.Goal.Bytes == 0 {
 		o.Goal.FPRate = spec.DefaultRate
@@ -63,9 +63,11 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	}
 	read, err := there.addTo(f, o.Keys, files)
 	if err == nil {
-		err = o.Check(f.Stats(), o.Goal.Keys, read)
+		err = o.Check(f.Stats(), o.Goal.Keys, there.census.most())
 	}
-	return Result{Filter: f, Read: read}, err
+	made := Result{Filter: f, Read: read}
+	made.Distinct, made.Estimated = there.census.distinct()
+	return made, err
 }
 
 // queries counts the keys of a log.
@@ -90,24 +92,19 @@ func (o Order) queries(log *os.File) (*heavy.Summary, error) {
 // looked is the result of the first pass over the keys.
 type looked struct {
 	keys    uint64
+	census  *census
 	members map[umbel.Digest]bool // queried keys, and whether they are present
 	held    [][]umbel.Digest      // all digests, for a pipe
-	offsets []int64               // where to start again, for files
+	again   []int64               // offsets of files, nil for a pipe
 }
 
 // look reads the keys, and finds the items among them.
 func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
-	l := looked{members: make(map[umbel.Digest]bool, len(items))}
+	l := looked{census: o.newCensus(true), again: offsets(files), members: make(map[umbel.Digest]bool, len(items))}
 	for _, item := range items {
 		l.members[item.Digest] = false
 	}
-	pipe := false
-	for _, f := range files {
-		_, regular := Remaining(f)
-		offset, err := f.Seek(0, io.SeekCurrent)
-		pipe = pipe || !regular || err != nil
-		l.offsets = append(l.offsets, offset)
-	}
+	pipe := l.again == nil
 	if !pipe {
 		o.Keys.Tick = nil // the progress bar is for the second pass
 	}
@@ -117,6 +114,9 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 	l.keys, err = o.Keys.Run(readers(files), func(ds []umbel.Digest) error {
 		mu.Lock()
 		defer mu.Unlock()
+		if err := l.census.add(ds); err != nil {
+			return err
+		}
 		for _, d := range ds {
 			if _, asked := l.members[d]; asked {
 				l.members[d] = true
@@ -132,6 +132,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 		l.held = append(l.held, slices.Clone(ds))
 		return nil
 	})
+	l.census.read = l.keys
 	return l, err
 }
 
@@ -146,10 +147,8 @@ func (l looked) addTo(f *weighted.Filter, job keys.Job, files []*os.File) (uint6
 	if l.keys == 0 {
 		return 0, nil
 	}
-	for i, file := range files {
-		if _, err := file.Seek(l.offsets[i], io.SeekStart); err != nil {
-			return 0, err
-		}
+	if err := rewind(files, l.again); err != nil {
+		return 0, err
 	}
 	return Add(f, job, files)
 }

@@ -2,8 +2,6 @@ package build
 
 import (
 	"fmt"
-	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,87 +13,6 @@ import (
 
 // digestBytes is the memory of a digest.
 const digestBytes = 16
-
-// stream makes the filter for an unknown number of keys. An eighth of the memory is for digests;
-// if they fit, the filter is as small as with a count. Half is for the base, and the rest for
-// its folds.
-func (o Order) stream(files []*os.File) (Result, error) {
-	s := &sieve{order: o, room: int(o.Memory / 8 / digestBytes)}
-	read, err := o.Keys.Run(readers(files), s.add)
-	if err != nil {
-		return Result{}, err
-	}
-	b := s.base.Load()
-	if b == nil {
-		o.Goal.Keys = max(read, 1)
-		f, _, err := o.empty()
-		if err != nil {
-			return Result{}, err
-		}
-		return Result{Filter: f, Read: read}, s.pour(always(adder(f, 1)))
-	}
-	if err := b.check(); err != nil {
-		return Result{}, err
-	}
-	if b.grows {
-		return Result{Filter: b.filter, Read: read}, nil
-	}
-	ladder, err := folding.NewLadder(o.Kinds, b.filter)
-	if err != nil {
-		return Result{}, err
-	}
-	f, r, err := ladder.ToRate(o.Goal.FPRate)
-	return Result{Filter: f, Read: read, Fold: r}, err
-}
-
-// sieve receives an unknown number of digests. It stores them while they fit, and then moves all
-// to a base.
-type sieve struct {
-	order Order
-	room  int // digests
-	base  atomic.Pointer[base]
-	mu    sync.Mutex
-	held  [][]umbel.Digest
-	count int // of the digests held
-}
-
-func (s *sieve) add(ds []umbel.Digest) error {
-	if b := s.base.Load(); b != nil {
-		return b.add(ds)
-	}
-	s.mu.Lock()
-	if b := s.base.Load(); b != nil { // changed since the load above
-		s.mu.Unlock()
-		return b.add(ds)
-	}
-	defer s.mu.Unlock()
-	if s.count+len(ds) <= s.room {
-		s.held = append(s.held, slices.Clone(ds))
-		s.count += len(ds)
-		return nil
-	}
-	b, err := s.order.newBase(uint64(s.count + len(ds)))
-	if err != nil {
-		return err
-	}
-	if err := s.pour(b.insert); err != nil {
-		return err
-	}
-	b.read.Add(uint64(s.count))
-	s.base.Store(b)
-	return b.add(ds)
-}
-
-// pour adds the stored digests to the base and releases them.
-func (s *sieve) pour(insert func([]umbel.Digest) error) error {
-	for _, ds := range s.held {
-		if err := insert(ds); err != nil {
-			return err
-		}
-	}
-	s.held = nil
-	return nil
-}
 
 // base is a filter that is larger than necessary, or that grows.
 type base struct {
@@ -135,6 +52,22 @@ func (o Order) newBase(keys uint64) (*base, error) {
 	b := &base{order: o, filter: f, capacity: forecast.Keys, insert: always(adder(f, o.Keys.Workers))}
 	b.next.Store(b.capacity)
 	return b, nil
+}
+
+// finish folds the base to the rate of the order, after the given number of keys.
+func (b *base) finish(o Order, read uint64) (Result, error) {
+	if err := b.check(); err != nil {
+		return Result{}, err
+	}
+	if b.grows {
+		return Result{Filter: b.filter, Read: read}, nil
+	}
+	ladder, err := folding.NewLadder(o.Kinds, b.filter)
+	if err != nil {
+		return Result{}, err
+	}
+	f, r, err := ladder.ToRate(o.Goal.FPRate)
+	return Result{Filter: f, Read: read, Fold: r}, err
 }
 
 // growingBase makes a base of a kind that grows. It returns an error wrapping umbel.ErrGoal if the
