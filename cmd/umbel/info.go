@@ -21,6 +21,9 @@ zero), the false-positive rate at that fill, bytes in memory and in the file, an
 identifies the contents. The sent size is that of the packed filter (see umbel pack), next to
 the entropy of its cells; the codings of its blocks follow.
 
+For kinds of fixed size, a curve shows how the rate grows with the number of keys, and a mark where
+the filter is.
+
 For a delta it prints the IDs of base and result.
 
 A filter with parts has one line per part: number, kind, cells, keys, fill, rate and size. For a
@@ -59,8 +62,9 @@ type info struct {
 
 	hasher   umbel.Hasher
 	params   umbel.Params
-	expires  string // when the keys of a window do
-	ownParts int    // of Parts, without parts of parts
+	expires  string   // when the keys of a window do
+	ownParts int      // of Parts, without parts of parts
+	curve    []string // lines of text
 }
 
 type arrayInfo struct {
@@ -157,6 +161,7 @@ func inspect(name string) (info, error) {
 	}
 	in.Known = true
 	in.measure(f.Stats())
+	in.curve = rateCurve(f, s.Kind, float64(in.Keys.Estimate), 0)
 	return in, nil
 }
 
@@ -211,6 +216,11 @@ func (in info) write(w io.Writer) error {
 	}
 	if in.Known {
 		t.Row("rate", rateOf(float64(*in.FPRate)))
+		name := "by keys"
+		for _, line := range in.curve {
+			t.Row(name, line)
+			name = ""
+		}
 	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
