@@ -47,6 +47,7 @@ type world struct {
 	refold  bool                 // publishers change them
 	trust   bool                 // the subscriber accepts every signature
 	frozen  bool                 // the subscriber's clock always shows the time of its last head
+	lossy   bool                 // a cell is missing in the subscriber's folds
 
 	clockFaults bool
 }
@@ -236,7 +237,7 @@ func (w *world) subscribe() error {
 		w.floor = time.Time{}
 	}
 	o := share.SubscriberOptions{
-		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{bloom.Kind}, Stale: share.StaleError, Now: w.now,
+		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{w.kind()}, Stale: share.StaleError, Now: w.now,
 		Budget: w.budget(), Compact: w.compact, Log: slog.New(slog.DiscardHandler),
 	}
 	if w.cache != nil {
@@ -244,6 +245,31 @@ func (w *world) subscribe() error {
 	}
 	s, err := share.NewSubscriber(context.Background(), o)
 	w.s = s
+	return err
+}
+
+// kind returns the kind of the subscriber's filters.
+func (w *world) kind() umbel.Kind {
+	k := bloom.Kind
+	k.Open = func(s umbel.State) (umbel.Filter, error) {
+		f, err := bloom.Kind.Open(s)
+		if err == nil && w.lossy {
+			f = lossyFolds{f.(*bloom.Filter)}
+		}
+		return f, err
+	}
+	return k
+}
+
+// lossyFolds is a filter whose folds lack a cell.
+type lossyFolds struct{ *bloom.Filter }
+
+func (f lossyFolds) Fold(r uint64) error {
+	err := f.Filter.Fold(r)
+	words := f.State().Arrays[0].Words
+	if i := slices.IndexFunc(words, func(w uint64) bool { return w != 0 }); err == nil && i >= 0 {
+		words[i] &= words[i] - 1
+	}
 	return err
 }
 
