@@ -6,7 +6,7 @@
 // them from there with an empty module cache. Then it builds the program for all platforms and writes to
 // DIRECTORY, which it replaces: the repository with the tags (umbel.git), archives, Debian packages, a
 // container image, a bill of materials and checksums. A second run with the same commit and the same Go
-// writes the same bytes. The checkout is not changed. docs/releasing.md has the steps of a release.
+// writes the same files. The checkout is not changed. docs/releasing.md has the steps of a release.
 //
 // With -rehearse it stops before it builds for other platforms, and uncommitted changes are ignored.
 package main
