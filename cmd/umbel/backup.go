@@ -35,11 +35,9 @@ func backupCommand() *cobra.Command {
 	data := cmd.Flags().String("data", "umbel-data", "data `directory` of a stopped node")
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
 	force := cmd.Flags().Bool("force", false, "replace an existing file")
-	if err := cmd.MarkFlagRequired("output"); err != nil {
-		panic(err)
-	}
+	required(cmd, "output", errNoOutput.Error())
 	addAddrFlags(cmd)
-	cmd.MarkFlagsMutuallyExclusive(addrFlag, "data")
+	exclusive(cmd, addrFlag, "data")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		n, err := dial(cmd)
 		if err != nil {
@@ -125,9 +123,7 @@ func restoreCommand() *cobra.Command {
 		Args:    arguments(1, 1),
 	}
 	data := cmd.Flags().String("data", "", "data `directory` to make")
-	if err := cmd.MarkFlagRequired("data"); err != nil {
-		panic(err)
-	}
+	required(cmd, "data", "give the directory to make: --data DIRECTORY")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withBackup(cmd, args[0], func(r io.Reader) error {
 			log := node.NewLogger(os.Stderr, "auto", slog.LevelWarn)

@@ -57,9 +57,9 @@ func foldCommand() *cobra.Command {
 	flags.BoolVar(&what.inPlace, "in-place", false, "replace FILE")
 	flags.Lookup("factor").DefValue = ""
 	flags.Lookup("to-bytes").DefValue = ""
-	cmd.MarkFlagsMutuallyExclusive("factor", "to-fpr", "to-bytes", "list")
-	cmd.MarkFlagsOneRequired("factor", "to-fpr", "to-bytes", "list")
-	cmd.MarkFlagsMutuallyExclusive("output", "in-place", "list")
+	exclusive(cmd, "factor", "to-fpr", "to-bytes", "list")
+	oneOf(cmd, "factor", "to-fpr", "to-bytes", "list")
+	exclusive(cmd, "output", "in-place", "list")
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		target := what.output

@@ -55,8 +55,8 @@ func hasCommand() *cobra.Command {
 	flags.BoolVarP(&q.count, "count", "c", false, "print only the number of keys that may be present")
 	flags.BoolVarP(&q.invert, "invert", "v", false, "print the absent keys instead")
 	flags.BoolVar(&q.explain, "explain", false, "print the cells of each key, and which are zero")
-	cmd.MarkFlagsMutuallyExclusive("count", "explain")
-	cmd.MarkFlagsMutuallyExclusive("invert", "explain")
+	exclusive(cmd, "count", "explain")
+	exclusive(cmd, "invert", "explain")
 	keysOf, format := addKeyFlags(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -43,7 +43,7 @@ func keygenCommand() *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write; by default the last part of the name, with .key")
 	public := cmd.Flags().String("public", "", "print the public key of the private key in `FILE`")
-	cmd.MarkFlagsMutuallyExclusive("output", "public")
+	exclusive(cmd, "output", "public")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if *public != "" {
 			return arguments(0, 0)(cmd, args)

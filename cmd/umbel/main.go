@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strings"
+	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -72,33 +73,43 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	case err == errPipe:
 		return exitPipe
 	}
-	if errors.Is(err, atomicfile.ErrInterrupted) {
-		fmt.Fprintln(stderr, "umbel: interrupted; nothing was written")
-		return exitInterrupted
+	f := failureOf(cmd, err)
+	if json, _ := root.PersistentFlags().GetBool("json"); json || slices.Contains(beforeDashes(args), "--json") {
+		_ = jsonLine(stderr, f)
+	} else {
+		fmt.Fprintf(stderr, "umbel: %s\n", f.Error)
 	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "umbel: interrupted")
-		return exitInterrupted
-	}
-	fmt.Fprintf(stderr, "umbel: %s\n", message(binaryHint(cmd, nodeError(err)).Error()))
-	if e, ok := errors.AsType[codedError](err); ok {
-		return e.code
-	}
-	if errors.Is(err, share.ErrStale) {
-		return exitStale
-	}
-	return exitError
+	return f.Exit
 }
 
-// exclusiveFlags matches cobra's error about flags that exclude each other.
-var exclusiveFlags = regexp.MustCompile(`^if any flags in the group .*; \[(.*)\] were all set$`)
-
-// message returns an error's text on one line, without the prefix that every line has, and that errors of
-// package umbel have too, at the beginning or within others.
-func message(text string) string {
-	if m := exclusiveFlags.FindStringSubmatch(text); m != nil {
-		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
+// beforeDashes returns the arguments that may be flags. An error in a flag ends the parsing before
+// the flags behind it.
+func beforeDashes(args []string) []string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i]
 	}
-	text = strings.ReplaceAll(strings.TrimPrefix(text, "umbel: "), ": umbel: ", ": ")
-	return strings.ReplaceAll(text, "\n", "; ") // of errors.Join
+	return args
+}
+
+// failure is how an error is reported with --json.
+type failure struct {
+	Error string `json:"error"`
+	Exit  int    `json:"exit"`
+}
+
+// failureOf returns the message and the exit code of an error of cmd.
+func failureOf(cmd *cobra.Command, err error) failure {
+	if errors.Is(err, atomicfile.ErrInterrupted) {
+		return failure{"interrupted; nothing was written", exitInterrupted}
+	}
+	if errors.Is(err, context.Canceled) {
+		return failure{"interrupted", exitInterrupted}
+	}
+	f := failure{message.Of(binaryHint(cmd, nodeError(err))), exitError}
+	if e, ok := errors.AsType[codedError](err); ok {
+		f.Exit = e.code
+	} else if errors.Is(err, share.ErrStale) {
+		f.Exit = exitStale
+	}
+	return f
 }

@@ -79,8 +79,8 @@ func makeCommand() *cobra.Command {
 	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
-	cmd.MarkFlagsMutuallyExclusive("like", "weights")
-	cmd.MarkFlagsMutuallyExclusive("like", addrFlag)
+	exclusive(cmd, "like", "weights")
+	exclusive(cmd, "like", addrFlag)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errNoOutput)

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/progress"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -101,16 +100,13 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 	goal := order.Goal
 	for _, v := range kinds {
 		order.Kind, order.Goal = v, spec.Complete(v, goal, order.Params)
-		var bar *progress.Bar
-		if f, ok := cmd.ErrOrStderr().(*os.File); ok && !isQuiet(cmd) {
-			bar = progress.Start(f, v.Name, -1)
-		}
+		bar := countBar(cmd, v.Name+", keys and queries", -1)
 		order.Done = func(n int) { bar.Add(int64(n)) }
 		r, err := order.Run()
 		bar.Stop()
 		if err != nil {
 			reasons = append(reasons, err)
-			text := err.Error()
+			text := message.Of(err)
 			rows = append(rows, measured{Kind: v.Name, Error: &text})
 			continue
 		}

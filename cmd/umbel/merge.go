@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/merging"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
@@ -57,10 +58,10 @@ func mergeCommand() *cobra.Command {
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	estimate := cmd.Flags().Bool("estimate", false, "estimate the number of keys and write nothing")
 	as := cmd.Flags().String("as", "", "`FORM` of the result: joined or union")
-	cmd.MarkFlagsMutuallyExclusive("output", "estimate")
-	cmd.MarkFlagsMutuallyExclusive("as", "estimate")
+	exclusive(cmd, "output", "estimate")
+	exclusive(cmd, "as", "estimate")
 	addAddrFlags(cmd)
-	cmd.MarkFlagsMutuallyExclusive("as", addrFlag)
+	exclusive(cmd, "as", addrFlag)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form := merging.Form(*as)
 		if form != merging.Best && !slices.Contains(merging.Forms, form) {
@@ -154,7 +155,7 @@ func formNote(r merging.Result, form merging.Form) string {
 	case r.Form == merging.Joined:
 		return ""
 	case r.Apart != nil:
-		return fmt.Sprintf("kept side by side: %s; %s", side, strings.TrimSuffix(message(r.Apart.Error()), ": "+umbel.ErrMismatch.Error()))
+		return fmt.Sprintf("kept side by side: %s; %s", side, message.Of(r.Apart))
 	}
 	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, percent(float(r.JoinedRate)))
 }

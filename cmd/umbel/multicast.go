@@ -59,7 +59,7 @@ func (f *networkFlags) addTopology(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.topology, "topology", "", "`FILE` of a network, or a generated one such as grid:6x6")
 	flags.Uint64Var(&f.made, "topology-seed", 1, "`NUMBER` that determines generated networks")
-	_ = cmd.MarkFlagRequired("topology")
+	required(cmd, "topology", "give the network: --topology FILE, or a generated one such as --topology grid:6x6")
 }
 
 // add adds all flags.

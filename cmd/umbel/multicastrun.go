@@ -74,7 +74,7 @@ func multicastRunCommand() *cobra.Command {
 	flags.Uint64Var(&r.until, "until", 0, "end after this `NUMBER` of deliveries")
 	flags.DurationVar(&r.lasting, "for", 0, "end after this `TIME`, such as 1h")
 	flags.DurationVar(&r.after, "after", time.Second, "`TIME` to wait before sending")
-	cmd.MarkFlagsMutuallyExclusive("node", "source")
+	exclusive(cmd, "node", "source")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
 			return usageError(cmd, fmt.Errorf("%v packets of %d bytes, want 1 to 1e9 packets of at least 8 bytes", r.packets, r.payload))

@@ -39,8 +39,8 @@ func multicastTraceCommand() *cobra.Command {
 	flags := cmd.Flags()
 	header := flags.String("header", "", "a packet in `HEX`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
-	cmd.MarkFlagsMutuallyExclusive("header", "receivers")
-	cmd.MarkFlagsMutuallyExclusive("header", "svg")
+	exclusive(cmd, "header", "receivers")
+	exclusive(cmd, "header", "svg")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *header != "" {
 			return traceHeader(cmd, &from, *header)

@@ -34,7 +34,7 @@ func addOutputFlag(cmd *cobra.Command, usage string, o outputFlag) *string {
 func (o outputFlag) guard(cmd *cobra.Command) {
 	o.name = cmp.Or(o.name, "output")
 	force := cmd.Flags().Bool("force", false, "replace an input, a read-only file, or a file with other contents")
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+	prepare(cmd, func(cmd *cobra.Command, args []string) error {
 		if *force || onNode(cmd) && !o.fetches {
 			return nil
 		}
@@ -45,7 +45,7 @@ func (o outputFlag) guard(cmd *cobra.Command) {
 			return checkWritable(args[0])
 		}
 		return nil
-	}
+	})
 }
 
 // onNode reports whether the filters that a verb names are on a node.

@@ -56,9 +56,11 @@ func parquetCommand() *cobra.Command {
 	flags.StringVar(&what.export, "export", "", "write the filter of `ROWGROUP:COLUMN`")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
 	outputFlag{}.guard(cmd)
-	cmd.MarkFlagsMutuallyExclusive("to-fpr", "has", "export")
-	cmd.MarkFlagsRequiredTogether("has", "column")
-	cmd.MarkFlagsRequiredTogether("export", "output")
+	exclusive(cmd, "to-fpr", "has", "export")
+	needs(cmd, "has", "column", "the column to query: --column COLUMN; without flags umbel parquet lists the columns")
+	needs(cmd, "column", "has", "the value to query: --has VALUE")
+	needs(cmd, "export", "output", "the file to write: -o FILE")
+	needs(cmd, "output", "export", "the filter to write: --export ROWGROUP:COLUMN")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := parquetfile.Open(args[0])
 		if err != nil {

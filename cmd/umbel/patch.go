@@ -35,7 +35,7 @@ func patchCommand() *cobra.Command {
 	}
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	inPlace := cmd.Flags().Bool("in-place", false, "replace OLD")
-	cmd.MarkFlagsMutuallyExclusive("output", "in-place")
+	exclusive(cmd, "output", "in-place")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		target := *output
 		if *inPlace {

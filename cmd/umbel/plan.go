@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/explain"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -71,7 +72,7 @@ func planCommand() *cobra.Command {
 	wanted.AddGoal(flags)
 	flags.Var(&wanted.Bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
 	flags.Lookup("memory").DefValue = ""
-	cmd.MarkFlagsMutuallyExclusive("bytes", "memory")
+	exclusive(cmd, "bytes", "memory")
 	kind := flags.String("kind", "", "only this `KIND`")
 	explained := flags.Bool("explain", false, "print the formulas behind the numbers")
 	wanted.AddParams(flags, filter.All)
@@ -115,7 +116,7 @@ func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
 		f, err := v.Plan(spec.Complete(v, s.Goal, s.Params), s.Params)
 		if err != nil {
 			reasons = append(reasons, err)
-			text := err.Error()
+			text := message.Of(err)
 			offers = append(offers, kindPlan{Kind: v.Name, Error: &text})
 			continue
 		}
@@ -178,10 +179,9 @@ func writeReasons(w io.Writer, offers []kindPlan) error {
 	return nil
 }
 
-// reason returns the text of an error without the kind's name and the sentinel.
+// reason returns a message without the kind's name.
 func reason(kind, text string) string {
-	text = strings.TrimPrefix(strings.TrimPrefix(message(text), kind+": "), "a filter of kind "+kind+" ")
-	return strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error())
+	return strings.TrimPrefix(strings.TrimPrefix(text, kind+": "), "a filter of kind "+kind+" ")
 }
 
 // measureOf returns the number that a goal leaves open, in which plans differ.

@@ -44,11 +44,11 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 	}
 	for _, name := range messageFlagNames {
 		for _, other := range []string{"bytes", "kind", "explain"} {
-			cmd.MarkFlagsMutuallyExclusive(name, other)
+			exclusive(cmd, name, other)
 		}
 	}
 	for _, name := range []string{"fpr", "memory", "churn", "peers", "per-hour", "tail", "query-only"} {
-		cmd.MarkFlagsMutuallyExclusive("curve", name)
+		exclusive(cmd, "curve", name)
 	}
 }
 

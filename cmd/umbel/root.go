@@ -11,7 +11,7 @@ const rootHelp = `umbel makes filters of keys. A filter is a small summary of a 
 be in the set: never no for a key that was added, and yes for other keys at a rate you choose.
 
 Rates are written 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000"; counts 1000000, 1e6 or 1M; sizes
-4096, 64KiB or 1.5MB.
+4096, 64KiB, 64K, 1.5MB or, in bits, 4096bit. K, M and G alone are powers of 1024.
 
 A key is a line, without its newline and a carriage return before it; an empty line is the
 empty key. With -0 a key ends at a zero byte instead. For a filter with hash "caller" a key is
@@ -26,7 +26,7 @@ A FILE of - is standard input or standard output.
 
 Results go to standard output, everything else to standard error. With --json a verb prints
 one object, or one object per line if it has many results: rates are fractions, sizes are
-bytes, and infinite numbers are null.
+bytes, and infinite numbers are null. An error is an object {"error": …, "exit": …} on standard error.
 
 Exit codes: 0 success, or all keys may be present; 1 some keys are absent, packets are missing,
 or an answer was wrong; 2 error; 130 ended by ^C. Publications: 3 the version is out of date; 4 it is
@@ -63,7 +63,7 @@ func rootCommand() *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only: no summary, no progress")
-	root.SetFlagErrorFunc(usageError)
+	root.SetFlagErrorFunc(flagError)
 	refuseAddr(root)
 	root.AddCommand(
 		makeCommand(), addCommand(), hasCommand(), uniqCommand(), removeCommand(), countCommand(),
@@ -81,11 +81,6 @@ func rootCommand() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
-}
-
-// usageError adds how to print the help.
-func usageError(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 }
 
 // arguments returns a check for at least least and at most most arguments; most is -1 for

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,6 +48,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// classWords matches the texts of sentinels and of packages, which message.Of drops.
+var classWords = regexp.MustCompile(`: (corrupt|mismatch|limit exceeded|invalid goal|unknown kind|unsupported operation|out of range)($|;|:)|(^|: )(wire|delta|plan|store|wal|parquetfile): `)
+
 // exits runs a command that must end with the exit code given first.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -66,8 +70,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
 	_, message, ok := strings.Cut("\n"+ts.ReadFile("stderr"), "\numbel: ") // after notes and the log of a node
-	if fault := messagetest.Fault(strings.TrimSuffix(message, "\n")); ok && fault != "" {
+	message = strings.TrimSuffix(message, "\n")
+	if fault := messagetest.Fault(message); ok && fault != "" {
 		ts.Fatalf("%s: %s", fault, message)
+	}
+	if ok && classWords.MatchString(message) {
+		ts.Fatalf("the message has a word for programs: %s", message)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/prompt"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
@@ -118,7 +119,7 @@ func (s *session) run(stderr io.Writer) error {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintln(stderr, message(err.Error()))
+		fmt.Fprintln(stderr, message.Of(err))
 	}
 	return s.out.Flush()
 }

@@ -66,7 +66,7 @@ func showCommand() *cobra.Command {
 	flags.StringVar(&what.svg, "svg", "", "write a drawing to `FILE`, - for standard output")
 	outputFlag{name: "svg", heads: []string{"<svg "}}.guard(cmd)
 	flags.Lookup("cells").DefValue = ""
-	cmd.MarkFlagsMutuallyExclusive("map", "histogram", "svg")
+	exclusive(cmd, "map", "histogram", "svg")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		s, _, err := container.Read(args[0])
 		if err != nil {

@@ -61,9 +61,9 @@ func userCommand() *cobra.Command {
 	token := flags.Bool("token", false, "create a token for HTTP too")
 	replace := flags.Bool("replace", false, "replace the password of an existing user")
 	remove := flags.Bool("delete", false, "delete the user")
-	cmd.MarkFlagsMutuallyExclusive("replace", "delete")
+	exclusive(cmd, "replace", "delete")
 	for _, other := range []string{"rights", "names", "password-stdin", "token"} {
-		cmd.MarkFlagsMutuallyExclusive("delete", other)
+		exclusive(cmd, "delete", other)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e := userEdit{name: args[0], file: *file, rule: access.FileRule{Rights: *rights, Names: *names}}

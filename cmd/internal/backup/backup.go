@@ -99,7 +99,7 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 	}
 	into, err := snapshot.NewImport(files)
 	if err != nil {
-		return nil, fmt.Errorf("backup: restore: %w", err)
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	var restored *snapshot.Snapshot
 	err = read(in, contents{
@@ -130,13 +130,13 @@ func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir
 		_, err = l.Commit(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("backup: restore: %w", err)
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	if restored != nil {
 		restored.Batch, _ = l.Bounds()
 	}
 	if err := into.Publish(ctx, restored); err != nil {
-		return nil, fmt.Errorf("backup: restore: %w", err)
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return seed, nil
 }
@@ -165,12 +165,12 @@ func Verify(ctx context.Context, in io.Reader, e *engine.Engine) (recovery.Repor
 		batch: func(b []byte) error { return errors.Join(p.Batch(b), ctx.Err()) },
 	})
 	if err != nil {
-		return recovery.Report{}, fmt.Errorf("backup: verify: %w", err)
+		return recovery.Report{}, fmt.Errorf("verify: %w", err)
 	}
 	report, err := p.End()
 	report.Took = time.Since(begin)
 	if err != nil {
-		return report, fmt.Errorf("backup: verify: %w", err)
+		return report, fmt.Errorf("verify: %w", err)
 	}
 	return report, nil
 }

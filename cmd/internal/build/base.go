@@ -104,6 +104,6 @@ func (b *base) check() error {
 	if stats.FPRate <= b.order.Goal.FPRate {
 		return nil
 	}
-	return fmt.Errorf("the keys of the pipe need more than %v of memory at a rate of %.3g, %v; give --keys, or key files instead of a pipe, or more --memory: %w",
-		quantity.Size(b.order.Memory), b.order.Goal.FPRate, quantity.Count(b.capacity), umbel.ErrGoal)
+	return fmt.Errorf("the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; give --keys, or key files instead of a pipe, or more --memory: %w",
+		quantity.Size(b.order.Memory), quantity.Count(b.capacity), quantity.Rate(b.order.Goal.FPRate).Percent(), umbel.ErrGoal)
 }

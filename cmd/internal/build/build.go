@@ -136,7 +136,7 @@ func (o Order) empty() (umbel.Filter, umbel.Forecast, error) {
 	if err != nil {
 		return nil, forecast, err
 	}
-	what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %.3g", o.Kind.Name, quantity.Count(forecast.Keys), forecast.FPRate)
+	what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %s", o.Kind.Name, quantity.Count(forecast.Keys), quantity.Rate(forecast.FPRate).Percent())
 	if err := container.Fits(what, forecast.Bytes); err != nil {
 		return nil, forecast, err
 	}
@@ -214,8 +214,8 @@ func (o Order) Check(stats umbel.Stats, planned, read uint64) error {
 	} else {
 		distinct = fmt.Sprintf(", about %v of them distinct", quantity.Count(math.Round(stats.Keys)))
 	}
-	return fmt.Errorf("%v keys were read%s; the filter is planned for %v at a rate of %.3g, and its rate is %.3g; give --keys %.0f: %w",
-		quantity.Count(read), distinct, quantity.Count(planned), o.Goal.FPRate, stats.FPRate, enough, umbel.ErrGoal)
+	return fmt.Errorf("%v keys were read%s; the filter is planned for %v at a rate of %s, and its false-positive rate would be %s; give --keys %.0f: %w",
+		quantity.Count(read), distinct, quantity.Count(planned), quantity.Rate(o.Goal.FPRate).Percent(), quantity.Rate(stats.FPRate).Percent(), enough, umbel.ErrGoal)
 }
 
 // Add adds all keys of the files to f, with the workers of the job, and returns their number.

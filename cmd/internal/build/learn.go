@@ -50,8 +50,8 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	}
 	forecast := shape.Forecast(o.Goal.Keys)
 	if p := o.Goal.FPRate; p != 0 && forecast.FPRate > p*(1+1e-9) {
-		return Result{}, fmt.Errorf("%v keys in %v have a rate of %.3g, want %.3g; leave out one of them: %w",
-			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), forecast.FPRate, p, umbel.ErrGoal)
+		return Result{}, fmt.Errorf("%v keys in %v have a rate of %s, want %s; leave out one of them: %w",
+			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), quantity.Rate(forecast.FPRate).Percent(), quantity.Rate(p).Percent(), umbel.ErrGoal)
 	}
 	what := fmt.Sprintf("a weighted filter for %v keys", quantity.Count(o.Goal.Keys))
 	if err := container.Fits(what, forecast.Bytes); err != nil {

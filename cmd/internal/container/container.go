@@ -73,9 +73,31 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 		return umbel.State{}, 0, fmt.Errorf("%s is a delta, not a filter; apply it with umbel patch OLD %s -o FILE: %w", path, path, umbel.ErrCorrupt)
 	}
 	if err != nil {
-		return umbel.State{}, 0, fmt.Errorf("%s: %w", path, err)
+		return umbel.State{}, 0, describe(path, err)
 	}
 	return s, size, nil
+}
+
+// describe returns the error of reading the file at path, with what the file is instead of a filter. A pipe
+// cannot be read again, so its error has the path only.
+func describe(path string, err error) error {
+	info, statErr := os.Stat(path)
+	if !errors.Is(err, umbel.ErrCorrupt) || statErr != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f, openErr := os.Open(path)
+	if openErr != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, int64(len(magic))))
+	switch {
+	case len(head) == 0:
+		return fmt.Errorf("%s is empty, which no filter is; make it again: %w", path, umbel.ErrCorrupt)
+	case !IsHead(head):
+		return fmt.Errorf("%s is not a filter of umbel: it begins with %q: %w", path, head, umbel.ErrCorrupt)
+	}
+	return fmt.Errorf("%s is damaged: %w", path, err)
 }
 
 // Receive is [Read] for a stream. It limits memory to what is available.

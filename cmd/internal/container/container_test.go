@@ -57,8 +57,8 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Open(path, filter.All); !errors.Is(err, umbel.ErrCorrupt) || !strings.HasPrefix(err.Error(), path+": ") {
-			t.Errorf("%s: error %v, want one that wraps ErrCorrupt", name, err)
+		if _, _, err := Open(path, filter.All); !errors.Is(err, umbel.ErrCorrupt) || !strings.HasPrefix(err.Error(), path+" is ") {
+			t.Errorf("%s: error %v, want one that wraps ErrCorrupt and describes the file", name, err)
 		}
 	}
 	if _, _, err := Open(dir, filter.All); err == nil || !strings.HasPrefix(err.Error(), dir+" is a directory") {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -100,7 +101,7 @@ func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
 // the factor. It returns an error wrapping umbel.ErrGoal if the rate of the filter is above p.
 func (l *Ladder) ToRate(p float64) (umbel.Filter, uint64, error) {
 	if l.stats.FPRate > p {
-		return nil, 0, fmt.Errorf("the rate of the filter is already %.3g, above %.3g, and a fold only raises it: %w", l.stats.FPRate, p, umbel.ErrGoal)
+		return nil, 0, fmt.Errorf("the rate of the filter is already %s, above %s, and a fold only raises it: %w", quantity.Rate(l.stats.FPRate).Percent(), quantity.Rate(p).Percent(), umbel.ErrGoal)
 	}
 	// The search starts at the expected rate, and the measured rate decides.
 	i := 0

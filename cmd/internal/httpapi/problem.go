@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -15,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -132,7 +132,7 @@ func problemTypeOf(err error) problemType {
 // problemOf returns the response for an error.
 func problemOf(err error) api.Problem {
 	t := problemTypeOf(err)
-	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: strings.ReplaceAll(err.Error(), "\n", "; ")} // of errors.Join
+	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: message.Of(err)}
 	if part, ok := errors.AsType[partialError](err); ok {
 		p.Done = part.done
 	}

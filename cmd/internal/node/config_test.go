@@ -76,7 +76,7 @@ func TestLoadErrors(t *testing.T) {
 		{"unknown variable", []string{"UMBEL_BF_EROR_RATE=1"}, "", []string{"UMBEL_BF_EROR_RATE", "did you mean bf-error-rate?"}},
 		{"not of the words", nil, "durability: sometimes", []string{"durability", `"sometimes"`, "want always, everysec, none"}},
 		{"no number", []string{"UMBEL_MAX_CLIENTS=many"}, "", []string{"UMBEL_MAX_CLIENTS", `"many"`}},
-		{"no size", nil, "max-memory: 4K", []string{"max-memory", "auto or none"}},
+		{"no size", nil, "max-memory: 4kb", []string{"max-memory", "auto or none"}},
 		{"a list", nil, "resp: [a, b]", []string{"resp", "want a single value"}},
 		{"nothing", nil, "resp:", []string{"resp", "want a single value"}},
 		{"no YAML", nil, "resp: [", []string{"umbel.yaml"}},
@@ -207,17 +207,6 @@ func TestRebinding(t *testing.T) {
 			if answer.StatusCode != want {
 				t.Errorf("%s as host %s: %d, want %d", r.URL, host, answer.StatusCode, want)
 			}
-		}
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/suggest"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/umbel-filters/umbel/cmd/internal/yamltext"
@@ -176,30 +177,9 @@ func variable(key string) string {
 func nearest(key string, known *pflag.FlagSet) string {
 	best, least := "", len(key)+100
 	known.VisitAll(func(f *pflag.Flag) {
-		if d := distance(key, f.Name); d < least {
+		if d := suggest.Distance(key, f.Name); d < least {
 			best, least = f.Name, d
 		}
 	})
 	return best
-}
-
-// distance returns the edit distance of a and b: Levenshtein 1966, row by row.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -45,6 +45,7 @@ func start(w io.Writer, what string, total int64, bytes bool) *Bar {
 		progressbar.OptionSetWriter(g),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowBytes(bytes),
+		progressbar.OptionUseIECUnits(true),
 		progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),

@@ -23,16 +23,16 @@ func TestShortJobsShowNothing(t *testing.T) {
 }
 
 func TestLongJobsShowABar(t *testing.T) {
-	for _, total := range []int64{1000, -1} {
+	for _, total := range []int64{10_000, -1} {
 		synctest.Test(t, func(t *testing.T) {
 			var w bytes.Buffer
 			b := start(&w, "keys", total, true)
 			for range 3 {
 				time.Sleep(patience)
-				b.Add(100)
+				b.Add(1024)
 			}
-			if got := w.String(); !strings.Contains(got, "keys") || !strings.Contains(got, "B/s") {
-				t.Errorf("total %d: wrote %q, want a bar with its rate", total, got)
+			if got := w.String(); !strings.Contains(got, "keys") || !strings.Contains(got, "B/s") || !strings.Contains(got, "KiB") {
+				t.Errorf("total %d: wrote %q, want a bar in KiB with its rate", total, got)
 			}
 			b.Stop()
 			b.Add(1) // the workers may be a little late

@@ -73,18 +73,21 @@ func TestParseCount(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	for s, want := range map[string]uint64{
 		"0": 0, "4096": 4096, "4096B": 4096, "64KiB": 65536, "64 KiB": 65536, "1.5MB": 1500000, "1.5MiB": 1572864, "1e6B": 1e6, "1kB": 1000,
-		"1.1KiB": 1126, "8b": 1, "4096b": 512, "1Mb": 125000, "1Mib": 131072, "3GiB": 3 << 30, "2EiB": 2 << 60, "1,024B": 1024,
+		"1.1KiB": 1126, "8bit": 1, "4096bit": 512, "1Mbit": 125000, "1Mibit": 131072, "64K": 65536, "64k": 65536, "1.5M": 1572864, "1G": 1 << 30, "3GiB": 3 << 30, "2EiB": 2 << 60, "1,024B": 1024,
 		"18446744073709551615": math.MaxUint64,
 	} {
 		if got, err := ParseSize(s); err != nil || uint64(got) != want {
 			t.Errorf("ParseSize(%q) = %d, %v, want %d", s, got, err, want)
 		}
 	}
-	const form = "want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096b"
+	const form = "want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096bit"
 	for s, want := range map[string]string{
 		"":      `size "": ` + form,
 		"B":     `size "B": ` + form,
-		"64K":   `size "64K": ` + form,
+		"64kb":  `size "64kb": write 64kB for bytes, or 64kbit for bits`,
+		"8b":    `size "8b": write 8B for bytes, or 8bit for bits`,
+		"8Mib":  `size "8Mib": write 8MiB for bytes, or 8Mibit for bits`,
+		"64Ki":  `size "64Ki": ` + form,
 		"-1B":   `size "-1B": ` + form,
 		"1iB":   `size "1iB": ` + form,
 		"1XB":   `size "1XB": ` + form,
@@ -106,6 +109,9 @@ func TestStrings(t *testing.T) {
 		{Rate(0.436).String(), "43.6%, 1 in 2.3"},
 		{Rate(0.9).String(), "90%"},
 		{Rate(1).String(), "100%"},
+		{Rate(0).Percent(), "0%"},
+		{Rate(0.0986).Percent(), "9.86%"},
+		{Rate(1e-9).Percent(), "1e-07%"},
 		{Rate(0.00002).String(), "2e-05, 1 in 50,000"},
 		{Rate(1e-30).String(), "1e-30"},
 		{Count(0).String(), "0"},
@@ -125,7 +131,7 @@ func TestStrings(t *testing.T) {
 
 // What is written can be read again.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1e-6", "0.1%", "1 in 1000", "1/3", "10M", "1,000,000", "64KiB", "1.5MB", "8b", "1e309", "18446744073709551616", "1e", "١"} {
+	for _, s := range []string{"1e-6", "0.1%", "1 in 1000", "1/3", "10M", "1,000,000", "64KiB", "1.5MB", "8b", "64K", "1Mbit", "1e309", "18446744073709551616", "1e", "١"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

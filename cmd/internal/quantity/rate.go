@@ -59,6 +59,9 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%.3g%%, 1 in %s", 100*p, nearest(1/p))
 }
 
+// Percent returns the rate as a percentage with three digits: 0 as 0%, and rates below 0.0001 % as 1e-07%.
+func (r Rate) Percent() string { return fmt.Sprintf("%.3g%%", 100*min(float64(r), 1)) }
+
 // nearest formats n, with a digit after the point for small n.
 func nearest(f float64) string {
 	if f < 20 && math.Abs(f-math.Round(f)) > 0.05 {

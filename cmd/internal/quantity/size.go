@@ -10,19 +10,23 @@ import (
 // Size is a number of bytes.
 type Size uint64
 
-// ParseSize parses a size written as 4096, 4096B, 64KiB, 1.5MB or, in bits, 4096b
-// or 1Mb. KiB, MiB and so on are powers of 1024; kB, MB and so on are powers of 1000. Fractions of
-// a byte are dropped.
+// ParseSize parses a size written as 4096, 64KiB, 64K or 1.5MB, or in bits as 4096bit or 1Mbit. K, KiB,
+// M, MiB and so on are powers of 1024; kB, MB, kbit, Mbit and so on are powers of 1000. Fractions of a
+// byte are dropped.
 func ParseSize(s string) (Size, error) {
 	if n, ok := whole(s); ok {
 		return Size(n), nil
 	}
 	end := strings.LastIndexAny(s, "0123456789.") + 1
-	f, ok := inUnit(strings.TrimSpace(s[:end]), strings.TrimSpace(s[end:]))
-	if !ok {
-		return 0, fmt.Errorf("size %q: want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096b", clip(s))
-	}
-	if f >= 1<<64 {
+	digits, unit := strings.TrimSpace(s[:end]), strings.TrimSpace(s[end:])
+	f, ok := inUnit(digits, unit)
+	prefix, small := strings.CutSuffix(unit, "b")
+	switch {
+	case !ok && small && len(prefix) <= 2:
+		return 0, fmt.Errorf("size %q: write %sB for bytes, or %sbit for bits", clip(s), clip(digits+prefix), clip(digits+prefix))
+	case !ok:
+		return 0, fmt.Errorf("size %q: want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096bit", clip(s))
+	case f >= 1<<64:
 		return 0, fmt.Errorf("size %q is more than 2^64-1 bytes", clip(s))
 	}
 	return Size(f), nil
@@ -31,25 +35,28 @@ func ParseSize(s string) (Size, error) {
 // inUnit returns a size in bytes.
 func inUnit(digits, unit string) (float64, bool) {
 	perByte := 1.0
-	prefix, bits := strings.CutSuffix(unit, "b")
-	if bits {
+	prefix, isBits := strings.CutSuffix(unit, "bit")
+	letter, isBinary := strings.CutSuffix(prefix, "i")
+	switch {
+	case isBits:
 		perByte = 8
-	} else if prefix, _ = strings.CutSuffix(unit, "B"); prefix == unit && unit != "" {
-		return 0, false // 64K is ambiguous
+	case strings.HasSuffix(unit, "B"):
+		letter, isBinary = strings.CutSuffix(unit[:len(unit)-1], "i")
+	default: // a letter alone, as dd and du write binary sizes
+		letter, isBinary = unit, true
 	}
-	decimal, binary := strings.CutSuffix(prefix, "i")
-	if prefix == "" {
+	if letter == "" {
 		f, ok := number(digits, 0)
-		return f / perByte, ok
+		return f / perByte, ok && !strings.HasPrefix(unit, "i")
 	}
-	if len(decimal) != 1 {
+	if len(letter) != 1 {
 		return 0, false
 	}
-	shift, ok := decimals[decimal[0]]
+	shift, ok := decimals[letter[0]]
 	if !ok {
 		return 0, false
 	}
-	if !binary {
+	if !isBinary {
 		f, ok := number(digits, shift)
 		return f / perByte, ok
 	}
