@@ -21,7 +21,7 @@ dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n
 FUZZTIME  = 10000x
 BENCHTIME = 20ms
 
-.PHONY: test foreign vet tidy race purego fuzz bench generate release rehearse
+.PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse
 
 # As in releases, the program is built without cgo, which is how tests of processes build it too. vet is a
 # target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
@@ -59,6 +59,10 @@ race:
 
 purego:
 	go test -tags purego -short $(PURE)
+
+# Plans are the same where the compiler fuses multiplications and additions. It needs qemu-user.
+platforms:
+	GOARCH=arm64 go test -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -run PlansOfPlatforms ./plan
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:

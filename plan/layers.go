@@ -145,6 +145,11 @@ type IncrementalLayer struct {
 // plan is optimal.
 const incrementalSteps = 200
 
+// tie is the relative difference below which two mean sizes are equal. It is above the rounding
+// errors of all platforms, some of which fuse multiplications and additions, so that they choose
+// the same of equally good divisions: the first.
+const tie = 1e-12
+
 // IncrementalLayers returns the layers of an incremental filter (Hao, Kodialam and Lakshman
 // 2008) for up to n keys. Layers are opened one after another as keys come, a query tests all
 // open ones, and with n keys the rate is at most p. Each of L layers therefore has the rate
@@ -176,7 +181,7 @@ func IncrementalLayers(n uint64, p float64, layers, maxLayers, maxK int) (best [
 	mean = math.Inf(1)
 	for L, worse := first, 0; L <= last && worse < 3; L++ {
 		ls, cost := shareKeys(n, L, LayeredFPRate(p, L), maxK)
-		if cost < mean {
+		if cost < mean*(1-tie) {
 			best, mean, worse = ls, cost, 0
 		} else {
 			worse++ // costs fall with the number of layers and then rise
@@ -217,7 +222,7 @@ func shareKeys(n uint64, layers int, p float64, maxK int) ([]IncrementalLayer, f
 		for e := range next {
 			least, at := math.Inf(1), 0
 			for s := range e {
-				if c := cost[s] + size[e-s]*sent[s]; c < least {
+				if c := cost[s] + size[e-s]*sent[s]; c < least*(1-tie) {
 					least, at = c, s
 				}
 			}
