@@ -79,6 +79,10 @@ func nextByKeys(generation, n uint64) uint64 {
 // newest generation and the l before it; a key that was added again after k generations or
 // more may count twice. The rate follows from the fill ratio of each slice. The Stats of
 // the zero Filter are zero.
+//
+// By keys, these are more than the number that the filter is planned for, which Low may therefore
+// exceed. With fewer than about 25 keys the interval holds less often than in 95 % of filters,
+// because the errors of so few cells are not normally distributed.
 func (f *Filter) Stats() umbel.Stats {
 	if f.cells.Len == 0 {
 		return umbel.Stats{}
