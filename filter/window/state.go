@@ -81,8 +81,7 @@ func nextByKeys(generation, n uint64) uint64 {
 // the zero Filter are zero.
 //
 // By keys, these are more than the number that the filter is planned for, which Low may therefore
-// exceed. With fewer than about 25 keys the interval holds less often than in 95 % of filters,
-// because the errors of so few cells are not normally distributed.
+// exceed. With fewer than about 25 keys the interval holds less often than in 95 % of filters.
 func (f *Filter) Stats() umbel.Stats {
 	if f.cells.Len == 0 {
 		return umbel.Stats{}
