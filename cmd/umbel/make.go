@@ -80,7 +80,6 @@ func makeCommand() *cobra.Command {
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	exclusive(cmd, "like", "weights")
-	exclusive(cmd, "like", addrFlag)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return usageError(cmd, errNoOutput)
@@ -109,6 +108,9 @@ func makeCommand() *cobra.Command {
 		}
 		order := build.Order{Kinds: filter.All, Kind: v, Goal: goal, Params: params, Memory: uint64(memory)}
 		if t.node != nil {
+			if *like != "" {
+				return usageError(cmd, errors.New("--like can't be combined with --addr; make a file and upload it with umbel put"))
+			}
 			if *weights != "" {
 				return usageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
 			}

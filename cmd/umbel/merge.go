@@ -61,7 +61,6 @@ func mergeCommand() *cobra.Command {
 	exclusive(cmd, "output", "estimate")
 	exclusive(cmd, "as", "estimate")
 	addAddrFlags(cmd)
-	exclusive(cmd, "as", addrFlag)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form := merging.Form(*as)
 		if form != merging.Best && !slices.Contains(merging.Forms, form) {
@@ -73,6 +72,9 @@ func mergeCommand() *cobra.Command {
 		t, err := targetOf(cmd)
 		if err != nil {
 			return err
+		}
+		if t.node != nil && form != merging.Best {
+			return usageError(cmd, errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
 		}
 		if *estimate {
 			return t.estimateUnion(args)

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
@@ -20,10 +19,11 @@ const intersectHelp = `Estimate how many keys are in both filters, with an inter
 estimate is the keys in A, plus those in B, minus those in the union, each from the number of
 set cells. It is coarse if A and B share few keys. No filter of the shared keys is made.
 
-Both must be filters of bits with the same kind, hash and k. A counting filter takes part with
+Both must be filters of bits with the same kind and hash. A counting filter takes part with
 its nonzero counters, and a folding filter with its folded filter, so kinds bloom, counting and
 folding can be compared with each other. Filters of different sizes are folded to a common
-divisor, if there is one close to both.`
+divisor, if there is one close to both. Filters of kind bloom, counting and folding of other sizes, or
+with different k, are compared without folding.`
 
 const intersectExample = `  umbel intersect monday.umb tuesday.umb
   umbel intersect --json a.umb b.umb | jq .both.keys`
@@ -34,7 +34,7 @@ type intersection struct {
 	B     setInfo `json:"b"`
 	Union setInfo `json:"union"`
 	Both  setInfo `json:"both"`
-	Cells uint64  `json:"cells"`
+	Cells uint64  `json:"cells"` // 0: at their own sizes
 }
 
 func intersectCommand() *cobra.Command {
@@ -69,13 +69,16 @@ func intersectCommand() *cobra.Command {
 
 // intersect compares the filters of two files.
 func intersect(t target, a, b string) (intersection, error) {
-	var fs [2]umbel.Filter
+	f, err := t.open(a)
+	if err != nil {
+		return intersection{}, err
+	}
+	fs, err := t.openWith(f, a, []string{b})
+	if err != nil {
+		return intersection{}, err
+	}
 	for i, name := range []string{a, b} {
-		f, err := t.open(name)
-		if err != nil {
-			return intersection{}, err
-		}
-		if fs[i], err = overlap.Bits(f); err != nil {
+		if fs[i], err = overlap.Bits(fs[i]); err != nil {
 			return intersection{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -96,7 +99,11 @@ func (result intersection) print(cmd *cobra.Command) error {
 		if _, err := t.WriteTo(w); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "compared at %v cells\n", quantity.Count(result.Cells))
+		at := "compared at their own sizes"
+		if result.Cells != 0 {
+			at = fmt.Sprintf("compared at %v cells", quantity.Count(result.Cells))
+		}
+		_, err := fmt.Fprintln(w, at)
 		return err
 	})
 }

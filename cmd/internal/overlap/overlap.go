@@ -32,13 +32,17 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 // Overlap contains estimates of two sets of keys, with intervals of at least 95% confidence.
 type Overlap struct {
 	A, B, Union, Both plan.Estimate
-	Cells             uint64 // at which the filters were compared
+	Cells             uint64 // at which the filters were compared; 0 if each had its own size
 }
 
 // Of estimates how many keys a and b share; both are from [Bits], and their kinds are in kinds.
-// It may change both. It returns an error wrapping umbel.ErrMismatch if they are incompatible.
+// Filters of different sizes are folded to a common one or, if they are of kind bloom and none is
+// close, compared at their own. It may change both. It returns an error wrapping umbel.ErrMismatch if they are incompatible.
 func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	union, err := align(kinds, a, b)
+	if differ(a, b, err) {
+		return sweep(a, b)
+	}
 	if err != nil {
 		return Overlap{}, err
 	}
@@ -55,10 +59,13 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 
 // Intersect clears the cells of a that aren't set in b; both are from [Bits], and their kinds are
 // in kinds. The keys that are in both filters stay in a. The rate is higher than that of a filter
-// made of the shared keys, because different keys may have set the same cells. It may change b.
-// It returns an error wrapping umbel.ErrMismatch if they are incompatible.
+// made of the shared keys, because different keys may have set the same cells. Filters of different
+// sizes are folded to a common one or, if they are of kind bloom and none is close, a keeps its own. It
+// may change b. It returns an error wrapping umbel.ErrMismatch if they are incompatible.
 func Intersect(kinds umbel.Kinds, a, b umbel.Filter) error {
-	if _, err := align(kinds, a, b); err != nil {
+	if _, err := align(kinds, a, b); differ(a, b, err) {
+		return keepCommon(a, b)
+	} else if err != nil {
 		return err
 	}
 	words, others := a.State().Arrays[0].Words, b.State().Arrays[0].Words
@@ -66,6 +73,11 @@ func Intersect(kinds umbel.Kinds, a, b umbel.Filter) error {
 		words[i] &= others[i]
 	}
 	return nil
+}
+
+// differ reports whether err is due to the sizes or the k of two filters of kind bloom.
+func differ(a, b umbel.Filter, err error) bool {
+	return errors.Is(err, umbel.ErrMismatch) && a.State().Kind == bloom.Name && a.State().CheckMatch(b.State()) == nil
 }
 
 // Keys returns the estimated number of keys of a filter.

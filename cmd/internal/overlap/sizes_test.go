@@ -1,0 +1,134 @@
+package overlap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/fixture"
+)
+
+// For filters of different sizes and k, the intervals contain the numbers of keys in both and in
+// at least one of them in 95 of 100 cases, and are not much wider than necessary. With -v it prints the shares.
+func TestIntervalOfDifferentSizes(t *testing.T) {
+	trials := 200
+	if testing.Short() {
+		trials = 50
+	}
+	all, held := 0, 0
+	for _, c := range []struct {
+		ma, mb uint64
+		ka, kb int
+		na, nb int
+		shared int
+	}{
+		{64 * 151, 64 * 157, 7, 7, 1000, 1040, 0},
+		{64 * 151, 64 * 157, 7, 7, 1000, 1040, 300},
+		{64 * 151, 64 * 200, 7, 7, 1000, 1300, 1000},
+		{64 * 100, 64 * 151, 7, 7, 660, 1000, 200},
+		{64 * 100, 64 * 150, 7, 4, 660, 1700, 300},
+		{64 * 151, 64 * 150, 3, 10, 2000, 700, 500},
+		{64 * 37, 64 * 1510, 7, 7, 250, 10_000, 150},
+		{9601, 9973, 7, 7, 1000, 1000, 400},
+	} {
+		t.Run(fmt.Sprintf("%dx%d-%dx%d/shared=%d", c.ma, c.ka, c.mb, c.kb, c.shared), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(9, uint64(c.shared)))
+			both, union, width := 0, 0, 0.0
+			var sum, squares float64
+			for range trials {
+				a, b := sized(t, c.ma, c.ka), sized(t, c.mb, c.kb)
+				fill(random, c.na-c.shared, a)
+				fill(random, c.nb-c.shared, b)
+				fill(random, c.shared, a, b)
+				o, err := Of(filter.All, a, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o.Both.Low <= float64(c.shared) && float64(c.shared) <= o.Both.High {
+					both++
+				}
+				if n := float64(c.na + c.nb - c.shared); o.Union.Low <= n && n <= o.Union.High {
+					union++
+				}
+				width += (o.Both.High - o.Both.Low) / 2 / 1.96 / float64(trials)
+				sum += o.Both.Value / float64(trials)
+				squares += o.Both.Value * o.Both.Value / float64(trials)
+			}
+			all, held = all+2*trials, held+both+union
+			deviation := math.Sqrt(squares - sum*sum)
+			t.Logf("both in %.3f, union in %.3f; %.1f ± %.1f, the interval says ± %.1f", float64(both)/float64(trials), float64(union)/float64(trials), sum, deviation, width)
+			least := 0.95*float64(trials) - 3*math.Sqrt(0.95*0.05*float64(trials))
+			if float64(both) < least || float64(union) < least {
+				t.Errorf("of %d intervals, %d contain the number in both and %d the number in either, want %.0f", trials, both, union, least)
+			}
+			if width > 1.5*deviation && c.shared > 0 {
+				t.Errorf("the intervals are wide for ± %.1f, the deviation is %.1f", width, deviation)
+			}
+		})
+	}
+	if share := float64(held) / float64(all); share < 0.93 {
+		t.Errorf("%.3f of all intervals contain the number, want 0.93", share)
+	}
+}
+
+// The intersection of filters of different sizes keeps the common keys, and few others.
+func TestIntersectDifferentSizes(t *testing.T) {
+	for _, c := range []struct{ ma, mb uint64 }{{64 * 151, 64 * 157}, {64 * 157, 64 * 151}, {64 * 1510, 64 * 157}, {64 * 157, 64 * 1511}, {9601, 9973}} {
+		a, b := sized(t, c.ma, 7), sized(t, c.mb, 7)
+		onlyA, common := fixture.Digests(1, 500), fixture.Digests(2, 500)
+		umbel.AddAll(a, nil, onlyA)
+		umbel.AddAll(b, nil, fixture.Digests(3, 500))
+		umbel.AddAll(a, nil, common)
+		umbel.AddAll(b, nil, common)
+		if err := Intersect(filter.All, a, b); err != nil {
+			t.Fatal(err)
+		}
+		others := 0
+		for i, d := range common {
+			if !a.Has(d) {
+				t.Fatalf("%d and %d cells: common key %d is lost", c.ma, c.mb, i)
+			}
+			if a.Has(onlyA[i]) {
+				others++
+			}
+		}
+		if others > 100 {
+			t.Errorf("%d and %d cells: %d of 500 keys of one filter are in the intersection", c.ma, c.mb, others)
+		}
+	}
+	if _, err := Of(filter.All, sized(t, 64, 7), sized(t, 64*2003, 5)); !errors.Is(err, umbel.ErrMismatch) {
+		t.Errorf("64 cells and 2003 times as many: %v, want an error that wraps %q", err, umbel.ErrMismatch)
+	}
+	a, b := sized(t, 64*151, 7), sized(t, 64*157, 5)
+	if err := Intersect(filter.All, a, b); !errors.Is(err, umbel.ErrMismatch) {
+		t.Errorf("k 7 and 5: %v, want an error that wraps %q", err, umbel.ErrMismatch)
+	}
+	umbel.AddAll(a, nil, fixture.Digests(1, 500))
+	umbel.AddAll(b, nil, fixture.Digests(1, 500))
+	if err := Intersect(filter.All, b, a); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range fixture.Digests(1, 500) {
+		if !b.Has(d) {
+			t.Fatalf("k 5 and 7: common key %d is lost", i)
+		}
+	}
+}
+
+func sized(t *testing.T, m uint64, k int) *bloom.Filter {
+	t.Helper()
+	group := uint8(0)
+	if m%64 == 0 {
+		group = 6
+	}
+	f, err := bloom.NewShape(bloom.Shape{M: m, K: k, Group: group})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
