@@ -19,6 +19,9 @@ type State struct {
 	Params Params        // in the order of the kind's specification
 	Arrays []cells.Array // of bits or counters
 	Parts  []State       // of a composed filter
+	// Planned is what the filter was made for. It describes the filter and is not part of its
+	// contents: Equal and IDs ignore it, and it is kept for a whole filter only, not for parts.
+	Planned Planned
 }
 
 // Clone returns a copy of s that shares no memory with it.
@@ -36,7 +39,7 @@ func (s State) Clone() State {
 }
 
 // Equal reports whether s and t have the same kind, hasher, parameters, arrays and parts,
-// each in the same order.
+// each in the same order. It ignores what the filters were planned for.
 func (s State) Equal(t State) bool {
 	return s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
 		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, State.Equal)
@@ -56,7 +59,7 @@ func (s State) Bytes() uint64 {
 
 // Check returns an error wrapping [ErrCorrupt] if s cannot be the state of a filter of any
 // kind: if it has an invalid name or hasher, a float that is not finite, a malformed array,
-// or parts nested deeper than [MaxDepth].
+// parts nested deeper than [MaxDepth], or a [Planned] out of range.
 func (s State) Check() error { return s.check(MaxDepth) }
 
 func (s State) check(depth int) error {
@@ -90,7 +93,7 @@ func (s State) check(depth int) error {
 			return fmt.Errorf("part %d: %w", i, err)
 		}
 	}
-	return nil
+	return s.Planned.Check()
 }
 
 // CheckMatch returns nil if s and t have the same kind and hasher. Otherwise the error wraps

@@ -12,7 +12,7 @@
 // does all work, unless Workers allows more goroutines. These end before the call returns.
 //
 // The format is spec/container.md and spec/codings.md. All versions of this package read
-// version 1.
+// versions 1 and 2; they write version 2 if a state has a Planned.
 package wire
 
 import (
@@ -87,18 +87,17 @@ func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error
 
 // Bytes of the fields of fixed length.
 const (
-	headBytes  = 8 + format.SumBytes // of a container: magic and checksum
-	stateBytes = 1 + 17 + 1 + 1 + 2  // lengths, hasher, numbers of params, arrays, parts
+	stateBytes = 1 + 17 + 1 + 1 + 2 // lengths, hasher, numbers of params, arrays, parts
 	paramBytes = 1 + 1 + 8
 	arrayBytes = 1 + 8
 )
 
-// Size returns the number of bytes of the canonical container of s. No function of this
-// package writes a longer one.
+// Size returns the number of bytes of the container of s with raw blocks: those of the canonical
+// form and, if s has a Planned, of the notes. No function of this package writes a longer one.
 func Size(s umbel.State) uint64 { return size(s, block.Canonical) }
 
 // size returns the number of bytes of the container of s with blocks in coding c.
-func size(s umbel.State, c block.Coding) uint64 { return headBytes + stateSize(s, c) }
+func size(s umbel.State, c block.Coding) uint64 { return format.ContainerBytes(s) + stateSize(s, c) }
 
 func stateSize(s umbel.State, c block.Coding) uint64 {
 	n := stateBytes + uint64(len(s.Kind))

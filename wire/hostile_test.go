@@ -145,8 +145,8 @@ func TestCorrupt(t *testing.T) {
 // A container of a later version is reported as unsupported.
 func TestLaterVersion(t *testing.T) {
 	version := wiretest.Container(head, noPlanes, noParts)
-	version[7] = 2
-	refused(t, "version 2", version, wire.Limits{}, errors.ErrUnsupported)
+	version[7] = 3
+	refused(t, "version 3", version, wire.Limits{}, errors.ErrUnsupported)
 	refused(t, "coding 5", wiretest.Container(head, one, 1, uint64(1), 5, noParts), wire.Limits{}, errors.ErrUnsupported)
 }
 

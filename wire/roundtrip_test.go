@@ -221,3 +221,41 @@ func (l lostSeeker) Seek(offset int64, whence int) (int64, error) {
 	}
 	return l.Reader.Seek(offset, whence)
 }
+
+// TestNotes: all writers write what a filter was planned for, all readers read it, and it changes
+// neither the ID nor the bytes of the state.
+func TestNotes(t *testing.T) {
+	s := wiretest.Sample(t)
+	plain, id := mustAppend(t, s), wire.Identify(s)
+	s.Planned = umbel.Planned{Keys: 1000, FPRate: 0.01}
+	b := mustAppend(t, s)
+	if end := len(plain) - 4; !bytes.Equal(b[8:end], plain[8:end]) || b[7] != 2 || plain[7] != 1 {
+		t.Errorf("with notes it is % x, without % x", b, plain)
+	}
+	if got := wire.Identify(s); got != id {
+		t.Errorf("ID %v, want %v", got, id)
+	}
+	var written bytes.Buffer
+	if err := wire.Write(&written, s); err != nil || !bytes.Equal(written.Bytes(), b) {
+		t.Errorf("Write writes % x, %v, want what Append appends", written.Bytes(), err)
+	}
+	packed, err := wire.Packer{}.Append(nil, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"plain": b, "packed": packed} {
+		parseBothWays(t, b)
+		if got, err := wire.Parse(b, wire.Limits{}); err != nil || !wiretest.Equal(got, s) {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, s)
+		}
+		tree, _, err := wire.ReadTree(bytes.NewReader(b), uint64(len(b)), wire.Limits{})
+		if err != nil || tree.Planned != s.Planned {
+			t.Errorf("%s: ReadTree returns %+v, %v, want %+v", name, tree.Planned, err, s.Planned)
+		}
+		for n := range len(b) {
+			if _, err := wire.Parse(b[:n], wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {
+				t.Errorf("%s: the first %d bytes: %v, want %v", name, n, err, umbel.ErrCorrupt)
+			}
+		}
+	}
+}

@@ -65,9 +65,10 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // concurrently with each other; no other method may run at the same time as one that changes the
 // filter. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	blocks blockArray // over the words of cells
-	shape  Shape
-	cells  cells.Array
+	blocks  blockArray // over the words of cells
+	shape   Shape
+	cells   cells.Array
+	planned umbel.Planned
 }
 
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape

@@ -25,7 +25,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "words", Value: umbel.Uint(uint64(f.shape.Words))},
 			{Name: "bits", Value: umbel.Uint(uint64(f.shape.Bits))},
 		},
-		Arrays: []cells.Array{f.cells},
+		Arrays:  []cells.Array{f.cells},
+		Planned: f.planned,
 	}
 }
 
@@ -41,7 +42,7 @@ func Open(s umbel.State) (*Filter, error) {
 	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
-	f := &Filter{shape: shape}
+	f := &Filter{shape: shape, planned: s.Planned}
 	f.setCells(a)
 	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
@@ -19,6 +20,7 @@ type Counting struct {
 	layers   []core.Counters
 	headroom layered.Headroom // of the last layer
 	most     int              // layers that it grows to
+	planned  umbel.Planned
 }
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number
@@ -30,11 +32,7 @@ func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
 // NewCountingGoal returns an empty filter for g from which keys can be removed, with
 // counters of 4 bits. The error wraps umbel.ErrGoal.
 func NewCountingGoal(g umbel.Goal) (*Counting, error) {
-	s, _, err := planWith(g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
-	if err != nil {
-		return nil, err
-	}
-	return NewCountingShape(s)
+	return front.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
 }
 
 // NewCountingShape returns an empty filter of counters of shape s, which has one layer. The
@@ -265,12 +263,12 @@ func (f *Counting) State() umbel.State {
 	for i := range f.layers {
 		parts = append(parts, f.layers[i].State())
 	}
-	return f.shape.state(parts)
+	return f.shape.state(parts, f.planned)
 }
 
 // OpenCounting is Open for filters of counters.
 func OpenCounting(s umbel.State) (*Counting, error) {
-	f := new(Counting)
+	f := &Counting{planned: s.Planned}
 	layers, err := openLayers(s, core.Counting, &f.shape)
 	if err != nil {
 		return nil, err

@@ -29,9 +29,10 @@ const Name = "dynamic"
 // changes require exclusive access. The zero Filter contains nothing and is a target for
 // UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape  Shape
-	layers layered.List
-	most   int // layers that it grows to
+	shape   Shape
+	layers  layered.List
+	most    int // layers that it grows to
+	planned umbel.Planned
 }
 
 // NewShape returns an empty filter of bits of shape s, which has one layer. The error wraps
@@ -142,12 +143,12 @@ func (f *Filter) set(layers []core.Array, err error) error {
 }
 
 // State returns the complete contents of the filter: see [umbel.Filter].
-func (f *Filter) State() umbel.State { return f.shape.state(f.layers.States()) }
+func (f *Filter) State() umbel.State { return f.shape.state(f.layers.States(), f.planned) }
 
 // Open returns the filter of bits with state s and shares its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	f := new(Filter)
+	f := &Filter{planned: s.Planned}
 	layers, err := openLayers(s, core.Bloom, &f.shape)
 	if err != nil {
 		return nil, err

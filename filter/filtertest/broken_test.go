@@ -27,6 +27,7 @@ var broken = []struct {
 	{"WriteToReadFrom", "ReadFrom clears before it reads", wrap[clearedEarly], "damaged"},
 	{"CloneAndEqual", "Clone shares memory", wrap[sharedClone], "after a Clone"},
 	{"CloneAndEqual", "Equal compares sizes only", wrap[roughEqual], "Equal"},
+	{"KeepsPlanned", "the state has no Planned", wrap[unplanned], "planned for"},
 	{"SeedsAreSecret", "String prints the seed", wrap[loudSeed], "printed"},
 	{"SeedsAreSecret", "an error prints the seed", wrap[loudError], "printed"},
 	{"Description", "the doc ends with a period", change(func(v *umbel.Kind) { v.Doc = "a filter." }), "final period"},

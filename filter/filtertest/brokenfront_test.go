@@ -51,6 +51,14 @@ type roughEqual struct{ *bloom.Filter }
 func (f *roughEqual) Clone() *roughEqual           { return &roughEqual{f.Filter.Clone()} }
 func (f *roughEqual) Equal(other *roughEqual) bool { return f.Shape().M == other.Shape().M }
 
+type unplanned struct{ *bloom.Filter }
+
+func (f *unplanned) State() umbel.State {
+	s := f.Filter.State()
+	s.Planned = umbel.Planned{}
+	return s
+}
+
 type loudSeed struct{ *bloom.Filter }
 
 func (f *loudSeed) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "%x", f.Hasher().Seed.Bytes()) }

@@ -87,5 +87,6 @@ var laws = []law{
 	{"KeyMethods", keyMethods},
 	{"WriteToReadFrom", writeToReadFrom},
 	{"CloneAndEqual", cloneAndEqual},
+	{"KeepsPlanned", keepsPlanned},
 	{"SeedsAreSecret", seedsAreSecret},
 }

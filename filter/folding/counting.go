@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/probe"
 )
 
@@ -26,11 +27,7 @@ func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
 // NewCountingGoal returns an empty filter for g from which keys can be removed, with
 // counters of 4 bits. The error wraps umbel.ErrGoal.
 func NewCountingGoal(g umbel.Goal) (*Counting, error) {
-	s, _, err := planWith(g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
-	if err != nil {
-		return nil, err
-	}
-	return NewCountingShape(s)
+	return front.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
 }
 
 // NewCountingShape returns an empty filter of shape s, whose Width is that of the base's

@@ -44,10 +44,11 @@ const Name = "folding"
 // exclusive access. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	shape  Shape // M is that of the base, which a merge may have folded
-	base   base
-	sizes  []uint64 // of the folded filter, ascending; the last is the base's
-	folded folded
+	shape   Shape // M is that of the base, which a merge may have folded
+	base    base
+	sizes   []uint64 // of the folded filter, ascending; the last is the base's
+	folded  folded
+	planned umbel.Planned
 }
 
 // base is a *core.Bits or a *core.Counters.
@@ -205,7 +206,7 @@ var paramNames = []string{"fold", "low", "high"}
 // State returns the complete contents of the filter: see [umbel.Filter]. Its only part is the
 // base; the folded filter is the base folded by "fold".
 func (f *Filter) State() umbel.State {
-	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Planned: f.planned}
 	factor := uint64(0)
 	if f.base != nil {
 		factor = f.shape.M / f.folded.size()
@@ -263,7 +264,7 @@ func open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{shape: Shape{M: a.Shape.M, K: a.Shape.K, Group: a.Shape.Group, Low: low, High: high, Hasher: a.Shape.Hasher}}
+	f := &Filter{shape: Shape{M: a.Shape.M, K: a.Shape.K, Group: a.Shape.Group, Low: low, High: high, Hasher: a.Shape.Hasher}, planned: s.Planned}
 	if a.Kind.Counters {
 		f.shape.Width = a.Cells.Width
 	}

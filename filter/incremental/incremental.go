@@ -31,8 +31,9 @@ const Name = "incremental"
 // concurrently; everything else requires exclusive access. The zero Filter contains nothing
 // and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape  Shape
-	layers layered.List // the open layers
+	shape   Shape
+	layers  layered.List // the open layers
+	planned umbel.Planned
 }
 
 // NewShape returns an empty filter of shape s, whose first layer is open. The error wraps
@@ -135,7 +136,7 @@ func (f *Filter) State() umbel.State {
 	for _, l := range layers {
 		numbers = append(numbers, l.M, uint64(l.K), l.Limit)
 	}
-	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Parts: f.layers.States()}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Parts: f.layers.States(), Planned: f.planned}
 	for i, name := range paramNames(len(layers)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(numbers[i])})
 	}
@@ -173,7 +174,7 @@ func Open(s umbel.State) (*Filter, error) {
 		}
 		layers[i] = layered.Layer{Bits: b, Full: shape.Layers[i].Limit}
 	}
-	f := &Filter{shape: shape}
+	f := &Filter{shape: shape, planned: s.Planned}
 	f.layers.OldestFirst = true
 	f.layers.Set(layers)
 	return f, nil

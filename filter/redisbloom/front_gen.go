@@ -136,6 +136,16 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 // is not part of the state.
 func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.isZero(), Open) }
 
+// Planned returns what f was made for: see [umbel.Planned].
+func (f *Filter) Planned() umbel.Planned { return f.planned }
+
+// SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
+// not run concurrently.
+func (f *Filter) SetPlanned(p umbel.Planned) {
+	front.MustBePlan(p)
+	f.planned = p
+}
+
 // Format writes String for every verb: a seed is never printed.
 func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 

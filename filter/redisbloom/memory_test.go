@@ -7,9 +7,9 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
-// TestMemory: a filter for 100 keys is one allocation of 128 bytes and its 144 bytes of bits.
+// TestMemory: a filter for 100 keys is one allocation of 144 bytes and its 144 bytes of bits.
 func TestMemory(t *testing.T) {
-	const n, want = 10_000, 128 + 144
+	const n, want = 10_000, 144 + 144
 	filters := make([]*redisbloom.Filter, n)
 	before := liveBytes()
 	for i := range filters {

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -33,11 +34,7 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 	if g.Hasher == (umbel.Hasher{}) {
 		g.Hasher = RedisHasher
 	}
-	o, err := Plan(g)
-	if err != nil {
-		return nil, err
-	}
-	return ReserveHashed(o, g.Hasher)
+	return front.New[*Filter](Kind, g, nil)
 }
 
 // Shape is the options of a filter with any hasher; RedisBloom reads filters with

@@ -35,6 +35,7 @@ type Filter struct {
 	flags     flags
 	layers    []layer // oldest first
 	maxBytes  uint64  // a new layer takes the filter no further
+	planned   umbel.Planned
 }
 
 // withLayers returns a filter with n zero layers. The first is in the same allocation: a server

@@ -37,7 +37,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "expansion", Value: umbel.Uint(uint64(f.expansion))},
 			{Name: "options", Value: umbel.Uint(uint64(f.flags))},
 		},
-		Parts: make([]umbel.State, len(f.layers)),
+		Parts:   make([]umbel.State, len(f.layers)),
+		Planned: f.planned,
 	}
 	for i, l := range f.layers {
 		s.Parts[i] = umbel.State{
@@ -78,6 +79,7 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	f := withLayers(len(s.Parts))
 	f.hasher, f.expansion, f.flags = s.Hasher, uint32(expansion), flags(min(options, 1<<32-1))
+	f.planned = s.Planned
 	for i, p := range s.Parts {
 		l, err := openLayer(p, s.Hasher)
 		if err != nil {

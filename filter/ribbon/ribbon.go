@@ -34,10 +34,11 @@ import (
 // methods are. The zero Filter contains nothing and is a target for UnmarshalBinary; adding
 // to it panics.
 type Filter struct {
-	shape  Shape
-	solved solution
-	keys   uint64 // in the solution
-	list   list   // the other keys
+	shape   Shape
+	solved  solution
+	keys    uint64 // in the solution
+	list    list   // the other keys
+	planned umbel.Planned
 }
 
 // Add adds a digest and reports whether the filter changed: see [umbel.Filter]. A new digest
@@ -53,7 +54,7 @@ func (f *Filter) Add(d umbel.Digest) bool {
 func (f *Filter) Has(d umbel.Digest) bool { return f.solved.has(d) || f.list.has(d) }
 
 // Clear removes all keys.
-func (f *Filter) Clear() { *f = Filter{shape: f.shape} }
+func (f *Filter) Clear() { *f = Filter{shape: f.shape, planned: f.planned} }
 
 // list is a set of digests in the order of their addition: H1 and H2 of each.
 type list struct {

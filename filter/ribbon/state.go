@@ -28,7 +28,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "keys", Value: umbel.Uint(f.keys)},
 			{Name: "listed", Value: umbel.Uint(uint64(f.list.len()))},
 		},
-		Arrays: f.arrays(),
+		Arrays:  f.arrays(),
+		Planned: f.planned,
 	}
 }
 
@@ -79,7 +80,7 @@ func open(s umbel.State) (*Filter, error) {
 	if len(s.Arrays) != want || len(s.Parts) != 0 {
 		return nil, fmt.Errorf("%d arrays and %d parts, with %d keys solved and %d listed, want %d arrays", len(s.Arrays), len(s.Parts), keys, listed, want)
 	}
-	f := &Filter{shape: shape, keys: keys}
+	f := &Filter{shape: shape, keys: keys, planned: s.Planned}
 	if keys > 0 {
 		var err error
 		if f.solved, err = newSolution(shape.Steps, low, s.Arrays[0], s.Arrays[1]); err != nil {

@@ -30,8 +30,9 @@ import (
 // require exclusive access. The zero Filter contains nothing and is a target for
 // UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape  Shape
-	layers layered.List // never smaller than the layer before
+	shape   Shape
+	layers  layered.List // never smaller than the layer before
+	planned umbel.Planned
 }
 
 // NewShape returns an empty filter of shape s, which has one layer. The error wraps
@@ -188,7 +189,7 @@ func (f *Filter) Shape() Shape { return f.shape }
 func (f *Filter) State() umbel.State {
 	s := f.shape
 	values := [...]uint64{s.Slice, uint64(s.First), uint64(s.Tightening), s.Growth, s.MaxBytes}
-	state := umbel.State{Kind: Name, Hasher: s.Hasher, Params: make(umbel.Params, len(values))}
+	state := umbel.State{Kind: Name, Hasher: s.Hasher, Params: make(umbel.Params, len(values)), Planned: f.planned}
 	for i, v := range values {
 		state.Params[i] = umbel.Param{Name: paramNames[i], Value: umbel.Uint(v)}
 	}
@@ -200,7 +201,7 @@ func (f *Filter) State() umbel.State {
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var first, tightening uint64
-	f := &Filter{shape: Shape{Hasher: s.Hasher}}
+	f := &Filter{shape: Shape{Hasher: s.Hasher}, planned: s.Planned}
 	layers, err := layered.OpenParts(Name, s, openLayer, paramNames, &f.shape.Slice, &first, &tightening, &f.shape.Growth, &f.shape.MaxBytes)
 	if err != nil {
 		return nil, err

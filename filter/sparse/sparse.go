@@ -30,6 +30,7 @@ type Filter struct {
 	mapping probe.Mapping
 	list    eliasfano.List
 	added   pending // positions that are not in the list
+	planned umbel.Planned
 }
 
 // position returns the cell of d.
@@ -122,7 +123,7 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w: %w", err, umbel.ErrLimit)
 	}
-	f := &Filter{shape: shape}
+	f := &Filter{shape: shape, planned: s.Planned}
 	f.hold(list)
 	return f, nil
 }

@@ -33,7 +33,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "m", Value: umbel.Uint(f.shape.M)},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 		},
-		Arrays: []cells.Array{high, low},
+		Arrays:  []cells.Array{high, low},
+		Planned: f.planned,
 	}
 }
 
@@ -62,7 +63,7 @@ func Open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w: %w", err, umbel.ErrCorrupt)
 	}
-	f := &Filter{shape: shape}
+	f := &Filter{shape: shape, planned: s.Planned}
 	f.hold(l)
 	return f, nil
 }
@@ -108,7 +109,7 @@ func FromBloom(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Filter{shape: shape}
+	f := &Filter{shape: shape, planned: s.Planned}
 	f.hold(must(eliasfano.Build(a.Len, a.Nonzero(), ones(a))))
 	return f, nil
 }
@@ -186,5 +187,6 @@ func (f *Filter) bloomHead() umbel.State {
 			{Name: "k", Value: umbel.Uint(1)},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 		},
+		Planned: f.planned,
 	}
 }

@@ -20,11 +20,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // NewGoal returns an empty filter with the shape that [Plan] returns for g. The error
 // wraps umbel.ErrGoal.
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	s, err := Plan(g)
-	if err != nil {
-		return nil, err
-	}
-	return NewShape(s)
+	return front.New[*Filter](Kind, g, nil)
 }
 
 // Hasher returns the hasher of the filter's keys.
@@ -197,6 +193,16 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state.
 func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.Shape().Check() != nil, Open) }
+
+// Planned returns what f was made for: see [umbel.Planned].
+func (f *Filter) Planned() umbel.Planned { return f.planned }
+
+// SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
+// not run concurrently.
+func (f *Filter) SetPlanned(p umbel.Planned) {
+	front.MustBePlan(p)
+	f.planned = p
+}
 
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return front.String("splitblock.Filter", f.Shape()) }

@@ -45,9 +45,10 @@ type Filter struct {
 	fast  uint64  // blocks if the machine has AVX2; otherwise 0
 	wide  uint64  // blocks if the machine has AVX-512VL; otherwise 0
 
-	blocks uint64
-	hasher umbel.Hasher
-	bits   cells.Array
+	blocks  uint64
+	hasher  umbel.Hasher
+	bits    cells.Array
+	planned umbel.Planned
 }
 
 // newFilter returns the filter over bits, which have been checked.

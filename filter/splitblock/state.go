@@ -19,7 +19,7 @@ const Name = "splitblock"
 // State returns the complete contents of the filter: see [umbel.Filter]. It has no parameters; the array
 // determines the number of blocks.
 func (f *Filter) State() umbel.State {
-	return umbel.State{Kind: Name, Hasher: f.hasher, Arrays: []cells.Array{f.bits}}
+	return umbel.State{Kind: Name, Hasher: f.hasher, Arrays: []cells.Array{f.bits}, Planned: f.planned}
 }
 
 // Open returns the filter with state s, and takes over its memory. It returns an error wrapping
@@ -33,7 +33,9 @@ func Open(s umbel.State) (*Filter, error) {
 	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
-	return newFilter(bits, s.Hasher), nil
+	f := newFilter(bits, s.Hasher)
+	f.planned = s.Planned
+	return f, nil
 }
 
 var kind = core.Kind{Name: Name}
@@ -76,7 +78,9 @@ func (f *Filter) array() core.Array {
 // setArray makes a the cells of f unless err is not nil, and returns err.
 func (f *Filter) setArray(a core.Array, err error) error {
 	if err == nil {
-		*f = *newFilter(a.Cells, f.hasher)
+		g := newFilter(a.Cells, f.hasher)
+		g.planned = f.planned
+		*f = *g
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (f *Filter) Compact(p float64) error {
 			members = append(members, m.filter)
 		}
 	}
-	*f = *newFilter(f.hasher, members)
+	f.setMembers(members)
 	return nil
 }
 

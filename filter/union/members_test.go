@@ -257,3 +257,26 @@ func BenchmarkHas(b *testing.B) {
 		})
 	}
 }
+
+// A union is planned for the keys of all members, with the rate of all together.
+func TestPlanned(t *testing.T) {
+	var states []umbel.State
+	for _, n := range []uint64{1000, 3000} {
+		f, err := bloom.New(n, 0.01)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, f.State())
+	}
+	f, err := union.Of(states...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Planned(); p.Keys != 4000 || math.Abs(p.FPRate-0.0199) > 1e-9 {
+		t.Errorf("planned for %+v, want 4000 keys with a rate of 0.0199", p)
+	}
+	states[1].Planned = umbel.Planned{}
+	if f, err = union.Of(states...); err != nil || f.Planned() != (umbel.Planned{}) {
+		t.Errorf("with a member of unknown plan: planned for %+v, %v, want nothing", f.Planned(), err)
+	}
+}

@@ -2,6 +2,7 @@ package union
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -38,7 +39,7 @@ var memberKinds = umbel.Kinds{
 // State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the
 // states of the members.
 func (f *Filter) State() umbel.State {
-	s := umbel.State{Kind: Name, Hasher: f.hasher}
+	s := umbel.State{Kind: Name, Hasher: f.hasher, Planned: f.planned}
 	for _, m := range f.members {
 		s.Parts = append(s.Parts, m.State())
 	}
@@ -55,7 +56,9 @@ func Open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(s.Hasher, members), nil
+	f := newFilter(s.Hasher, members)
+	f.planned = s.Planned
+	return f, nil
 }
 
 func tooMany(members int, sentinel error) error {
@@ -66,7 +69,8 @@ func tooMany(members int, sentinel error) error {
 // members of a union become members themselves, and a filter that equals an earlier one is
 // omitted. The error wraps umbel.ErrMismatch if there is no filter, if hashers differ, if
 // there are more than [MaxMembers], or if a filter is of kind weighted or of a kind of another
-// module; otherwise it is that of the kind's Open.
+// module; otherwise it is that of the kind's Open. If it is known what each filter was planned
+// for, the union is planned for the sum of the keys, with the rate that follows from all rates.
 func Of(states ...umbel.State) (*Filter, error) {
 	if len(states) == 0 {
 		return nil, fmt.Errorf("union: no filters: %w", umbel.ErrMismatch)
@@ -77,7 +81,25 @@ func Of(states ...umbel.State) (*Filter, error) {
 			return nil, err
 		}
 	}
+	f.planned = plannedTogether(states)
 	return f, nil
+}
+
+// plannedTogether returns what the union of filters is planned for, and zero unless it is known for each.
+func plannedTogether(states []umbel.State) umbel.Planned {
+	var all umbel.Planned
+	var rates []float64
+	for _, s := range states {
+		if s.Planned == (umbel.Planned{}) {
+			return umbel.Planned{}
+		}
+		all.Keys += min(s.Planned.Keys, math.MaxUint64-all.Keys)
+		rates = append(rates, s.Planned.FPRate)
+	}
+	if all.FPRate = plan.CompoundFPRate(rates...); all.Check() != nil {
+		return umbel.Planned{} // a rate of 1
+	}
+	return all
 }
 
 // Merge adds copies of the members of another union, or of another filter of any kind that
@@ -124,7 +146,7 @@ func (f *Filter) include(s umbel.State, own func(umbel.State) umbel.State) error
 	if len(members) > MaxMembers {
 		return tooMany(len(members), umbel.ErrMismatch)
 	}
-	*f = *newFilter(f.hasher, members)
+	f.setMembers(members)
 	return nil
 }
 

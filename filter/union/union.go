@@ -28,11 +28,18 @@ type Filter struct {
 	hasher  umbel.Hasher
 	members []umbel.Filter
 	open    int // the member to which keys are added, or -1
+	planned umbel.Planned
 }
 
 // newFilter returns the union of members, of which there is at least one.
 func newFilter(h umbel.Hasher, members []umbel.Filter) *Filter {
-	return &Filter{h, members, slices.IndexFunc(members, isOpen)}
+	f := &Filter{hasher: h}
+	f.setMembers(members)
+	return f
+}
+
+func (f *Filter) setMembers(members []umbel.Filter) {
+	f.members, f.open = members, slices.IndexFunc(members, isOpen)
 }
 
 // isOpen reports whether keys can be added to a member: without a list of digests that would

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -49,11 +50,19 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // The error wraps umbel.ErrGoal. A table of hot keys or prefixes is part of the shape: with
 // one use Plan and [NewShape].
 func NewGoal(g umbel.Goal, classes ...plan.WeightedClass) (*Filter, error) {
+	if len(classes) < 2 {
+		return front.New[*Filter](Kind, g, nil)
+	}
 	s, err := Plan(g, classes...)
 	if err != nil {
 		return nil, err
 	}
-	return NewShape(s)
+	f, err := NewShape(s)
+	if err != nil {
+		return nil, err
+	}
+	f.array.Planned = umbel.PlannedBy(g, s.Forecast(g.Keys))
+	return f, nil
 }
 
 // planClasses is Plan with several classes.

@@ -35,7 +35,7 @@ func (f *Filter) State() umbel.State {
 		}
 		values = append(values, uint64(c.K), uint64(math.Round(c.Members*billion)), uint64(math.Round(c.Queries*billion)))
 	}
-	s := umbel.State{Kind: Name, Hasher: f.array.Shape.Hasher, Arrays: []cells.Array{f.array.Cells}}
+	s := umbel.State{Kind: Name, Hasher: f.array.Shape.Hasher, Arrays: []cells.Array{f.array.Cells}, Planned: f.array.Planned}
 	for i, name := range paramNames(len(f.classes)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(values[i])})
 	}
@@ -73,7 +73,11 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	f, err := open(bits, table, values, s.Hasher)
-	return f, design.Wrap(err, umbel.ErrCorrupt)
+	if err != nil {
+		return nil, design.Wrap(err, umbel.ErrCorrupt)
+	}
+	f.array.Planned = s.Planned
+	return f, nil
 }
 
 // open returns the filter of an array of bits, of a table, which may be empty, and of the

@@ -142,6 +142,16 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 // is not part of the state.
 func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.Shape().Check() != nil, Open) }
 
+// Planned returns what f was made for: see [umbel.Planned].
+func (f *Filter) Planned() umbel.Planned { return f.planned }
+
+// SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
+// not run concurrently.
+func (f *Filter) SetPlanned(p umbel.Planned) {
+	front.MustBePlan(p)
+	f.planned = p
+}
+
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return front.String("window.Filter", f.Shape()) }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/probe"
 )
@@ -61,11 +62,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // NewGoal returns an empty filter with the shape that [PlanKeys] returns for g. The error
 // wraps umbel.ErrGoal.
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	s, err := PlanKeys(g)
-	if err != nil {
-		return nil, err
-	}
-	return NewShape(s)
+	return front.New[*Filter](Kind, g, nil)
 }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.

@@ -31,7 +31,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "ticks", Value: umbel.Uint(s.Ticks)},
 			{Name: "now", Value: umbel.Uint(f.now)},
 		},
-		Arrays: []cells.Array{f.cells},
+		Arrays:  []cells.Array{f.cells},
+		Planned: f.planned,
 	}
 }
 
@@ -58,7 +59,9 @@ func Open(s umbel.State) (*Filter, error) {
 	case ticks == 0 && now > maxGenerations:
 		return nil, fmt.Errorf("window: %d generations by keys, want at most %d: %w", now, uint64(maxGenerations), umbel.ErrCorrupt)
 	}
-	return hold(shape, bits, now), nil
+	f := hold(shape, bits, now)
+	f.planned = s.Planned
+	return f, nil
 }
 
 // maxGenerations is the largest generation by keys that a state may have. No filter reaches

@@ -22,11 +22,12 @@ import (
 // concurrently with each other; no other methods are. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	shape Shape
-	cells cells.Array
-	slice probe.Mapping // values to cells of one slice
-	now   uint64        // the time of the last Advance; by keys, generations so far
-	ones  uint64        // bits of the newest slice
+	shape   Shape
+	cells   cells.Array
+	slice   probe.Mapping // values to cells of one slice
+	now     uint64        // the time of the last Advance; by keys, generations so far
+	ones    uint64        // bits of the newest slice
+	planned umbel.Planned
 }
 
 // Add adds d to the newest generation and reports whether a bit changed. It returns false

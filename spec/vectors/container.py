@@ -148,11 +148,27 @@ class Reader:
 class Container(Reader):
     def __init__(self, data):
         super().__init__(data)
-        expect(self.take(8) == b"\x89umbel\n\x01", "magic")
-        self.state = self.read_state(1)
+        magic, version = self.take(7), self.number(1)
+        expect(magic == b"\x89umbel\n" and version in (1, 2), "magic")
+        self.state, self.planned = self.read_state(1), None
+        if version == 2:
+            self.read_notes()
         crc = crc32c(data[:self.at])
         expect(self.take(4) == struct.pack("<I", crc), "checksum")
         expect(self.at == len(data), "trailing bytes")
+
+    def read_notes(self):
+        number, last = self.number(1), -1
+        expect(number > 0, "no note")
+        for _ in range(number):
+            kind, note = self.number(1), self.take(self.number(1))
+            expect(kind > last, "types that are not ascending")
+            last = kind
+            if kind == 1:
+                expect(len(note) == 16, "length of a note")
+                keys, rate = struct.unpack("<Qd", note)
+                expect(keys > 0 and 0 < rate < 1, "planned")
+                self.planned = keys, rate
 
 
 def identify(state):

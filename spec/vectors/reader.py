@@ -64,10 +64,13 @@ def check_container(fields, body):
     """Returns how many keys were asked for."""
     want = fields["expect"][0]
     try:
-        state = Container(bytes.fromhex(body)).state
+        container = Container(bytes.fromhex(body))
     except (Corrupt, Limit) as err:
         assert want == type(err).__name__.lower(), f"{type(err).__name__}: {err}"
         return 0
+    state = container.state
+    planned = ["{} {}".format(*container.planned)] if container.planned else []
+    assert planned == fields.get("planned", []), f"planned {planned}"
     if "id" in fields:
         assert identify(state) == fields["id"][0], f"ID {identify(state)}"
     if state["kind"] not in KINDS:

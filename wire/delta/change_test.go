@@ -40,3 +40,19 @@ func TestChange(t *testing.T) {
 		t.Errorf("another kind: %v", err)
 	}
 }
+
+// A delta keeps what the base was planned for, as spec/delta.md states.
+func TestPlanned(t *testing.T) {
+	base := wiretest.Sample(t)
+	result := base.Clone()
+	result.Arrays[0].SetBit(3)
+	base.Planned, result.Planned = umbel.Planned{Keys: 1000, FPRate: 0.01}, umbel.Planned{Keys: 7, FPRate: 0.5}
+	d, err := delta.Append(nil, base, result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := delta.Apply(base, d, wire.Limits{})
+	if err != nil || got.Planned != base.Planned || !got.Equal(result) {
+		t.Errorf("%+v, %v, want the result, planned for %+v", got, err, base.Planned)
+	}
+}

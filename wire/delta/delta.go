@@ -27,7 +27,8 @@ import (
 // (docs/papers.md). A delta is at most a hundred bytes longer than the container of the
 // result that a [wire.Packer] writes.
 //
-// The states may differ in everything but kind and hasher: in parameters and in the number
+// The result of Apply was planned for what the base was planned for: a delta does not contain
+// State.Planned. The states may differ in everything else but kind and hasher: in parameters and in the number
 // and length of arrays and parts. Append returns an error wrapping umbel.ErrMismatch if kind
 // or hasher differ; send a container then. Other errors are those of [wire.Append] for
 // either state. On error dst is unchanged.

@@ -15,23 +15,32 @@ import (
 //
 //	shape  kind: length, bytes | hasher | number of params | params | number of arrays | arrays
 //	       | number of parts | parts, each a shape
-//	hasher algorithm 1, with the highest bit if a seed of 16 follows
+//	hasher algorithm 1, with the highest bit if a seed of 16 follows, with the second highest if what
+//	       the filter was planned for follows: keys 8, rate 8
 //	param  name: length, bytes | type 1: 0 whole, 1 float | value 8
 //	array  width 1 | cells
 //
 // Numbers are unsigned LEB128, values and seeds little-endian.
 
-const seeded = 0x80
+const (
+	seeded  = 0x80
+	planned = 0x40
+)
 
 // Append appends the shape of a state.
 func Append(dst []byte, s *umbel.State) []byte {
 	dst = AppendText(dst, s.Kind)
-	if s.Hasher.Seed == (umbel.Seed{}) {
-		dst = append(dst, byte(s.Hasher.Alg))
-	} else {
-		dst = append(dst, byte(s.Hasher.Alg)|seeded)
+	dst = append(dst, byte(s.Hasher.Alg))
+	head := len(dst) - 1
+	if s.Hasher.Seed != (umbel.Seed{}) {
+		dst[head] |= seeded
 		dst = binary.LittleEndian.AppendUint64(dst, s.Hasher.Seed.Lo)
 		dst = binary.LittleEndian.AppendUint64(dst, s.Hasher.Seed.Hi)
+	}
+	if s.Planned != (umbel.Planned{}) {
+		dst[head] |= planned
+		dst = binary.LittleEndian.AppendUint64(dst, s.Planned.Keys)
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(s.Planned.FPRate))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Params)))
 	for _, p := range s.Params {
@@ -77,9 +86,15 @@ func readPart(c *Cursor, l *wire.Limits, depth int) (s umbel.State) {
 	l.States--
 	s.Kind = c.Text()
 	alg := c.Byte()
-	s.Hasher.Alg = umbel.Alg(alg &^ seeded)
+	s.Hasher.Alg = umbel.Alg(alg &^ (seeded | planned))
 	if alg&seeded != 0 {
 		s.Hasher.Seed.Lo, s.Hasher.Seed.Hi = c.Uint64(), c.Uint64()
+	}
+	if alg&planned != 0 {
+		s.Planned.Keys, s.Planned.FPRate = c.Uint64(), math.Float64frombits(c.Uint64())
+		if err := s.Planned.Check(); err != nil {
+			c.Fail("%v", err)
+		}
 	}
 	for range c.Small("params", math.MaxUint8) {
 		p := umbel.Param{Name: c.Text()}

@@ -15,6 +15,8 @@ type Array struct {
 	Shape  Shape
 	Cells  cells.Array // Shape.M cells
 	Copied bool        // Unfold copied counters: some count more than was added
+	// Planned is what the filter was made for; that of a layer or a base is zero.
+	Planned umbel.Planned
 }
 
 // Mapping returns the mapping from a value to a cell, or to a cell of a slice.
@@ -168,7 +170,8 @@ func (a Array) State(k Kind) umbel.State {
 			{Name: paramNames[0], Value: umbel.Uint(uint64(a.Shape.K))},
 			{Name: paramNames[1], Value: umbel.Uint(uint64(a.Shape.Group))},
 		},
-		Arrays: []cells.Array{a.Cells},
+		Arrays:  []cells.Array{a.Cells},
+		Planned: a.Planned,
 	}
 	if k.Counters {
 		copied := uint64(0)

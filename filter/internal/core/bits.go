@@ -87,6 +87,9 @@ func (b *Bits) Clear() { b.array.Cells.Clear() }
 // Array returns the array, which shares the memory of b.
 func (b *Bits) Array() Array { return b.array }
 
+// Planned returns what the filter was made for, to be read and set.
+func (b *Bits) Planned() *umbel.Planned { return &b.array.Planned }
+
 // Cells returns the cells, which share the memory of b.
 func (b *Bits) Cells() cells.Array { return b.array.Cells }
 

@@ -116,7 +116,7 @@ func (k Kind) Open(s umbel.State) (Array, error) {
 	if err != nil {
 		return Array{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}
-	return Array{Kind: k, Shape: shape, Cells: a, Copied: copied == 1}, nil
+	return Array{Kind: k, Shape: shape, Cells: a, Copied: copied == 1, Planned: s.Planned}, nil
 }
 
 // CheckWidth returns an error, which wraps no sentinel, unless cells of kind k can have

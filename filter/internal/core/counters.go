@@ -235,6 +235,9 @@ func (c *Counters) Clear() {
 // Array returns the array, which shares the memory of c.
 func (c *Counters) Array() Array { return c.array }
 
+// Planned returns what the filter was made for, to be read and set.
+func (c *Counters) Planned() *umbel.Planned { return &c.array.Planned }
+
 // Cells returns the counters, which share the memory of c.
 func (c *Counters) Cells() cells.Array { return c.array.Cells }
 

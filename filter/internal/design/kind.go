@@ -37,11 +37,16 @@ func (k Kind[S, F]) Kind() umbel.Kind {
 			return s, n, nil
 		},
 		New: func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
-			s, _, err := k.plan(g, ps)
+			s, n, err := k.plan(g, ps)
 			if err != nil {
 				return nil, err
 			}
-			return AsFilter(k.New(s))
+			f, err := k.New(s)
+			if err != nil {
+				return nil, err
+			}
+			record(f, g, s, n)
+			return f, nil
 		},
 		Open: func(s umbel.State) (umbel.Filter, error) { return AsFilter(k.Open(s)) },
 	}
@@ -63,6 +68,18 @@ func Plan[S any](g umbel.Goal, with func(umbel.Goal, umbel.Params) (S, uint64, e
 	}
 	s, _, err := with(g, nil)
 	return s, err
+}
+
+// record sets what the filter f of shape s was planned for: the rate of g, or the one of s if g has none, with
+// n keys.
+func record(f umbel.Filter, g umbel.Goal, s umbel.Shape, n uint64) {
+	forecast := umbel.Forecast{Keys: n}
+	if g.FPRate == 0 {
+		forecast = s.Forecast(n)
+	}
+	if p, ok := f.(umbel.Planner); ok {
+		p.SetPlanned(umbel.PlannedBy(g, forecast))
+	}
 }
 
 // AsFilter returns f as an umbel.Filter, which is nil if err is not.

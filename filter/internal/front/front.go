@@ -11,6 +11,26 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
+// New returns the filter that kind k makes for a goal and parameters.
+func New[F umbel.Filter](k umbel.Kind, g umbel.Goal, ps umbel.Params) (F, error) {
+	var none F
+	if err := g.Check(); err != nil {
+		return none, err
+	}
+	f, err := k.New(g, ps)
+	if err != nil {
+		return none, err
+	}
+	return f.(F), nil
+}
+
+// MustBePlan panics unless p passes its Check.
+func MustBePlan(p umbel.Planned) {
+	if err := p.Check(); err != nil {
+		panic(err.Error())
+	}
+}
+
 // errZero returns the error for the container of a zero filter.
 func errZero(kind string) error {
 	return fmt.Errorf("%s: a zero filter has no container: make the filter with New: %w", kind, umbel.ErrGoal)

@@ -180,8 +180,8 @@ func (t filterType) Can(method string) bool {
 	return false
 }
 
-// Planned reports whether a goal determines a shape without further arguments.
-func (t filterType) Planned() bool {
+// FromGoal reports whether a goal determines a shape without further arguments.
+func (t filterType) FromGoal() bool {
 	return t.plan == "umbel.Goal" && t.funcs["NewShape"] && t.Suffix == ""
 }
 
@@ -203,6 +203,19 @@ func (t filterType) Hasher() string {
 		return "f." + t.OneArray() + ".Shape().Hasher"
 	}
 	return ""
+}
+
+// Planned is the expression of the field that holds what the filter was planned for.
+func (t filterType) Planned() string {
+	switch {
+	case t.fields[t.Type]["filter"]:
+		return "f.filter.planned"
+	case t.fields[t.Type]["array"]:
+		return "f.array.Planned"
+	case t.OneArray() != "":
+		return "*f." + t.OneArray() + ".Planned()"
+	}
+	return "f.planned"
 }
 
 // Zero is the expression that is true for a zero filter.

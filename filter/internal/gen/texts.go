@@ -3,7 +3,7 @@ package main
 import "text/template"
 
 // order is the order of the texts in a file.
-var order = []string{"constructors", "keys", "batches", "containers", "estimates", "description"}
+var order = []string{"constructors", "keys", "batches", "containers", "planned", "estimates", "description"}
 
 // kinds of keys: the end of a method's name, the type, the hashing methods.
 var keyTypes = []struct{ One, Many, Type string }{
@@ -33,7 +33,7 @@ import (
 {{end}}
 
 {{define "constructors"}}
-{{if .Planned}}
+{{if .FromGoal}}
 // New returns an empty filter for the given number of distinct keys. When it contains
 // them, its false-positive rate is at most fpRate, between 0 and 1. Keys are hashed with
 // XXH3-128 without a seed; [NewGoal] takes another hasher. The error wraps umbel.ErrGoal.
@@ -44,11 +44,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // NewGoal returns an empty filter with the shape that [Plan] returns for g. The error
 // wraps umbel.ErrGoal.
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	s, err := Plan(g)
-	if err != nil {
-		return nil, err
-	}
-	return NewShape(s)
+	return front.New[*Filter](Kind, g, nil)
 }
 {{end}}
 {{end}}
@@ -192,6 +188,18 @@ func (f *{{.Type}}) Equal(other *{{.Type}}) bool { return f.State().Equal(other.
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state.
 func (f *{{.Type}}) Clone() *{{.Type}} { return front.Clone(f.State(), {{.Zero}}, Open{{.Suffix}}) }
+{{end}}
+
+{{define "planned"}}
+// Planned returns what f was made for: see [umbel.Planned].
+func (f *{{.Type}}) Planned() umbel.Planned { return {{.Planned}} }
+
+// SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
+// not run concurrently.
+func (f *{{.Type}}) SetPlanned(p umbel.Planned) {
+	front.MustBePlan(p)
+	{{.Planned}} = p
+}
 {{end}}
 
 {{define "estimates"}}{{if .OneArray}}

@@ -15,31 +15,38 @@ import (
 // words; visit receives their blocks that aren't zero.
 func (r *Reader) Container(visit Visit) (umbel.State, error) {
 	r.visit = visit
-	if err := r.magic(); err != nil {
+	version, err := r.magic()
+	if err != nil {
 		return umbel.State{}, err
 	}
 	s, err := r.State(1)
 	if err != nil {
 		return s, err
 	}
+	if version == VersionWithNotes {
+		if err := r.notes(&s); err != nil {
+			return s, err
+		}
+	}
 	return s, r.end()
 }
 
-func (r *Reader) magic() error {
+// magic reads the first bytes of a container and returns its version.
+func (r *Reader) magic() (version byte, err error) {
 	b, err := r.Next(len(Magic))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	const last = len(Magic) - 1
 	switch {
 	case string(b[:last]) == DeltaMagic[:last]:
-		return fmt.Errorf("want a container, this is a delta: apply it to its base: %w", umbel.ErrCorrupt)
+		return 0, fmt.Errorf("want a container, this is a delta: apply it to its base: %w", umbel.ErrCorrupt)
 	case string(b[:last]) != Magic[:last]:
-		return fmt.Errorf("want a container, which begins with %q, this begins with %q: %w", Magic, b, umbel.ErrCorrupt)
-	case b[last] != Magic[last]:
-		return fmt.Errorf("container of version %d, this program reads version %d: %w: %w", b[last], Magic[last], errors.ErrUnsupported, umbel.ErrCorrupt)
+		return 0, fmt.Errorf("want a container, which begins with %q, this begins with %q: %w", Magic, b, umbel.ErrCorrupt)
+	case b[last] != Magic[last] && b[last] != VersionWithNotes:
+		return 0, fmt.Errorf("container of version %d, this program reads versions %d and %d: %w: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
-	return nil
+	return b[last], nil
 }
 
 // end reads the checksum and checks that nothing follows.

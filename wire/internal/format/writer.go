@@ -22,6 +22,9 @@ const (
 	DeltaMagic = "\x89umdlt\n\x01"
 )
 
+// VersionWithNotes is the version of a container with notes, instead of the last byte of Magic.
+const VersionWithNotes = 2
+
 // SumBytes is the size of the checksum at the end.
 const SumBytes = 4
 
@@ -47,11 +50,21 @@ type Writer struct {
 
 // Container writes the container of s.
 func (w *Writer) Container(s umbel.State) {
-	w.Body(s)
+	if noteBytes(s) == 0 {
+		w.Body(s)
+	} else {
+		w.Buf = append(w.Buf, Magic[:len(Magic)-1]...)
+		w.Buf = append(w.Buf, VersionWithNotes)
+		w.State(s)
+		w.notes(s)
+	}
 	w.Sum()
 }
 
-// Body writes the container of s without its checksum.
+// ContainerBytes returns the number of bytes of the container of s in addition to its state.
+func ContainerBytes(s umbel.State) uint64 { return uint64(len(Magic)) + noteBytes(s) + SumBytes }
+
+// Body writes the container of s without its notes and its checksum, as it is hashed for an ID.
 func (w *Writer) Body(s umbel.State) {
 	w.Buf = append(w.Buf, Magic...)
 	w.State(s)

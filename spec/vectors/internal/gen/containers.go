@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"strings"
 
@@ -32,6 +33,10 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 			},
 			body: hexLines(v.bytes),
 		})
+		if p := planned(s.Planned); p != "" {
+			last := &files[len(files)-1]
+			last.header = append(last.header, field{"planned", p})
+		}
 	}
 	for _, v := range bad {
 		files = append(files, file{
@@ -41,6 +46,14 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 		})
 	}
 	return files
+}
+
+// planned returns the keys and the rate of p, and nothing if p is zero.
+func planned(p umbel.Planned) string {
+	if p == (umbel.Planned{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d %v", p.Keys, p.FPRate)
 }
 
 // containerVector is a vector of a container. expect is the form in the header, or the error if
@@ -61,8 +74,10 @@ const (
 	head   = kind + hasher + none
 	least  = head + none + alone // a state of nothing
 	raw    = "\x00"
-	empty  = "\x01"
-	full   = "\x02"
+	// a note of type 1: 1000 keys with a rate of 0.01
+	note  = "\x01\x10" + "\xe8\x03\x00\x00\x00\x00\x00\x00" + "\x7b\x14\xae\x47\xe1\x7a\x84\x3f"
+	empty = "\x01"
+	full  = "\x02"
 )
 
 func u16(v uint16) string  { return string(binary.LittleEndian.AppendUint16(nil, v)) }
@@ -73,6 +88,11 @@ func bits(n uint64) string { return "\x01" + u64(n) } // the head of an array of
 
 // sealed returns the magic, the fields and the checksum of both.
 func sealed(fields ...string) []byte { return sum([]byte(magic + strings.Join(fields, ""))) }
+
+// noted is sealed for a container of version 2.
+func noted(fields ...string) []byte {
+	return sum([]byte(magic[:7] + "\x02" + strings.Join(fields, "")))
+}
 
 func sum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
@@ -99,6 +119,11 @@ func goodContainers() []containerVector {
 		{"blocks", small, "three blocks of 64 KiB, the last 3 bits short: empty, full, full", sealed(head, one, blocks, full, alone)},
 		{"blocks-short", small, "a block of 64 KiB that is full, and one of a single word", sealed(head, one, bits(1<<19+64), full, raw, u64(0xfedcba9876543210), alone)},
 		{"parts", small, "parts in parts, four states deep", sealed(head, none, u16(2), least, head, none, u16(1), head, none, u16(1), least)},
+		{"planned", small, "the state of least.txt, and its ID, planned for a rate of 1 % with 1000 keys", noted(least, one, note)},
+		{"planned-canonical", "other", "the state of full.txt, and its ID, planned for 1000 keys, with a raw block", noted(head, one, bits(100), raw, ones(12), "\x0f", zeros(3), alone, one, note)},
+		{"planned-extreme", small, "the most keys, and the lowest rate", noted(least, one, "\x01\x10", ones(8), u64(1))},
+		{"note-unknown", "other", "notes of type 0, 1 and 255, of which the first and the last, of 255 bytes, are unknown", noted(least, "\x03", "\x00\x00", note, "\xff\xff", ones(255))},
+		{"note-only-unknown", "other", "an unknown note, so that nothing is known of the plan", noted(least, one, "\x02\x01\x00")},
 	}
 }
 
@@ -120,7 +145,22 @@ func badContainers() []containerVector {
 	return []containerVector{
 		{"magic", corrupt, "the first byte isn't that of a container", resealed(0, 0x88)},
 		{"version-0", corrupt, "version 0", resealed(7, 0)},
-		{"version-2", corrupt, "version 2", resealed(7, 2)},
+		{"version-2", corrupt, "version 2 without notes", resealed(7, 2)},
+		{"version-3", corrupt, "version 3", resealed(7, 3)},
+		{"notes-none", corrupt, "version 2 with no note", noted(least, "\x00")},
+		{"note-missing", corrupt, "of two notes one is there", noted(least, "\x02", note)},
+		{"note-twice", corrupt, "two notes of type 1", noted(least, "\x02", note, note)},
+		{"note-order", corrupt, "a note of type 1 after one of type 2", noted(least, "\x02", "\x02\x00", note)},
+		{"note-short", corrupt, "a note ends early, and the checksum fits", noted(least, one, note[:17])},
+		{"note-in-version-1", corrupt, "notes in a container of version 1", sealed(least, one, note)},
+		{"planned-length", corrupt, "a note of type 1 of 8 bytes", noted(least, one, "\x01\x08", u64(1000))},
+		{"planned-no-keys", corrupt, "planned for no key", noted(least, one, "\x01\x10", u64(0), note[10:])},
+		{"planned-nothing", corrupt, "planned for no key and a rate of 0", noted(least, one, "\x01\x10", zeros(16))},
+		{"planned-rate-0", corrupt, "planned for a rate of 0", noted(least, one, note[:10], u64(0))},
+		{"planned-rate-1", corrupt, "planned for a rate of 1", noted(least, one, note[:10], u64(0x3ff0<<48))},
+		{"planned-rate-negative", corrupt, "planned for a negative rate", noted(least, one, note[:10], u64(0xbf84<<48))},
+		{"planned-rate-nan", corrupt, "planned for a rate that is no number", noted(least, one, note[:10], u64(0x7ff8<<48))},
+		{"planned-rate-infinite", corrupt, "planned for an infinite rate", noted(least, one, note[:10], u64(0x7ff0<<48))},
 		{"checksum", corrupt, "one bit of the checksum is wrong", damaged(len(good)-1, 0x80)},
 		{"bit-flip", corrupt, "one bit of a word is wrong", damaged(len(good)-10, 1)},
 		{"truncated", corrupt, "the last byte is missing", good[:len(good)-1]},

@@ -92,6 +92,7 @@ func kinds() ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
+		unplanned(empty)
 		states := []umbel.State{empty.State()}
 		for _, x := range all {
 			f, s, err := x.file(v)
@@ -125,12 +126,16 @@ type filled struct {
 	forgets       bool
 }
 
+// unplanned removes what the filter was made for, which is tested by vectors of containers.
+func unplanned(f umbel.Filter) { f.(umbel.Planner).SetPlanned(umbel.Planned{}) }
+
 // file returns the vector of the filter, and its state.
 func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 	f, err := x.make(v, x.hasher)
 	if err != nil {
 		return file{}, umbel.State{}, err
 	}
+	unplanned(f)
 	for i := range x.keys {
 		if sealer, ok := f.(umbel.Sealer); ok && i == x.keys-late {
 			if err := sealer.Seal(); err != nil {

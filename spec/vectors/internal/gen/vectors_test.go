@@ -147,6 +147,9 @@ func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 	if got := wire.Identify(s).String(); got != f.value("id") {
 		t.Errorf("ID %s, want %s", got, f.value("id"))
 	}
+	if got := planned(s.Planned); got != f.value("planned") {
+		t.Errorf("planned %q, want %q", got, f.value("planned"))
+	}
 	if s.Kind != f.value("kind") {
 		t.Errorf("kind %s, want %s", s.Kind, f.value("kind"))
 	}
