@@ -21,7 +21,7 @@ dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n
 FUZZTIME  = 10000x
 BENCHTIME = 20ms
 
-.PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse
+.PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
 
 # As in releases, the program is built without cgo, which is how tests of processes build it too. vet is a
 # target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
@@ -84,3 +84,8 @@ release:
 # clone, installed with an empty module cache and used.
 rehearse:
 	cd .ci/release && GOWORK=off go test . && GOWORK=off go run . -rehearse v0.0.0-rehearsal
+
+# A session in a terminal as an animated picture. Its measured numbers differ each time, so that
+# generate doesn't write it.
+recording:
+	cd research/recording && go run . ../../docs/pictures/session.svg

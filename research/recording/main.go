@@ -1,0 +1,72 @@
+// Command recording runs the commands of a session in a terminal of 80 columns and writes what they
+// print as an animated SVG, which web pages show as a picture. make recording runs it.
+//
+// The program umbel is built from this checkout. Times of typing and reading are fixed; a step that
+// draws in place is sampled while it runs.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// step is a command of the session. The picture shows its result for the time of hold.
+type step struct {
+	command string
+	hold    time.Duration
+}
+
+var session = []step{
+	{"seq 1 100000 | umbel make -o numbers.umb", 2 * time.Second},
+	{"umbel has numbers.umb 77 zebra", 2 * time.Second},
+	{"umbel info numbers.umb", 5 * time.Second},
+	{"umbel show numbers.umb --map", 6 * time.Second},
+	{"umbel plan -n 1e6 --fpr 1% | cut -c -74 | head -16", 6 * time.Second},
+	{"umbel demo --for 8s", 4 * time.Second},
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: recording FILE.svg")
+		os.Exit(2)
+	}
+	if err := record(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "recording:", err)
+		os.Exit(1)
+	}
+}
+
+// record runs the session in an empty directory and writes the picture.
+func record(file string) error {
+	dir, err := os.MkdirTemp("", "umbel-recording-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "bin", "umbel")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/umbel").CombinedOutput(); err != nil {
+		return fmt.Errorf("build umbel: %w: %s", err, out)
+	}
+	work := filepath.Join(dir, "work")
+	if err := os.Mkdir(work, 0o777); err != nil {
+		return err
+	}
+	var film film
+	for _, s := range session {
+		if err := film.run(s, work, filepath.Dir(program)); err != nil {
+			return fmt.Errorf("%s: %w", s.command, err)
+		}
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := film.write(out); err != nil {
+		return err
+	}
+	return out.Close()
+}
