@@ -33,8 +33,7 @@ func backupCommand() *cobra.Command {
 		Args:    noArguments,
 	}
 	data := cmd.Flags().String("data", "umbel-data", "data `directory` of a stopped node")
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write")
-	force := cmd.Flags().Bool("force", false, "replace an existing file")
+	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{fetches: true, keep: true})
 	required(cmd, "output", errNoOutput.Error())
 	addAddrFlags(cmd)
 	exclusive(cmd, addrFlag, "data")
@@ -47,7 +46,7 @@ func backupCommand() *cobra.Command {
 			n = nil // --data overrides UMBEL_ADDR
 		}
 		replace := atomicfile.CreateSecret
-		if *force {
+		if cmd.Flags().Changed("force") {
 			replace = atomicfile.WriteSecret
 		}
 		written, err := writeFileWith(cmd, replace, *output, -1, func(w io.Writer) error {

@@ -41,7 +41,7 @@ func multicastDesignCommand() *cobra.Command {
 	var want designFlags
 	want.add(cmd)
 	flags := cmd.Flags()
-	out := flags.StringP("output", "o", "", "write the design to `FILE`, as JSON")
+	out := addOutputFlag(cmd, "write the design to `FILE`, as JSON", outputFlag{heads: []string{"{\n\t\"version\":"}, inputs: []string{"weights"}})
 	lengths := flags.Bool("lengths", false, "list the length of each number of links")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var d *adaptive.Design

@@ -41,6 +41,8 @@ func multicastPlanCommand() *cobra.Command {
 	group := flags.Uint32("group", 1, "`NUMBER` of the group")
 	out := flags.StringP("output", "o", "", "write the header's bytes to `FILE`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
+	// Headers begin with the version: those of scheme bier-te with a number below it.
+	guardOutputs(cmd, outputFlag{heads: []string{"\x10", "\x20\x10"}, inputs: treeInputs}, outputFlag{name: "svg", heads: []string{svgHead}, inputs: treeInputs})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		on, err := from.plan(cmd, *group)
 		if err != nil {

@@ -119,6 +119,9 @@ func (f *networkFlags) find(g *topology.Graph, source int, receivers []int) (*tr
 	return t, err
 }
 
+// treeInputs are the flags of treeFlags that name files.
+var treeInputs = []string{"topology", "design", "key-file"}
+
 // treeFlags are the flags of a tree and of the scheme that encodes it.
 type treeFlags struct {
 	net  networkFlags

@@ -37,6 +37,7 @@ func multicastTopoCommand() *cobra.Command {
 	nodes := flags.Bool("nodes", false, "list the nodes with their neighbours")
 	out := flags.StringP("output", "o", "", "write the network to `FILE` as edges in TSV")
 	svg := flags.String("svg", "", "draw the network to `FILE`")
+	guardOutputs(cmd, outputFlag{heads: []string{"# "}, inputs: []string{"topology"}}, outputFlag{name: "svg", heads: []string{svgHead}, inputs: []string{"topology"}})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		g, err := net.graph(cmd)
 		if err != nil {

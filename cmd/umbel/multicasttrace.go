@@ -39,6 +39,7 @@ func multicastTraceCommand() *cobra.Command {
 	flags := cmd.Flags()
 	header := flags.String("header", "", "a packet in `HEX`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
+	outputFlag{name: "svg", heads: []string{svgHead}, inputs: treeInputs}.guard(cmd)
 	exclusive(cmd, "header", "receivers")
 	exclusive(cmd, "header", "svg")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

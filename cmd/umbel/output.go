@@ -17,11 +17,15 @@ import (
 // programs, and read-only files need --force.
 type outputFlag struct {
 	name    string   // of the flag, "output" by default
-	heads   []string // first bytes of the files that the verb writes, besides filters and deltas
+	heads   []string // first bytes of the files that the verb writes, nil for filters and deltas
 	inputs  []string // flags with further files that the verb reads
 	inPlace bool     // without the flag the verb replaces the file of its first argument
 	fetches bool     // the verb reads from a node, and writes a file even so
+	keep    bool     // every existing file needs --force
 }
+
+// svgHead is how drawings begin.
+const svgHead = "<svg "
 
 // addOutputFlag adds -o and --force for a verb that writes a filter or a delta.
 func addOutputFlag(cmd *cobra.Command, usage string, o outputFlag) *string {
@@ -30,22 +34,37 @@ func addOutputFlag(cmd *cobra.Command, usage string, o outputFlag) *string {
 	return output
 }
 
-// guard adds --force, and checks the file of the flag before the verb runs.
-func (o outputFlag) guard(cmd *cobra.Command) {
-	o.name = cmp.Or(o.name, "output")
+// guard is [guardOutputs] for one flag.
+func (o outputFlag) guard(cmd *cobra.Command) { guardOutputs(cmd, o) }
+
+// guardOutputs adds --force, and checks the files of flags before the verb runs.
+func guardOutputs(cmd *cobra.Command, outputs ...outputFlag) {
 	force := cmd.Flags().Bool("force", false, "replace an input, a read-only file, or a file with other contents")
 	prepare(cmd, func(cmd *cobra.Command, args []string) error {
-		if *force || onNode(cmd) && !o.fetches {
+		if *force {
 			return nil
 		}
-		if path := cmd.Flag(o.name).Value.String(); path != "" {
-			return o.check(cmd, path, args)
-		}
-		if inPlace := cmd.Flags().Lookup("in-place"); o.inPlace || inPlace != nil && inPlace.Changed {
-			return checkWritable(args[0])
+		for _, o := range outputs {
+			if err := o.checkAll(cmd, args); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
+}
+
+// checkAll checks the file of the flag, or that of the first argument.
+func (o outputFlag) checkAll(cmd *cobra.Command, args []string) error {
+	if onNode(cmd) && !o.fetches {
+		return nil
+	}
+	if path := cmd.Flag(cmp.Or(o.name, "output")).Value.String(); path != "" {
+		return o.check(cmd, path, args)
+	}
+	if inPlace := cmd.Flags().Lookup("in-place"); o.inPlace || inPlace != nil && inPlace.Changed {
+		return checkWritable(args[0])
+	}
+	return nil
 }
 
 // onNode reports whether the filters that a verb names are on a node.
@@ -63,6 +82,9 @@ func (o outputFlag) check(cmd *cobra.Command, path string, args []string) error 
 	if o.isInput(cmd, old, args) {
 		return fmt.Errorf("%s is an input of this command; write another file, or replace it with --force", path)
 	}
+	if o.keep && old.Size() > 0 {
+		return fmt.Errorf("%s exists; choose another file, or replace it with --force", path)
+	}
 	if err := checkWritable(path); err != nil {
 		return err
 	}
@@ -70,8 +92,11 @@ func (o outputFlag) check(cmd *cobra.Command, path string, args []string) error 
 	if err != nil {
 		return err
 	}
-	begins := func(s string) bool { return bytes.HasPrefix(head, []byte(s)) }
-	if len(head) > 0 && !container.IsHead(head) && !slices.ContainsFunc(o.heads, begins) {
+	own := slices.ContainsFunc(o.heads, func(s string) bool { return bytes.HasPrefix(head, []byte(s)) })
+	if o.heads == nil {
+		own = container.IsHead(head)
+	}
+	if len(head) > 0 && !own {
 		return fmt.Errorf("%s exists, and %s does not write such files; write another file, or replace it with --force", path, cmd.CommandPath())
 	}
 	return nil

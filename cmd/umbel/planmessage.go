@@ -38,7 +38,7 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.tail, "tail", "`PROBABILITY` that a message is larger than --sent")
 	flags.BoolVar(&f.queryOnly, "query-only", false, "receivers only query: they apply no deltas, and don't merge or fold")
 	flags.StringVar(&f.curve, "curve", "", "draw the rates that --sent allows to `FILE`, as SVG; - prints them")
-	outputFlag{name: "curve", heads: []string{"<svg "}}.guard(cmd)
+	outputFlag{name: "curve", heads: []string{svgHead}}.guard(cmd)
 	for name, value := range map[string]string{"sent": "", "churn": "", "peers": "", "tail": "1e-6"} {
 		flags.Lookup(name).DefValue = value
 	}

@@ -64,7 +64,7 @@ func showCommand() *cobra.Command {
 	flags.BoolVar(&what.braille, "map", false, "draw the cells in braille, or the loads of the blocks of a large filter")
 	flags.BoolVar(&what.histogram, "histogram", false, "print the number of cells with each value")
 	flags.StringVar(&what.svg, "svg", "", "write a drawing to `FILE`, - for standard output")
-	outputFlag{name: "svg", heads: []string{"<svg "}}.guard(cmd)
+	outputFlag{name: "svg", heads: []string{svgHead}}.guard(cmd)
 	flags.Lookup("cells").DefValue = ""
 	exclusive(cmd, "map", "histogram", "svg")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
