@@ -34,7 +34,7 @@ For a filter on a node (--addr) it prints what the node knows without reading al
 when the filter expires. Estimates may lag behind by 1% of the keys.
 
 For an unknown kind it prints the contents of the container. With --json it prints one object
-per file.`
+per file. If a file can't be described, the others are, and the exit code is 2.`
 
 const infoExample = `  umbel info words.umb
   umbel info --json *.umb | jq .fpRate
@@ -91,15 +91,14 @@ func infoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var failed error
 			for i, name := range args {
 				if i > 0 && !wantsJSON(cmd) {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				if err := t.info(name); err != nil {
-					return err
-				}
+				failed = errors.Join(failed, t.info(name))
 			}
-			return nil
+			return failed
 		},
 	}
 	addAddrFlags(cmd)

@@ -15,7 +15,8 @@ import (
 
 const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. A delta
 with another base, a damaged one, and one that was already applied are rejected, and nothing is
-written.
+written. With --if-needed a delta that was already applied is no error: OLD is its result, and is
+copied to FILE, or stays.
 
 A delta of Bloom filters with k = 1 can be applied to a sparse filter, which stays sparse. This
 temporarily needs the memory of the Bloom filter.`
@@ -36,6 +37,7 @@ func patchCommand() *cobra.Command {
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
 	inPlace := cmd.Flags().Bool("in-place", false, "replace OLD")
 	exclusive(cmd, "output", "in-place")
+	ifNeeded := cmd.Flags().Bool("if-needed", false, "accept a delta that was already applied")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		target := *output
 		if *inPlace {
@@ -63,15 +65,21 @@ func patchCommand() *cobra.Command {
 				return err
 			}
 		}
-		stop := note(cmd, "applying "+args[1])
-		s, err := container.Patch(old, args[1], delta, info)
-		stop()
-		if err != nil {
-			return err
+		s, applied := old, *ifNeeded && wire.Identify(old) == info.Result
+		if !applied {
+			stop := note(cmd, "applying "+args[1])
+			s, err = container.Patch(old, args[1], delta, info)
+			stop()
+			if err != nil {
+				return err
+			}
 		}
 		f, err := open(s, list)
 		if err != nil {
 			return err
+		}
+		if applied && *inPlace {
+			return summarize(target, f).print(cmd, "unchanged, since the delta was already applied")
 		}
 		s = f.State()
 		if _, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) }); err != nil {
