@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -55,6 +56,16 @@ func refuseAddr(root *cobra.Command) {
 		}
 		return usageError(cmd, fmt.Errorf("%s works on files only; fetch the filter with umbel get", cmd.CommandPath()))
 	}
+}
+
+// localHint adds, to the error of a file that does not exist, that the verb works on files only although
+// UMBEL_ADDR names a node.
+func localHint(cmd *cobra.Command, err error) error {
+	addr := cmd.Flag(addrFlag)
+	if addr == nil || !addr.Hidden || os.Getenv("UMBEL_ADDR") == "" || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; UMBEL_ADDR names a node, but %s works on files only; fetch the filter with umbel get", err, cmd.CommandPath())
 }
 
 // dial returns the client of the node that the flags name, nil for none.
@@ -138,7 +149,7 @@ func readToken(file string) (string, error) {
 	return token, nil
 }
 
-// toldByNode adds to an error of a node what to do about it. It returns other errors unchanged.
+// nodeError adds to an error of a node what to do about it. It returns other errors unchanged.
 func nodeError(err error) error {
 	if e, ok := errors.AsType[*remote.Error](err); ok {
 		return withHint(fmt.Errorf("node: %w", err), replyHint(e))

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const kindsHelp = `List the kinds of filter: their purpose, the operations that they support besides adding and
+const kindsHelp = `List the kinds of filter, or KIND alone: their purpose, the operations that they support besides adding and
 querying keys, and their parameters, which are flags of umbel make.`
 
 // kindInfo is the description of a kind.
@@ -33,14 +33,18 @@ type paramInfo struct {
 
 func kindsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "kinds",
+		Use:     "kinds [KIND]",
 		Short:   "list the kinds of filter",
 		Long:    kindsHelp,
-		Example: "  umbel kinds\n  umbel kinds --json | jq -r '.[].kind'",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: "  umbel kinds\n  umbel kinds scalable\n  umbel kinds --json | jq -r '.[].kind'",
+		Args:    arguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			var list []kindInfo
-			for _, v := range filter.All {
+			kinds, err := chosenKinds(strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			for _, v := range kinds {
 				k, err := describe(v)
 				if err != nil {
 					return err

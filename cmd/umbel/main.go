@@ -105,7 +105,7 @@ func failureOf(cmd *cobra.Command, err error) failure {
 	if errors.Is(err, context.Canceled) {
 		return failure{"interrupted", exitInterrupted}
 	}
-	f := failure{message.Of(binaryHint(cmd, nodeError(err))), exitError}
+	f := failure{message.Of(localHint(cmd, binaryHint(cmd, nodeError(err)))), exitError}
 	if e, ok := errors.AsType[codedError](err); ok {
 		f.Exit = e.code
 	} else if errors.Is(err, share.ErrStale) {

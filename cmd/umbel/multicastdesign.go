@@ -176,11 +176,11 @@ type designInfo struct {
 	Objective string  `json:"objective"`
 	K         int     `json:"k,omitempty"`
 	Links     int     `json:"links"`
-	Rate      float64 `json:"fp_rate"`
+	Rate      float64 `json:"fpRate"`
 	Bits      int     `json:"bits"` // of a codeword
-	MeanBits  float   `json:"mean_bits"`
-	AnyM      float   `json:"any_m_bits"` // mean length of plain filters of any length
-	Bound     float   `json:"bound_bits"` // mean of the lower bound
+	MeanBits  float   `json:"meanBits"`
+	AnyM      float   `json:"anyMBits"`  // mean length of plain filters of any length
+	Bound     float   `json:"boundBits"` // mean of the lower bound
 	Redrawn   float64 `json:"redrawn"`
 	Lengths   []int   `json:"lengths,omitempty"`
 

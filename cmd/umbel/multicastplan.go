@@ -78,16 +78,16 @@ type planInfo struct {
 	Bits       int      `json:"bits"`
 	Headers    []string `json:"headers"` // in hexadecimal
 	Bytes      int      `json:"bytes"`
-	FalseMatch float64  `json:"false_match"` // probability that a link unknown to the planner matches
-	Trials     uint64   `json:"trials"`      // number of filters tried
-	SearchMS   float64  `json:"search_ms"`
+	FalseMatch float64  `json:"falseMatch"` // probability that a link unknown to the planner matches
+	Trials     uint64   `json:"trials"`     // number of filters tried
+	SearchMS   float64  `json:"searchMs"`
 	Source     string   `json:"source"`
 	Receivers  []string `json:"receivers"`
 	Links      []string `json:"links"` // of the tree, as FROM>TO
 	Hops       int      `json:"hops"`
 
 	Copies        int     `json:"copies"`
-	FalseForwards int     `json:"false_forwards"`
+	FalseForwards int     `json:"falseForwards"`
 	Efficiency    float64 `json:"efficiency"`
 	Loops         int     `json:"loops"`
 	Reached       int     `json:"reached"`

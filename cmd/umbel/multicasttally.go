@@ -122,18 +122,18 @@ type runInfo struct {
 	Packets        uint64  `json:"packets"`
 	Delivered      uint64  `json:"delivered"` // distinct packets, summed over receivers
 	Missed         uint64  `json:"missed"`
-	Twice          uint64  `json:"delivered_twice"`
-	Wrong          uint64  `json:"delivered_wrong"`
-	TreeLinks      int     `json:"tree_links"`
+	Twice          uint64  `json:"deliveredTwice"`
+	Wrong          uint64  `json:"deliveredWrong"`
+	TreeLinks      int     `json:"treeLinks"`
 	Copies         uint64  `json:"copies"`
-	CopiesPer      float64 `json:"copies_per_packet"`
-	FalseForwards  uint64  `json:"false_forwards"` // copies over links that aren't of the tree
-	SendErrors     uint64  `json:"send_errors"`
-	KernelDrops    uint64  `json:"kernel_drops"`
+	CopiesPer      float64 `json:"copiesPerPacket"`
+	FalseForwards  uint64  `json:"falseForwards"` // copies over links that aren't of the tree
+	SendErrors     uint64  `json:"sendErrors"`
+	KernelDrops    uint64  `json:"kernelDrops"`
 	Faults         uint64  `json:"faults"`
 	Seconds        float64 `json:"seconds"`
-	CopiesASecond  float64 `json:"copies_per_second"`
-	PacketsASecond float64 `json:"packets_per_second"`
+	CopiesASecond  float64 `json:"copiesPerSecond"`
+	PacketsASecond float64 `json:"packetsPerSecond"`
 
 	Drops map[string]uint64   `json:"drops,omitempty"`
 	Paths map[string][]string `json:"paths,omitempty"`

@@ -69,11 +69,11 @@ type topologyInfo struct {
 	Nodes      int        `json:"nodes"`
 	Links      int        `json:"links"`
 	Parts      int        `json:"parts"` // connected parts
-	MaxDegree  int        `json:"max_degree"`
-	MeanDegree float64    `json:"mean_degree"`
-	Diameter   int        `json:"diameter"`  // of the largest part, in links
-	MeanHops   float64    `json:"mean_hops"` // between two nodes of a part
-	List       []nodeInfo `json:"node_list,omitempty"`
+	MaxDegree  int        `json:"maxDegree"`
+	MeanDegree float64    `json:"meanDegree"`
+	Diameter   int        `json:"diameter"` // of the largest part, in links
+	MeanHops   float64    `json:"meanHops"` // between two nodes of a part
+	List       []nodeInfo `json:"nodeList,omitempty"`
 }
 
 type nodeInfo struct {

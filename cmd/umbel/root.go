@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/suggest"
 )
 
 const rootHelp = `umbel makes filters of keys. A filter is a small summary of a set. It answers whether a key may
@@ -60,7 +62,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only: no summary, no progress")
 	root.SetFlagErrorFunc(flagError)
@@ -78,6 +80,7 @@ func rootCommand() *cobra.Command {
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
+	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
@@ -107,10 +110,60 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return arguments(0, 0)(cmd, args)
 	}
 	err := fmt.Errorf("unknown verb %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := similarVerbs(cmd, args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return usageError(cmd, err)
+}
+
+// synonyms are the words of other programs for verbs.
+var synonyms = map[string][]string{
+	"create": {"make"}, "build": {"make"}, "new": {"make"}, "insert": {"add"},
+	"test": {"has"}, "contains": {"has"}, "check": {"has"}, "query": {"has"}, "exists": {"has"}, "grep": {"has"},
+	"rm": {"remove", "delete"}, "del": {"remove", "delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
+	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
+	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
+}
+
+// similarVerbs returns the verbs of cmd that a user may have meant by word.
+func similarVerbs(cmd *cobra.Command, word string) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if verbs := synonyms[word]; len(verbs) > 0 && slices.Contains(names, verbs[0]) {
+		return verbs
+	}
+	return suggest.Nearest(word, names)
+}
+
+// helpCommand is cobra's with an error for a verb that does not exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [VERB]",
+		Short:   "print the help of a verb",
+		Example: "  umbel help make\n  umbel help multicast plan",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, c := range cmd.Root().Commands() {
+				names = append(names, c.Name()+"\t"+c.Short)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return noArguments(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 func wantsJSON(cmd *cobra.Command) bool {

@@ -20,7 +20,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-const shellHelp = `Work on the filter in FILE interactively: insert, query and delete keys, and see their cells.
+const shellHelp = `Work on the filter in FILE interactively: add, query and remove keys, and see their cells.
 "help" lists the commands. If FILE doesn't exist, the flags of umbel make describe the new
 filter.
 
@@ -30,7 +30,7 @@ prompts; the first error ends the shell without saving, with exit code 2.`
 
 const shellExample = `  umbel shell words.umb
   umbel shell visits.umb --kind counting -n 1000
-  printf 'insert alice bob\ncontains carol\nshow\n' | umbel shell tiny.umb --m 20 --k 3`
+  printf 'add alice bob\nhas carol\nshow\n' | umbel shell tiny.umb --m 20 --k 3`
 
 func shellCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -23,14 +23,14 @@ type sessionCommand struct {
 
 func sessionCommands() []sessionCommand {
 	return []sessionCommand{
-		{[]string{"insert", "add"}, "KEY...", "insert keys, and show their cells", (*session).insert},
-		{[]string{"contains", "has"}, "KEY...", "query keys, and show their cells", (*session).contains},
-		{[]string{"delete", "remove"}, "KEY...", "delete keys from a counting filter", (*session).delete},
-		{[]string{"count"}, "KEY...", "count how often keys were inserted, in a counting filter", (*session).count},
+		{[]string{"add", "insert"}, "KEY...", "add keys, and show their cells", (*session).add},
+		{[]string{"has", "contains"}, "KEY...", "query keys, and show their cells", (*session).has},
+		{[]string{"remove", "delete"}, "KEY...", "remove keys from a counting filter", (*session).remove},
+		{[]string{"count"}, "KEY...", "count how often keys were added, in a counting filter", (*session).count},
 		{[]string{"empty?", "empty"}, "", "report whether the filter is empty", (*session).empty},
 		{[]string{"clear"}, "", "remove all keys", (*session).clear},
 		{[]string{"advance"}, "TIME", "set the time, so that old keys expire", (*session).advance},
-		{[]string{"size"}, "", "print the number of keys and cells", (*session).size},
+		{[]string{"info", "size"}, "", "print the number of keys and cells", (*session).info},
 		{[]string{"show"}, "[FROM [CELLS]]", "print cells: index, bit and count", (*session).show},
 		{[]string{"explain"}, "KEY...", "print each cell of a key", (*session).explain},
 		{[]string{"save"}, "", "write the file", (*session).save},
@@ -74,7 +74,7 @@ func (s *session) say(key string, d umbel.Digest, what string) {
 	fmt.Fprintln(s.out)
 }
 
-func (s *session) insert(list []string) error {
+func (s *session) add(list []string) error {
 	return s.each(list, func(key string, d umbel.Digest) (err error) {
 		var fresh bool
 		if g, ok := s.filter.(umbel.Grower); ok {
@@ -84,7 +84,7 @@ func (s *session) insert(list []string) error {
 		} else {
 			fresh = s.filter.Add(d)
 		}
-		what := "inserted"
+		what := "added"
 		if _, counts := s.filter.(umbel.Counter); !fresh && counts {
 			what = "unchanged: its counters are at their maximum"
 		} else if !fresh {
@@ -96,7 +96,7 @@ func (s *session) insert(list []string) error {
 	})
 }
 
-func (s *session) contains(list []string) error {
+func (s *session) has(list []string) error {
 	return s.each(list, func(key string, d umbel.Digest) error {
 		what := "absent"
 		if s.filter.Has(d) {
@@ -107,15 +107,15 @@ func (s *session) contains(list []string) error {
 	})
 }
 
-func (s *session) delete(list []string) error {
+func (s *session) remove(list []string) error {
 	r, err := require[umbel.Remover](s.file, s.filter, opRemove)
 	if err != nil {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
-		what := "absent, nothing is deleted"
+		what := "absent, nothing is removed"
 		if r.Remove(d) {
-			what = "deleted"
+			what = "removed"
 			s.changed = true
 		}
 		s.say(key, d, what)
@@ -169,7 +169,7 @@ func (s *session) advance(list []string) error {
 	return err
 }
 
-func (s *session) size([]string) error {
+func (s *session) info([]string) error {
 	stats := s.filter.Stats()
 	_, err := fmt.Fprintf(s.out, "about %s keys, from %s to %s; %v cells, %v of memory; false-positive rate %s\n",
 		wholeKeys(stats.Keys), wholeKeys(stats.Low), wholeKeys(stats.High),

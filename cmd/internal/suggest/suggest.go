@@ -4,10 +4,10 @@ package suggest
 import "strings"
 
 // Nearest returns the words with the least edit distance to word, at most three, in their order. It returns
-// none if they differ by more than a third of the letters of word.
+// none if they differ in more than a third of the letters of word, rounded up.
 func Nearest(word string, words []string) []string {
 	var near []string
-	least := max(1, (len(word)+1)/3)
+	least := max(1, (len(word)+2)/3)
 	for _, w := range words {
 		d := Distance(strings.ToLower(word), w)
 		if d < least {

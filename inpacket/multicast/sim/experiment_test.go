@@ -329,8 +329,8 @@ func TestResultAsJSON(t *testing.T) {
 	if err := json.Unmarshal(b, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"mean_bits", "p95_bits", "mean_bytes", "efficiency", "total_efficiency", "false_forwards",
-		"loops", "duplicates", "storms", "lost_receivers", "copies", "tree_links", "search_ms", "forms", "drops"} {
+	for _, name := range []string{"meanBits", "p95Bits", "meanBytes", "efficiency", "totalEfficiency", "falseForwards",
+		"loops", "duplicates", "storms", "lostReceivers", "copies", "treeLinks", "searchMs", "forms", "drops"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %q in %s", name, b)
 		}

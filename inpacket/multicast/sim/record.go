@@ -15,26 +15,26 @@ type Record struct {
 	Bits    int           `json:"bits"`    // of the plan
 	Bytes   int           `json:"bytes"`   // of all headers
 	Form    string        `json:"form"`    // of the plan
-	Search  time.Duration `json:"search_ns"`
+	Search  time.Duration `json:"searchNs"`
 
-	TreeLinks int `json:"tree_links"`  // arcs of the tree; with OwnPaths, arcs by which receivers were first reached
-	Copies    int `json:"copies"`      // packets put on links, including those lost on links that are down
-	Covered   int `json:"covered"`     // arcs of the tree that carried a copy
-	Near      int `json:"false_near"`  // false forwards next to the tree: copies off the tree of a packet that followed it
-	Far       int `json:"false_far"`   // false forwards off the tree that others caused
-	Repeats   int `json:"repeats"`     // copies on arcs of the tree that had already carried one
-	Lost      int `json:"lost_copies"` // copies on links that are down
+	TreeLinks int `json:"treeLinks"`  // arcs of the tree; with OwnPaths, arcs by which receivers were first reached
+	Copies    int `json:"copies"`     // packets put on links, including those lost on links that are down
+	Covered   int `json:"covered"`    // arcs of the tree that carried a copy
+	Near      int `json:"falseNear"`  // false forwards next to the tree: copies off the tree of a packet that followed it
+	Far       int `json:"falseFar"`   // false forwards off the tree that others caused
+	Repeats   int `json:"repeats"`    // copies on arcs of the tree that had already carried one
+	Lost      int `json:"lostCopies"` // copies on links that are down
 
 	Loops      int  `json:"loops"`      // arcs that carried the same packet more than once
 	Duplicates int  `json:"duplicates"` // arrivals of a packet at nodes that already had it
 	Storm      bool `json:"storm"`      // there were too many copies, and the rest were discarded
 	Hops       int  `json:"hops"`       // links of the longest path of a copy
 
-	Receivers int                    `json:"receivers"`       // of the tree
-	Reached   int                    `json:"reached"`         // receivers that got the packet
-	Twice     int                    `json:"delivered_twice"` // deliveries to receivers that already had it
-	Wrong     int                    `json:"delivered_wrong"` // deliveries to nodes that aren't receivers
-	Drops     [multicast.Reasons]int `json:"-"`               // packets dropped by routers, by reason
+	Receivers int                    `json:"receivers"`      // of the tree
+	Reached   int                    `json:"reached"`        // receivers that got the packet
+	Twice     int                    `json:"deliveredTwice"` // deliveries to receivers that already had it
+	Wrong     int                    `json:"deliveredWrong"` // deliveries to nodes that aren't receivers
+	Drops     [multicast.Reasons]int `json:"-"`              // packets dropped by routers, by reason
 }
 
 // FalseForwards returns the number of copies on arcs that aren't of the tree.

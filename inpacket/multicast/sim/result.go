@@ -27,41 +27,41 @@ type Result struct {
 	Sequenced bool   `json:"sequenced"`
 	Flood     bool   `json:"flood"`
 
-	MeanBits  float64            `json:"mean_bits"`
-	BitsSE    float64            `json:"mean_bits_se"`
-	P50Bits   float64            `json:"p50_bits"`
-	P95Bits   float64            `json:"p95_bits"`
-	MeanBytes float64            `json:"mean_bytes"` // of all headers of a tree
-	Headers   float64            `json:"headers"`    // packets per tree
-	Forms     map[string]float64 `json:"forms"`      // share of the trees by form
-	SearchMS  float64            `json:"search_ms"`  // mean
-	P95Search float64            `json:"p95_search_ms"`
+	MeanBits  float64            `json:"meanBits"`
+	BitsSE    float64            `json:"meanBitsSe"`
+	P50Bits   float64            `json:"p50Bits"`
+	P95Bits   float64            `json:"p95Bits"`
+	MeanBytes float64            `json:"meanBytes"` // of all headers of a tree
+	Headers   float64            `json:"headers"`   // packets per tree
+	Forms     map[string]float64 `json:"forms"`     // share of the trees by form
+	SearchMS  float64            `json:"searchMs"`  // mean
+	P95Search float64            `json:"p95SearchMs"`
 
-	TreeLinks       float64 `json:"tree_links"` // mean, as for all values without another unit
+	TreeLinks       float64 `json:"treeLinks"` // mean, as for all values without another unit
 	Copies          float64 `json:"copies"`
 	Efficiency      float64 `json:"efficiency"` // mean over the trees
-	EfficiencySE    float64 `json:"efficiency_se"`
-	TotalEfficiency float64 `json:"total_efficiency"` // of all copies together
-	FalseForwards   float64 `json:"false_forwards"`
-	FalseNear       float64 `json:"false_near"` // next to the tree
-	FalseFar        float64 `json:"false_far"`  // caused by other false forwards
+	EfficiencySE    float64 `json:"efficiencySe"`
+	TotalEfficiency float64 `json:"totalEfficiency"` // of all copies together
+	FalseForwards   float64 `json:"falseForwards"`
+	FalseNear       float64 `json:"falseNear"` // next to the tree
+	FalseFar        float64 `json:"falseFar"`  // caused by other false forwards
 	Repeats         float64 `json:"repeats"`
-	LostCopies      float64 `json:"lost_copies"`
+	LostCopies      float64 `json:"lostCopies"`
 	Loops           float64 `json:"loops"`      // share of trees in which an arc carried a packet twice
 	Duplicates      float64 `json:"duplicates"` // arrivals at nodes that already had the packet
 	Storms          float64 `json:"storms"`     // share of trees with too many copies
-	StormFactor     float64 `json:"storm_factor"`
-	Hops            int     `json:"max_hops"`
-	WorstTree       int     `json:"worst_tree"` // number of the tree with the lowest efficiency, the first among equals
+	StormFactor     float64 `json:"stormFactor"`
+	Hops            int     `json:"maxHops"`
+	WorstTree       int     `json:"worstTree"` // number of the tree with the lowest efficiency, the first among equals
 
-	LostReceivers float64        `json:"lost_receivers"` // share of all receivers, including those cut off
-	CutOff        float64        `json:"cut_off"`        // share of all receivers without a path from the source
-	Twice         float64        `json:"delivered_twice"`
-	Wrong         float64        `json:"delivered_wrong"` // to nodes that aren't receivers
-	Drops         map[string]int `json:"drops"`           // of all trees, by reason
+	LostReceivers float64        `json:"lostReceivers"` // share of all receivers, including those cut off
+	CutOff        float64        `json:"cutOff"`        // share of all receivers without a path from the source
+	Twice         float64        `json:"deliveredTwice"`
+	Wrong         float64        `json:"deliveredWrong"` // to nodes that aren't receivers
+	Drops         map[string]int `json:"drops"`          // of all trees, by reason
 
 	Unplanned    float64 `json:"unplanned"` // share of trees that the scheme couldn't encode
-	UnplannedWhy string  `json:"unplanned_why,omitempty"`
+	UnplannedWhy string  `json:"unplannedWhy,omitempty"`
 }
 
 // ErrNone means that a scheme can encode none of an experiment's trees. The error also
