@@ -22,7 +22,7 @@ identifies the contents. The sent size is that of the packed filter (see umbel p
 the entropy of its cells; the codings of its blocks follow.
 
 For kinds of fixed size, a curve shows how the rate grows with the number of keys, and a mark where
-the filter is.
+the filter is, and where it was planned to be.
 
 For a delta it prints the IDs of base and result.
 
@@ -160,7 +160,7 @@ func inspect(name string) (info, error) {
 	}
 	in.Known = true
 	in.measure(f.Stats())
-	in.curve = rateCurve(f, s.Kind, float64(in.Keys.Estimate), 0)
+	in.curve = rateCurve(f, s.Kind, float64(in.Keys.Estimate), s.Planned.Keys)
 	return in, nil
 }
 
