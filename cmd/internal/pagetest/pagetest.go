@@ -46,8 +46,8 @@ func Run(t *testing.T, file, samples string, update bool) {
 //	77
 //	```
 //
-// Later lines of a command begin with "> ". With "console varies" the numbers may differ, such as
-// those of times and random seeds. The sessions of a page share a shell and a directory, which
+// Later lines of a command begin with "> ". With "console varies" numbers and their units may
+// differ, such as those of times and random seeds. The sessions of a page share a shell and a directory, which
 // has the samples only.
 type session struct {
 	fence string // the first line
@@ -96,7 +96,7 @@ func (s *session) String(printed bool) string {
 }
 
 var (
-	numbers = regexp.MustCompile(`[0-9]([0-9,.]*[0-9])?`)
+	numbers = regexp.MustCompile(`[0-9]([0-9,.]*[0-9])?(ns|µs|ms|s| B| KiB| MiB)?`)
 	spaces  = regexp.MustCompile(` +`)
 )
 
