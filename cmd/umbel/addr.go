@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -42,6 +43,11 @@ func addCredentialFlags(cmd *cobra.Command) {
 	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
 	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
 	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
+	for _, name := range []string{addrFlag, "token-file", "cacert", "client-cert", "client-key"} {
+		if f := flags.Lookup(name); f != nil {
+			f.Annotations = map[string][]string{spec.FlagGroup: {"Flags of the connection to a node"}}
+		}
+	}
 }
 
 // refuseAddr makes --addr an error for verbs that work on files only.

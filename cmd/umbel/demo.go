@@ -29,11 +29,13 @@ again and again, at most a fifth of the time.
 The subscribers:
 
   complete       receives each version
-  2 kB/s         its connections deliver at most 2,000 bytes per second. It begins with a fold of
-                 the filter that takes at most 6,000 bytes, and continues with the whole one
+  2 kB/s         its connections deliver at most 2,000 bytes per second. It
+                 begins with a fold of the filter that takes at most 6,000
+                 bytes, and continues with the whole one
   5 % is enough  follows a fold that has at most 5 % false positives
-  loses a third  each segment of at most 1,460 bytes is lost with a probability of 1/3, at most two
-                 in a row; its connection ends there, and it continues in another one
+  loses a third  each segment of at most 1,460 bytes is lost with a probability
+                 of 1/3, at most two in a row; its connection ends there, and it
+                 continues in another one
   ends, returns  ends, and continues later from its cache directory
 
 A subscriber is exact while it answers from the last version, late while it answers from an

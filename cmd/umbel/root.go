@@ -48,7 +48,7 @@ const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
 func rootCommand() *cobra.Command {
 	var version bool
 	root := &cobra.Command{
-		Use:     "umbel",
+		Use:     "umbel VERB",
 		Short:   "Bloom filters in files and on servers",
 		Long:    rootHelp,
 		Example: rootExample,
@@ -80,6 +80,7 @@ func rootCommand() *cobra.Command {
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
+	root.SetHelpFunc(printHelp)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -38,6 +38,9 @@ func (p *param) Set(s string) (err error) {
 func (p *param) String() string { return "" }
 func (p *param) Type() string   { return "NUMBER" }
 
+// FlagGroup is the annotation of a flag with the title under which help lists it.
+const FlagGroup = "umbel_group"
+
 // AddGoal adds --fpr, --keys and --bytes.
 func (f *Flags) AddGoal(flags *pflag.FlagSet) {
 	for _, flag := range []*pflag.Flag{
@@ -76,7 +79,8 @@ func (f *Flags) AddParams(flags *pflag.FlagSet, kinds umbel.Kinds) {
 		}
 	}
 	for _, p := range f.params {
-		p.flag = flags.VarPF(p, p.doc.Name, "", p.doc.Doc+"; kind "+strings.Join(having[p.doc.Name], ", "))
+		p.flag = flags.VarPF(p, p.doc.Name, "", p.doc.Doc)
+		p.flag.Annotations = map[string][]string{FlagGroup: {"Of kind " + strings.Join(having[p.doc.Name], ", ")}}
 		f.added = append(f.added, p.flag)
 	}
 }

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"golang.org/x/term"
+)
+
+// verbGroups are the titles of the verbs in umbel --help, in its order. The first are those to begin with.
+var verbGroups = []struct {
+	title string
+	verbs []string
+}{
+	{"To begin with", []string{"make", "has", "add", "info", "plan", "serve"}},
+	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "unfold", "merge", "intersect", "diff-sets", "clear", "advance", "compact"}},
+	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
+	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
+	{"Other formats", []string{"parquet", "redisbloom"}},
+	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
+	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
+	{"Multicast in packet headers", []string{"multicast"}},
+	{"About umbel", []string{"help", "version", "man", "completion"}},
+}
+
+// printHelp prints the help of cmd, wrapped to the terminal. That of umbel begins with the verbs.
+func printHelp(cmd *cobra.Command, _ []string) {
+	p := page{cmd.OutOrStdout(), pageWidth()}
+	fmt.Fprintf(p.w, "%s: %s\n", cmd.CommandPath(), cmd.Short)
+	fmt.Fprintf(p.w, "\nUsage:\n  %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+	about := func() {
+		if cmd.Long != "" {
+			p.text(cmd.Long)
+		}
+	}
+	if cmd.HasParent() {
+		about()
+	}
+	p.verbs(cmd)
+	if cmd.Example != "" {
+		fmt.Fprintf(p.w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if !cmd.HasParent() {
+		about()
+	}
+	p.flags(cmd)
+}
+
+// pageWidth is the width of the terminal, from 60 to 100 columns, and otherwise 80.
+func pageWidth() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return min(max(width, 60), 100)
+	}
+	return 80
+}
+
+// page writes text in at most width columns.
+type page struct {
+	w     io.Writer
+	width int
+}
+
+// text writes paragraphs, which empty lines separate, after an empty line each. Paragraphs with indented lines
+// stay as they are.
+func (p page) text(s string) {
+	for paragraph := range strings.SplitSeq(s, "\n\n") {
+		fmt.Fprintln(p.w)
+		if strings.Contains("\n"+paragraph, "\n ") {
+			fmt.Fprintln(p.w, paragraph)
+			continue
+		}
+		p.words("", "", paragraph)
+	}
+}
+
+// words writes the words of s after first, and further lines after indent.
+func (p page) words(first, indent, s string) {
+	line, empty := first, true
+	for _, word := range strings.Fields(s) {
+		if !empty && len([]rune(line))+1+len([]rune(word)) > p.width {
+			fmt.Fprintln(p.w, line)
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	fmt.Fprintln(p.w, strings.TrimRight(line, " "))
+}
+
+// row writes a name and its description, next to it or below.
+func (p page) row(name, doc string) {
+	const column = 26
+	if len(name) > column-2 {
+		fmt.Fprintln(p.w, name)
+		name = ""
+	}
+	p.words(fmt.Sprintf("%-*s", column, name), strings.Repeat(" ", column), doc)
+}
+
+// verbs writes the verbs of cmd.
+func (p page) verbs(cmd *cobra.Command) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	if cmd.HasParent() {
+		fmt.Fprintln(p.w, "\nVerbs:")
+		for _, c := range cmd.Commands() {
+			p.row("  "+c.Name(), c.Short)
+		}
+		return
+	}
+	for _, g := range verbGroups {
+		fmt.Fprintf(p.w, "\n%s:\n", g.title)
+		for _, name := range g.verbs {
+			c, _, _ := cmd.Find([]string{name})
+			p.row("  "+name, c.Short)
+		}
+	}
+	fmt.Fprintln(p.w, "\numbel VERB --help describes a verb.")
+}
+
+// flags writes the flags of cmd: its own, those of each kind, those of the connection, and those of all verbs.
+func (p page) flags(cmd *cobra.Command) {
+	const own, all = "Flags", "Flags of all verbs"
+	lists, titles := map[string][]*pflag.Flag{}, []string{own}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		title := own
+		if group := f.Annotations[spec.FlagGroup]; group != nil {
+			title = group[0]
+		} else if cmd.InheritedFlags().Lookup(f.Name) != nil || f.Name == "help" || !cmd.HasParent() {
+			title = all
+		}
+		if !f.Hidden {
+			lists[title] = append(lists[title], f)
+		}
+		if title != all && !slices.Contains(titles, title) {
+			titles = append(titles, title)
+		}
+	})
+	// The longest titles are those of the flags that most kinds have.
+	slices.SortStableFunc(titles[1:], func(a, b string) int {
+		return cmp.Or(strings.Count(b, ",")-strings.Count(a, ","), strings.Compare(a, b))
+	})
+	for _, title := range append(titles, all) {
+		if len(lists[title]) == 0 {
+			continue
+		}
+		fmt.Fprintln(p.w)
+		p.words("", "  ", title+":")
+		for _, f := range lists[title] {
+			p.flag(f)
+		}
+	}
+}
+
+func (p page) flag(f *pflag.Flag) {
+	value, doc := pflag.UnquoteUsage(f)
+	name := "      --" + f.Name
+	if f.Shorthand != "" {
+		name = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	if value != "" {
+		name += " " + value
+	}
+	if !slices.Contains([]string{"", "0", "false", "[]", "0s", "0 B"}, f.DefValue) {
+		doc += " (default " + f.DefValue + ")"
+	}
+	p.row(name, doc)
+}
