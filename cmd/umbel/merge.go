@@ -28,7 +28,7 @@ divisor of at least half of the smallest, and if the rate of the result is at mo
 rate of the filters: the one that they were planned for or, if it is higher, the present one.
 Otherwise the filters are kept side by side, in a filter of kind union: the rates add up, and each
 query takes longer. --as chooses one of the two, and a line on standard error states what
-the other would be.
+the other would be. All filters are in memory at once.
 
 Filters that are made with the same --keys, the number of keys in all of them, can be joined. So
 can those that are made with umbel make --like. Counting filters that are joined add their counts.

@@ -49,13 +49,17 @@ type Result struct {
 // so. The error wraps umbel.ErrMismatch if the filters cannot have the form.
 func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	var r Result
-	limit, least := 0.0, uint64(math.MaxUint64)
-	rates := make([]float64, len(fs))
+	limit, least, most, alike := 0.0, uint64(math.MaxUint64), uint64(0), true
+	k, rates := 0.0, make([]float64, len(fs))
 	states := make([]umbel.State, len(fs))
 	for i, f := range fs {
 		s := f.Stats()
 		limit = max(limit, 2*s.FPRate, 2*plannedRate(s.K))
-		least = min(least, s.Cells)
+		least, most = min(least, s.Cells), max(most, s.Cells)
+		if i == 0 {
+			k = s.K
+		}
+		alike = alike && s.K == k && f.State().Kind == fs[0].State().Kind
 		rates[i], states[i] = s.FPRate, f.State()
 		r.UnionBytes += s.Bytes
 	}
@@ -70,8 +74,11 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 			r.Apart = fmt.Errorf("joined they would have %d cells, less than half of the smallest", r.Stats.Cells)
 		}
 	}
-	if err != nil {
+	if r.Apart == nil {
 		r.Apart = err
+	}
+	if _, merges := fs[0].(umbel.Merger); merges && alike && least < most && err != nil {
+		r.Apart = fmt.Errorf("their sizes, from %d to %d cells, have no large common divisor", least, most)
 	}
 	if form == Joined {
 		return r, err
