@@ -54,13 +54,14 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	states := make([]umbel.State, len(fs))
 	for i, f := range fs {
 		s := f.Stats()
-		limit = max(limit, 2*s.FPRate, 2*plannedRate(s.K))
+		states[i] = f.State()
+		limit = max(limit, umbel.OverfullFactor*max(s.FPRate, plannedRate(states[i].Planned, s.K)))
 		least, most = min(least, s.Cells), max(most, s.Cells)
 		if i == 0 {
 			k = s.K
 		}
 		alike = alike && s.K == k && f.State().Kind == fs[0].State().Kind
-		rates[i], states[i] = s.FPRate, f.State()
+		rates[i] = s.FPRate
 		r.UnionBytes += s.Bytes
 	}
 	r.UnionRate = plan.CompoundFPRate(rates...)
@@ -104,9 +105,15 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	return r, nil
 }
 
-// plannedRate returns the rate at which half of the cells are set, as in a filter that is
-// planned with the best k, but at most the default rate.
-func plannedRate(k float64) float64 { return min(spec.DefaultRate, math.Exp2(-k)) }
+// plannedRate returns the rate that a filter was planned for. If it is unknown, that is the rate at
+// which half of the cells are set, as in a filter that is planned with the best k, but at
+// most the default rate.
+func plannedRate(p umbel.Planned, k float64) float64 {
+	if p.FPRate > 0 {
+		return p.FPRate
+	}
+	return min(spec.DefaultRate, math.Exp2(-k))
+}
 
 // join returns the union of filters, joined cell by cell. It changes none of them.
 func join(states []umbel.State) (umbel.Filter, error) {

@@ -25,6 +25,12 @@ func made(t *testing.T, kind string, seed uint64, n int, rate float64, keys int)
 	return f
 }
 
+// unplanned returns f without what it was planned for, like a filter of a given size.
+func unplanned(f umbel.Filter) umbel.Filter {
+	f.(umbel.Planner).SetPlanned(umbel.Planned{})
+	return f
+}
+
 // The form depends on the sizes, the rates and the kinds. No key is lost.
 func TestForms(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -33,6 +39,9 @@ func TestForms(t *testing.T) {
 	}{
 		"planned for the union":      {[]umbel.Filter{made(t, "bloom", 1, 2000, 0.01, 1000), made(t, "bloom", 2, 2000, 0.01, 1000)}, merging.Joined},
 		"the same, at a low rate":    {[]umbel.Filter{made(t, "bloom", 1, 2000, 1e-4, 1000), made(t, "bloom", 2, 2000, 1e-4, 1000)}, merging.Joined},
+		"the same, at a high rate":   {[]umbel.Filter{made(t, "bloom", 1, 2000, 0.2, 1000), made(t, "bloom", 2, 2000, 0.2, 1000)}, merging.Joined},
+		"of unknown plan":            {[]umbel.Filter{unplanned(made(t, "bloom", 1, 2000, 0.01, 1000)), unplanned(made(t, "bloom", 2, 2000, 0.01, 1000))}, merging.Joined},
+		"full, of unknown plan":      {[]umbel.Filter{unplanned(made(t, "bloom", 1, 1000, 1e-4, 1000)), unplanned(made(t, "bloom", 2, 1000, 1e-4, 1000))}, merging.Union},
 		"the same keys":              {[]umbel.Filter{made(t, "bloom", 1, 1000, 0.01, 1000), made(t, "bloom", 1, 1000, 0.01, 1000)}, merging.Joined},
 		"full":                       {[]umbel.Filter{made(t, "bloom", 1, 1000, 0.01, 1000), made(t, "bloom", 2, 1000, 0.01, 1000)}, merging.Union},
 		"full, at a low rate":        {[]umbel.Filter{made(t, "bloom", 1, 1000, 1e-6, 1000), made(t, "bloom", 2, 1000, 1e-6, 1000)}, merging.Union},
