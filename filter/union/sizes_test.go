@@ -30,10 +30,12 @@ func (l ladder) atLeast(m uint64) uint64 {
 func TestLaddersOfSizes(t *testing.T) {
 	const p, from, steps = 0.01, 100_000, 200
 	for _, c := range []struct {
-		name                          string
-		sizes                         ladder
-		memory, most                  float64 // additional memory, mean and maximum
-		alone, equal, neighbor, worst float64 // rates: of one filter, joined with one of equal size or of the next, mean and maximum
+		name         string
+		sizes        ladder
+		memory, most float64 // additional memory, mean and maximum
+		// Rates: of one filter, joined with one of equal size, and with one of the next size on
+		// average and at most.
+		alone, equal, neighbor, worst float64
 	}{
 		{"{4,5,6,7}·2^a", ladder{4, 5, 6, 7}, 0.10, 0.25, 0.0067, 0.119, 0.99, 1},
 		{"{2,3}·2^a", ladder{2, 3}, 0.20, 0.50, 0.0048, 0.092, 0.83, 0.96},

@@ -7,29 +7,31 @@ import (
 )
 
 // pair is the model of two Bloom filters a and b of different sizes that give a key the same
-// values. If they have different k, a key has the first of the values.
+// values. If they have different k, a key of the one with the smaller k has the first of the values.
 //
 // A value x lies in one cell of each filter, cellA(x) and cellB(x), with shares 1/ma and 1/mb of
 // all values. Let Na and Nb be the numbers of values in the filters, s of them common ones, and
-// o(x) the share of the values that cellA(x) and cellB(x) have in common. With Za and Zb, the shares of
-// values whose cell is zero, and U, the share of the values for which both cells are zero,
+// o(x) the share of the values that lie in both cells. With Za and Zb, the shares of the values
+// whose cell is zero, and U, the share of the values for which both cells are zero,
 //
 //	E U ≈ E Za · E Zb · M(s),  M(s) = mean over x of e^(s·o(x)),
 //
 // because a common value in the intersection of the two cells would otherwise count twice. So
-// the estimate of s solves ln M(s) = ln U - ln Za - ln Zb, and the number of common keys is s / min(ka, kb).
-// With equal sizes o = 1/m, and the estimate is that of Swamidass and Baldi 2007.
+// the estimate of s solves ln M(s) = ln U - ln Za - ln Zb, and the number of common keys is
+// s / min(ka, kb). With equal sizes o = 1/m, and the estimate is that of Swamidass and Baldi 2007.
 //
 // o(x) is the size of the finer cell, unless a boundary of the coarser filter divides that cell
-// into parts of t and 1-t. For sizes with the greatest common divisor g and d = coarse/g, t takes the
-// values 1/d to (d-1)/d equally often.
+// into parts of t and 1-t. For sizes with the greatest common divisor g and d = coarse/g, t takes
+// the values 1/d to (d-1)/d equally often.
 //
 // The variance is that of linear functions of ln U, ln Za and ln Zb. The number of values in a
-// part of the range is taken as a Poisson variable first. Then the covariance of two shares is
-// the mean over x, times the integral over y, of e^r - 1, where r is the expected number of values
-// that set a cell of the first share at x and one of the second at y: Na-s values in a common cell of a, Nb-s in
-// one of b, and s in the intersection of all cells at x and those at y. As the numbers of
-// values are fixed, N·(dE/dN)² is subtracted for the Na-s, Nb-s and s values with the expected function E.
+// part of the range is taken as a Poisson variable first. Then the covariance of two shares,
+// relative to their means, is the mean over x, times the integral over y, of e^r - 1. Here r is
+// the expected number of values that would set both a cell of the first share at x and one of the
+// second at y: of Na-s values in a common cell of a, of Nb-s in one of b, and of s in the
+// intersection of all cells at x with all those at y. As the numbers of values are fixed,
+// N·(dE/dN)² is then subtracted for each of the three numbers N, with the expectation E of the
+// linear function.
 type pair struct {
 	la, lb   float64 // lengths of the cells, as shares of a lane
 	lanes    float64
@@ -81,8 +83,8 @@ func (p pair) mean(s float64) (value, slope float64) {
 	return whole + p.split*v, cell * (whole + p.split*d)
 }
 
-// estimate returns the numbers of keys in at least one of the filters and in both, from the numbers of
-// each and ln U. If a filter is full, the intervals are as wide as those of each allow.
+// estimate returns the numbers of keys in at least one of the filters and in both, from the
+// numbers of each and ln U. If a filter is full, the intervals are as wide as those of each allow.
 func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate) {
 	least, most := max(a.Low, b.Low), a.High+b.High
 	if math.IsInf(u, -1) || math.IsInf(p.za, -1) || math.IsInf(p.zb, -1) {

@@ -14,7 +14,8 @@ import (
 )
 
 // For filters of different sizes and k, the intervals contain the numbers of keys in both and in
-// at least one of them in 95 of 100 cases, and are not much wider than necessary. With -v it prints the shares.
+// at least one of them in 95 of 100 cases, and are not much wider than necessary. With -v it
+// prints the shares.
 func TestIntervalOfDifferentSizes(t *testing.T) {
 	trials := 200
 	if testing.Short() {
