@@ -44,10 +44,11 @@ seconds. Beyond --keys the rate rises, and a warning is printed.
 
 With --addr the lines are kept in filter --state of a node; make it first, for example with umbel
 make --kind scalable --fpr 1e-6 --keys 100k --allow-empty. Of several programs that read one new
-line at the same moment, more than one may print it.
+line at the same moment, more than one may print it. Lines are then remembered before they are
+written.
 
-The summary goes to standard error. The exit code is 0, 130 after ^C, 141 if nobody reads the
-output, 2 on another error.`
+The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 141
+if nobody reads the output, 2 on another error.`
 
 const uniqExample = `  umbel uniq access.log > new.log
   umbel uniq --state seen.umb < urls.txt
