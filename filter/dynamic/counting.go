@@ -233,7 +233,7 @@ func (f *Counting) Merge(s umbel.State) error {
 
 // Compact joins layers: see [Filter.Compact]. The counters of two layers are added, and
 // keys can still be removed.
-func (f *Counting) Compact(p float64) error { return f.set(compacted(f.shape, f.counted(), p)) }
+func (f *Counting) Compact(p float64) error { return f.set(compacted(f.counted(), p)) }
 
 // counted returns the layers, the oldest first. It reads all cells.
 func (f *Counting) counted() []layered.Counted {

@@ -126,7 +126,7 @@ func (f *Filter) Merge(s umbel.State) error {
 // stay. If there are two layers or more but joining any two exceeds p, the error wraps
 // umbel.ErrGoal and contains the least possible rate; on error f is unchanged.
 func (f *Filter) Compact(p float64) error {
-	return f.set(compacted(f.shape, f.layers.Counted(), p))
+	return f.set(compacted(f.layers.Counted(), p))
 }
 
 // set makes layers those of f unless err is not nil, and returns err.

@@ -81,7 +81,7 @@ func arrays(layers []layered.Counted) []core.Array {
 }
 
 // compacted joins layers as far as the rate remains at most p.
-func compacted(s Shape, layers []layered.Counted, p float64) ([]core.Array, error) {
+func compacted(layers []layered.Counted, p float64) ([]core.Array, error) {
 	layers = ordered(layers)
 	before := len(layers)
 	for n := len(layers); n > 1; n = len(layers) {
@@ -92,7 +92,7 @@ func compacted(s Shape, layers []layered.Counted, p float64) ([]core.Array, erro
 		fewer := ordered(append(slices.Clone(layers[:n-2]), union))
 		rates := make([]float64, len(fewer))
 		for i, l := range fewer {
-			rates[i] = plan.FPRateAtFill(l.Fill(), s.Layer.K)
+			rates[i] = l.FPRate
 		}
 		if rate := plan.CompoundFPRate(rates...); !(rate <= p) {
 			if n == before {

@@ -3,8 +3,8 @@
 // 2007, section 2; the slices are those of Mullin 1983). Every key sets exactly k bits,
 // so all keys have the same rate, and the formula for the rate is exact on average at
 // every size. The rate is slightly higher than that of the standard filter; the
-// difference matters in small filters only. Stats.FPRate is fill^k with the average fill of the
-// slices. The product of the fills of the slices is lower, by about 1 % with a few dozen keys.
+// difference matters in small filters only. Stats.FPRate is the product of the fill ratios of the
+// slices, the probability of a false positive in this filter.
 //
 // The kind's name stands for its positions: value i of the stream of probe.Start sets, in
 // slice i, the cell of a probe.Mapping over the m/k cells of a slice, in groups of

@@ -173,7 +173,7 @@ func (f *Filter) step(layers []layered.Counted, a, b int) (step, bool) {
 	rates := []float64{plan.FPRateAtFill(1-empty, s.k)}
 	for i, l := range layers {
 		if i != a && i != b {
-			rates = append(rates, plan.FPRateAtFill(l.Fill(), l.Shape.K))
+			rates = append(rates, l.FPRate)
 		}
 	}
 	s.rate = plan.CompoundFPRate(rates...)
@@ -212,11 +212,11 @@ func narrowed(l layered.Counted, k int, size uint64) core.Array {
 	return folded
 }
 
-// rateOf returns the rate of layers with their fills.
+// rateOf returns the rate of layers, as Stats does.
 func rateOf(layers []layered.Counted) float64 {
 	rates := make([]float64, len(layers))
 	for i, l := range layers {
-		rates[i] = plan.FPRateAtFill(l.Fill(), l.Shape.K)
+		rates[i] = l.FPRate
 	}
 	return plan.CompoundFPRate(rates...)
 }

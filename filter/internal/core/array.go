@@ -183,21 +183,6 @@ func (a Array) State(k Kind) umbel.State {
 	return s
 }
 
-// Stats returns the stats of an array in which a key has K cells, sliced or not. It
-// reads all cells.
-func (a Array) Stats() umbel.Stats {
-	if a.Shape.M == 0 {
-		return umbel.Stats{}
-	}
-	n := a.Keys(func(m, ones uint64) plan.Estimate { return plan.KeysInterval(m, a.Shape.K, ones) })
-	fill := float64(a.Cells.Nonzero()) / float64(a.Shape.M)
-	return umbel.Stats{
-		Keys: n.Value, Low: n.Low, High: n.High,
-		Fill: fill, FPRate: plan.FPRateAtFill(fill, a.Shape.K),
-		Cells: a.Shape.M, K: float64(a.Shape.K), Bytes: a.Cells.Bytes(),
-	}
-}
-
 // zero returns the error about a zero Filter.
 func (a Array) zero() error {
 	return a.mismatch(fmt.Errorf("a zero Filter has no size: make it with New"))

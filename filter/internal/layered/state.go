@@ -119,20 +119,27 @@ func (l *List) Stats() umbel.Stats {
 	return Stats(stats)
 }
 
-// Counted is the array of a layer and the number of its nonzero cells.
+// Counted is the array of a layer with the number of its nonzero cells and its rate.
 type Counted struct {
 	core.Array
 	Nonzero uint64
+	FPRate  float64 // see [core.Array.Measure]
 }
 
 // Count counts the nonzero cells of a.
-func Count(a core.Array) Counted { return Counted{a, a.Cells.Nonzero()} }
+func Count(a core.Array) Counted {
+	nonzero, rate := a.Measure()
+	return Counted{a, nonzero, rate}
+}
 
 // Fill returns the fill ratio.
 func (c Counted) Fill() float64 { return float64(c.Nonzero) / float64(c.Shape.M) }
 
 // Clone returns a copy that shares no memory with c.
-func (c Counted) Clone() Counted { return Counted{c.Array.Clone(), c.Nonzero} }
+func (c Counted) Clone() Counted {
+	c.Array = c.Array.Clone()
+	return c
+}
 
 // Counted returns the layers, the oldest first. It reads all cells.
 func (l *List) Counted() []Counted {
