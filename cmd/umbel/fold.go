@@ -96,10 +96,17 @@ func (what fold) run(t target, name, target string, given func(string) bool) err
 				return nil, err
 			}
 			folded, r, err := what.fold(ladder, given)
-			if err == nil {
-				words, factor = foldWords(ladder, r), r
+			if err != nil {
+				return nil, err
 			}
-			return folded, err
+			words, factor = foldWords(ladder, r), r
+			if p, ok := folded.(umbel.Planner); ok && given("to-fpr") {
+				chosen := umbel.Planned{Keys: p.Planned().Keys, FPRate: float64(what.rate)}
+				if chosen.Check() == nil {
+					p.SetPlanned(chosen)
+				}
+			}
+			return folded, nil
 		},
 		onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 			var err error

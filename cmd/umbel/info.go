@@ -21,6 +21,9 @@ zero), the false-positive rate at that fill, bytes in memory and in the file, an
 identifies the contents. The sent size is that of the packed filter (see umbel pack), next to
 the entropy of its cells; the codings of its blocks follow.
 
+Next to the rate is what the filter was made for, if that is known: a rate with a number of keys. A filter is
+overfull if its rate is more than twice that rate.
+
 For kinds of fixed size, a curve shows how the rate grows with the number of keys, and a mark where
 the filter is, and where it was planned to be.
 
@@ -55,6 +58,7 @@ type info struct {
 	Keys      *keysInfo        `json:"keys,omitempty"`
 	Fill      float            `json:"fill"`
 	FPRate    *float           `json:"fpRate,omitempty"`
+	Planned   *plannedInfo     `json:"planned,omitempty"`
 	Bytes     uint64           `json:"bytes"`
 	FileBytes int64            `json:"fileBytes"`
 	Sent      packedInfo       `json:"sent"`
@@ -160,6 +164,7 @@ func inspect(name string) (info, error) {
 	}
 	in.Known = true
 	in.measure(f.Stats())
+	in.Planned = newPlannedInfo(s.Planned, float64(*in.FPRate))
 	in.curve = rateCurve(f, s.Kind, float64(in.Keys.Estimate), s.Planned.Keys)
 	return in, nil
 }
@@ -215,6 +220,9 @@ func (in info) write(w io.Writer) error {
 	}
 	if in.Known {
 		t.Row("rate", rateOf(float64(*in.FPRate)))
+		if in.Planned != nil {
+			t.Row("planned", in.Planned.words())
+		}
 		name := "by keys"
 		for _, line := range in.curve {
 			t.Row(name, line)

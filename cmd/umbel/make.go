@@ -38,8 +38,9 @@ With --weights the filter is of kind weighted. LOG contains the keys of past que
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
 with the same distribution; see docs/kinds/weighted.md.
 
-If there are more distinct keys than the filter holds at its rate, nothing is written. A filter
-that grows accepts them, up to its own limit. Without any keys nothing is written either, unless
+If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
+many to plan for; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
+own, such as incremental, reject the key that would exceed it. Without any keys nothing is written either, unless
 --allow-empty is given.
 
 An existing filter in FILE is replaced. A key file, a file with other contents and a read-only
@@ -79,6 +80,8 @@ func makeCommand() *cobra.Command {
 	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
+	addStrictFlag(cmd)
+	exclusive(cmd, strictFlag, "addr")
 	exclusive(cmd, "like", "weights")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
@@ -133,10 +136,16 @@ func makeCommand() *cobra.Command {
 		if made.Read == 0 && !*allowEmpty {
 			return errNoKeys
 		}
+		if err := refuseFull(cmd, made.Filter); err != nil {
+			return err
+		}
+		s, err := settle(cmd, *output, made.Filter)
+		if err != nil {
+			return err
+		}
 		if err := container.Write(*output, made.Filter.State()); err != nil {
 			return err
 		}
-		s := summarize(*output, made.Filter)
 		s.Read, s.Distinct = &made.Read, made.Distinct
 		done := quantity.Count(made.Read).String() + " keys read"
 		if n := made.Distinct; n > 0 && n < made.Read {
@@ -216,26 +225,24 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	}
 	var in remote.Info
 	if err == nil {
-		in, err = t.made(ctx, name, order, forecast.Keys, read)
+		in, err = t.made(ctx, name)
 	}
 	if err != nil {
 		return t.undo(name, err)
 	}
 	sum := summaryOf(name, in)
 	sum.Read = &read
+	if sum.Planned = newPlannedInfo(umbel.PlannedBy(order.Goal, forecast), float64(in.FPRate)); sum.overfull() != "" {
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "umbel: warning: %s\n", sum.overfull())
+	}
 	return sum.print(t.cmd, quantity.Count(read).String()+" keys read")
 }
 
-// made seals a filter of a kind that is sealed, and returns its description. It returns an
-// error if the filter has more keys than planned, unless the kind grows or expires keys.
-func (t target) made(ctx context.Context, name string, order build.Order, planned, read uint64) (remote.Info, error) {
+// made seals a filter of a kind that is sealed, and returns its description.
+func (t target) made(ctx context.Context, name string) (remote.Info, error) {
 	in, err := t.node.Info(ctx, name)
 	if err == nil && slices.Contains(in.Can, "seal") {
 		in, err = t.node.Seal(ctx, name)
 	}
-	if err != nil || slices.Contains(in.Can, "grow") || slices.Contains(in.Can, "advance") {
-		return in, err
-	}
-	s := summaryOf(name, in)
-	return in, order.Check(umbel.Stats{Keys: float64(s.Keys), Low: float64(s.Low), High: float64(s.High), FPRate: float64(s.FPRate)}, planned, read)
+	return in, err
 }

@@ -61,6 +61,8 @@ func mergeCommand() *cobra.Command {
 	exclusive(cmd, "output", "estimate")
 	exclusive(cmd, "as", "estimate")
 	addAddrFlags(cmd)
+	addStrictFlag(cmd)
+	exclusive(cmd, strictFlag, "addr")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form := merging.Form(*as)
 		if form != merging.Best && !slices.Contains(merging.Forms, form) {

@@ -35,6 +35,7 @@ func patchCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
+	addStrictFlag(cmd)
 	inPlace := cmd.Flags().Bool("in-place", false, "replace OLD")
 	exclusive(cmd, "output", "in-place")
 	ifNeeded := cmd.Flags().Bool("if-needed", false, "accept a delta that was already applied")
@@ -81,11 +82,15 @@ func patchCommand() *cobra.Command {
 		if applied && *inPlace {
 			return summarize(target, f).print(cmd, "unchanged, since the delta was already applied")
 		}
+		sum, err := settle(cmd, target, f)
+		if err != nil {
+			return err
+		}
 		s = f.State()
 		if _, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) }); err != nil {
 			return err
 		}
-		return summarize(target, f).print(cmd, "patched")
+		return sum.print(cmd, "patched")
 	}
 	return cmd
 }

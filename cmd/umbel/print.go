@@ -88,26 +88,28 @@ func newKeyJSON(key []byte) keyJSON {
 
 // summary is the result of a verb that writes a filter.
 type summary struct {
-	File   string  `json:"file,omitempty"` // "": in memory only
-	Kind   string  `json:"kind"`
-	Cells  uint64  `json:"cells"`
-	K      float   `json:"k"`
-	Bytes  uint64  `json:"bytes"`
-	Keys   float   `json:"keys"`
-	Low    float   `json:"low"`
-	High   float   `json:"high"`
-	Fill   float   `json:"fill"`
-	FPRate float   `json:"fpRate"`
-	Read   *uint64 `json:"read,omitempty"` // keys read
+	File   string `json:"file,omitempty"` // "": in memory only
+	Kind   string `json:"kind"`
+	Cells  uint64 `json:"cells"`
+	K      float  `json:"k"`
+	Bytes  uint64 `json:"bytes"`
+	Keys   float  `json:"keys"`
+	Low    float  `json:"low"`
+	High   float  `json:"high"`
+	Fill   float  `json:"fill"`
+	FPRate float  `json:"fpRate"`
+	// Planned is what the filter was made for, if that is known.
+	Planned *plannedInfo `json:"planned,omitempty"`
+	Read    *uint64      `json:"read,omitempty"` // keys read
 	// Distinct is the number of different keys read, counted or estimated.
 	Distinct uint64 `json:"distinct,omitempty"`
 	Fold     uint64 `json:"fold,omitempty"` // factor of a fold
 }
 
 func summarize(file string, f umbel.Filter) summary {
-	s := f.Stats()
+	s, state := f.Stats(), f.State()
 	return summary{
-		File: file, Kind: f.State().Kind, Cells: s.Cells, K: float(s.K), Bytes: s.Bytes,
+		File: file, Kind: state.Kind, Planned: newPlannedInfo(state.Planned, s.FPRate), Cells: s.Cells, K: float(s.K), Bytes: s.Bytes,
 		Keys: float(s.Keys), Low: float(s.Low), High: float(s.High), Fill: float(s.Fill), FPRate: float(s.FPRate),
 	}
 }

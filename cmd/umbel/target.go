@@ -91,10 +91,11 @@ func (t target) change(name, output string, c change) (summary, error) {
 	if f, err = c.inMemory(f); err != nil {
 		return summary{}, err
 	}
-	if err := container.Write(output, f.State()); err != nil {
+	s, err := settle(t.cmd, output, f)
+	if err != nil {
 		return summary{}, err
 	}
-	return summarize(output, f), nil
+	return s, container.Write(output, f.State())
 }
 
 // changeOnNode is change on a node. If the change fails it deletes the copy.

@@ -2,10 +2,8 @@
 package build
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"sync"
 
@@ -151,14 +149,11 @@ func (o Order) fill(run func(add func([]umbel.Digest) error) (uint64, error)) (R
 	if err != nil {
 		return Result{}, err
 	}
-	add, grows := always(adder(f, o.Keys.Workers)), false
+	add := always(adder(f, o.Keys.Workers))
 	if g, ok := grower(f); ok {
-		add, grows = admit(g, forecast.Keys), true
+		add = admit(g, forecast.Keys)
 	}
 	read, err := run(add)
-	if err == nil && !grows && !forgets(f) {
-		err = o.Check(f.Stats(), forecast.Keys, read)
-	}
 	return Result{Filter: f, Read: read}, err
 }
 
@@ -174,12 +169,6 @@ func grower(f umbel.Filter) (growing, bool) {
 	g, ok := f.(growing)
 	_, clock := f.(umbel.Advancer)
 	return g, ok && !clock
-}
-
-// forgets reports whether old keys expire without a clock, when others are added. f is empty.
-func forgets(f umbel.Filter) bool {
-	a, ok := f.(umbel.Advancer)
-	return ok && errors.Is(a.Advance(0), errors.ErrUnsupported)
 }
 
 // admit returns a function that adds the planned number of keys unconditionally, and others
@@ -199,23 +188,6 @@ func admit(g growing, planned uint64) func([]umbel.Digest) error {
 		}
 		return nil
 	}
-}
-
-// Check returns an error wrapping umbel.ErrGoal if more distinct keys were read than planned and
-// the measured rate is above the goal. The estimated number of keys is too high half of the
-// time, so Check compares the lower end of its confidence interval.
-func (o Order) Check(stats umbel.Stats, planned, read uint64) error {
-	if o.Goal.FPRate == 0 || read <= planned || stats.Low <= float64(planned) || stats.FPRate <= o.Goal.FPRate {
-		return nil
-	}
-	distinct, enough := "", math.Ceil(stats.High)
-	if math.IsInf(enough, 1) { // the filter is full
-		enough = float64(read)
-	} else {
-		distinct = fmt.Sprintf(", about %v of them distinct", quantity.Count(math.Round(stats.Keys)))
-	}
-	return fmt.Errorf("%v keys were read%s; the filter is planned for %v at a rate of %s, and its false-positive rate would be %s; give --keys %.0f: %w",
-		quantity.Count(read), distinct, quantity.Count(planned), quantity.Rate(o.Goal.FPRate).Percent(), quantity.Rate(stats.FPRate).Percent(), enough, umbel.ErrGoal)
 }
 
 // Add adds all keys of the files to f, with the workers of the job, and returns their number.

@@ -152,8 +152,6 @@ func TestRefusals(t *testing.T) {
 		ps   umbel.Params
 		want error
 	}{
-		{"more keys than said", umbel.Goal{Keys: 100}, nil, umbel.ErrGoal},
-		{"more keys than the size takes", umbel.Goal{Bytes: 100, FPRate: 0.01}, nil, umbel.ErrGoal},
 		{"rate", umbel.Goal{FPRate: 2}, nil, umbel.ErrGoal},
 		{"parameter", umbel.Goal{}, umbel.Params{{Name: "shards"}}, umbel.ErrGoal},
 		{"more than memory", umbel.Goal{Keys: 1 << 50, FPRate: 0.01}, nil, umbel.ErrLimit},

@@ -95,7 +95,6 @@ func TestLearnRefuses(t *testing.T) {
 		"an empty log":    {learning(umbel.Goal{}), nil, "empty"},
 		"too few bytes":   {learning(umbel.Goal{Bytes: 3, Keys: 1e6}), log, "have a rate of|too few"},
 		"bytes and rate":  {learning(umbel.Goal{Bytes: 1000, FPRate: 0.001}), log, "leave out one"},
-		"more than told":  {learning(umbel.Goal{Keys: 100, FPRate: 0.01}), log, "give --keys"},
 		"not any hashers": {learning(umbel.Goal{FPRate: 2}), log, "2"},
 	} {
 		_, err := c.order.Learn([]*os.File{written(t, many...)}, written(t, c.log...))

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -88,6 +89,21 @@ func (f *Flags) AddParams(flags *pflag.FlagSet, kinds umbel.Kinds) {
 // Given reports whether any of the flags is given.
 func (f *Flags) Given() bool {
 	return slices.ContainsFunc(f.added, func(flag *pflag.Flag) bool { return flag.Changed })
+}
+
+// Check returns an error wrapping umbel.ErrGoal if a flag is given as 0, which in a spec means that it is not
+// given.
+func (f *Flags) Check() error {
+	zero := map[string]bool{"fpr": f.Rate == 0, "keys": f.Keys == 0, "bytes": f.Bytes == 0}
+	for _, p := range f.params {
+		zero[p.doc.Name] = p.value.Float() == 0
+	}
+	for _, flag := range f.added {
+		if flag.Changed && zero[flag.Name] {
+			return fmt.Errorf("--%s is 0, want a number above 0; without the flag it is planned: %w", flag.Name, umbel.ErrGoal)
+		}
+	}
+	return nil
 }
 
 // Spec returns the spec that the flags give.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+// plannedInfo is what a filter was made for.
+type plannedInfo struct {
+	Keys     uint64 `json:"keys"`
+	FPRate   float  `json:"fpRate"`
+	Overfull bool   `json:"overfull"` // the rate is more than umbel.OverfullFactor times FPRate
+}
+
+// newPlannedInfo compares what a filter was made for with its rate. It returns nil if that is unknown.
+func newPlannedInfo(p umbel.Planned, rate float64) *plannedInfo {
+	if p == (umbel.Planned{}) {
+		return nil
+	}
+	return &plannedInfo{p.Keys, float(p.FPRate), p.Exceeded(rate)}
+}
+
+func (p plannedInfo) words() string {
+	text := fmt.Sprintf("%s with %v keys", percent(p.FPRate), quantity.Count(p.Keys))
+	if p.Overfull {
+		text += "; overfull"
+	}
+	return text
+}
+
+const strictFlag = "strict"
+
+// addStrictFlag adds --strict to a verb that can make a filter overfull. Such a verb calls [settle].
+func addStrictFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool(strictFlag, false, "write nothing if the filter would be overfull, instead of a warning")
+}
+
+// settle returns the summary of f, which is to be written to a file. If the verb has --strict and f is
+// overfull, settle warns; with the flag given, it returns an error.
+func settle(cmd *cobra.Command, file string, f umbel.Filter) (summary, error) {
+	s := summarize(file, f)
+	flag, text := cmd.Flags().Lookup(strictFlag), s.overfull()
+	if flag == nil || text == "" {
+		return s, nil
+	}
+	if flag.Value.String() == "true" {
+		return s, errors.New(text + "; nothing was written (--strict)")
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: %s\n", text)
+	return s, err
+}
+
+// overfull returns the warning about a filter that is overfull, and "" about others.
+func (s summary) overfull() string {
+	if s.Planned == nil || !s.Planned.Overfull {
+		return ""
+	}
+	made := plannedInfo{Keys: s.Planned.Keys, FPRate: s.Planned.FPRate}
+	text := fmt.Sprintf("%s is overfull: it was made for %s, and its false-positive rate is %s", s.File, made.words(), percent(s.FPRate))
+	keys := float64(s.Keys)
+	if math.IsInf(keys, 0) || math.IsNaN(keys) {
+		return text + "; make it again with more --keys"
+	}
+	return text + fmt.Sprintf(" with about %s; make it again with --keys %.0f", wholeKeys(keys), math.Ceil(keys))
+}
+
+// refuseFull returns an error if a filter of umbel make is useless: if it takes more than half of all
+// absent keys for present ones, and neither its rate nor its number of cells was given.
+func refuseFull(cmd *cobra.Command, f umbel.Filter) error {
+	rate, planned := f.Stats().FPRate, f.State().Planned
+	if rate <= 0.5 || cmd.Flags().Changed("m") || cmd.Flags().Changed("fpr") && planned.FPRate > 0.5 {
+		return nil
+	}
+	return fmt.Errorf("the filter would be full: its false-positive rate would be %s; nothing was written; give more --keys or --bytes", percent(float(rate)))
+}
