@@ -167,14 +167,6 @@ func (c *census) plan() uint64 {
 	return max(n, 1)
 }
 
-// most returns the largest possible number of different keys.
-func (c *census) most() uint64 {
-	if n, estimated := c.distinct(); !estimated {
-		return n
-	}
-	return c.read
-}
-
 // offsets returns the offsets of regular files, and nil if one of the files is a pipe.
 func offsets(files []*os.File) []int64 {
 	again := []int64{}
