@@ -114,6 +114,7 @@ func advanceCommand() *cobra.Command {
 			return change{}, nil, errors.New("give a time or --now, not both")
 		case *now:
 			args = append(args, strconv.FormatUint(unixNow(), 10))
+			return numberChange(args, advanceNow, (*remote.Client).Advance, "the time is %v")
 		case len(args) == 1:
 			return change{}, nil, errors.New("give the time: a number of ticks, or --now")
 		}
@@ -131,6 +132,15 @@ func advance(file string, f umbel.Filter, to quantity.Count) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
+}
+
+// advanceNow is advance to the system's time. It refuses a window whose time was never set and that
+// has keys: all of them would expire.
+func advanceNow(file string, f umbel.Filter, to quantity.Count) error {
+	if w, ok := windowSpan(f.State()); ok && w.now == 0 && f.Stats().Keys > 0 {
+		return fmt.Errorf("%s: all its keys would expire, since they were added at time 0; use --now on the empty filter, before keys are added", file)
+	}
+	return advance(file, f, to)
 }
 
 const unfoldHelp = `Enlarge the filter in FILE by an integer factor, keeping all keys: each cell is copied that
