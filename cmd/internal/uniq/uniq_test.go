@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -138,11 +139,11 @@ func TestSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := NewFilter(scalableFilter(t), nil)
 		r, w := io.Pipe()
-		saved := 0
+		var saved atomic.Int64
 		s := stream(f, io.Discard)
 		s.Every = time.Minute
 		s.Save = func() error {
-			saved++
+			saved.Add(1)
 			time.Sleep(10 * time.Second) // so the next is due after 200 s
 			return nil
 		}
@@ -151,12 +152,12 @@ func TestSave(t *testing.T) {
 		go func() { ended <- s.Run(ctx, r) }()
 		io.WriteString(w, "a\na\nb")
 		time.Sleep(time.Minute - 1)
-		if synctest.Wait(); s.Read != 2 || s.New != 1 || saved != 0 || !f.Changed() || f.Changed() {
-			t.Errorf("%d read, %d new, saved %d times", s.Read, s.New, saved)
+		if synctest.Wait(); s.Read != 2 || s.New != 1 || saved.Load() != 0 || !f.Changed() || f.Changed() {
+			t.Errorf("%d read, %d new, saved %d times", s.Read, s.New, saved.Load())
 		}
 		time.Sleep(10 * time.Minute)
-		if synctest.Wait(); saved != 3 { // after 60, 270 and 480 s
-			t.Errorf("saved %d times, want 3", saved)
+		if synctest.Wait(); saved.Load() != 3 { // after 60, 270 and 480 s
+			t.Errorf("saved %d times, want 3", saved.Load())
 		}
 		stop()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
