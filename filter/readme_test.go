@@ -14,8 +14,9 @@ func TestReadmeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, program, _ := strings.Cut(string(page), "```go\n")
+	_, program, _ := strings.Cut(string(page), "```go\npackage main\n")
 	program, _, ok := strings.Cut(program, "```\n")
+	program = "package main\n" + program
 	if !ok {
 		t.Fatal("README.md has no program")
 	}

@@ -42,12 +42,15 @@ func TestSamplesCompile(t *testing.T) {
 	}
 	check := newSampleChecker(t)
 	samples := 0
-	for _, page := range append(pages, "../docs/messages.md") {
+	for _, page := range append(pages, "../docs/messages.md", "../README.md") {
 		b, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, text := range goSamples(string(b)) {
+			if strings.HasPrefix(text, "package ") {
+				continue // TestReadmeProgram runs it
+			}
 			samples++
 			text = continued[filepath.Base(page)] + "{\n" + text + "\n}"
 			if err := check(text); err != nil {
