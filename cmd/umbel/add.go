@@ -23,7 +23,8 @@ would exceed it, and nothing is written. A second umbel add to the same file wai
 first has ended, except on Windows, where the keys of one of them are lost.
 
 With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
-that were added before an error stay. With -o NAME the keys are added to a copy.`
+that were added before an error stay. With -o NAME the keys are added to a copy. The rate is known
+after the keys are added: with --strict the exit code is 2, the keys stay, and a copy is deleted.`
 
 const addExample = `  umbel add words.umb more-words.txt
   echo umbelliferous | umbel add words.umb -o more.umb

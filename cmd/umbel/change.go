@@ -22,9 +22,6 @@ import (
 func changeCommand(cmd *cobra.Command, parse func(args []string) (c change, done func(s *summary) string, err error)) *cobra.Command {
 	output := addOutputFlag(cmd, "`FILE` to write instead", outputFlag{inPlace: true})
 	addAddrFlags(cmd)
-	if cmd.Flags().Lookup(strictFlag) != nil {
-		exclusive(cmd, strictFlag, "addr")
-	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, done, err := parse(args)
 		if err != nil {

@@ -28,6 +28,7 @@ type nodeFilterInfo struct {
 	Keys       keysInfo         `json:"keys"`
 	Fill       float            `json:"fill"`
 	FPRate     float            `json:"fpRate"`
+	Planned    *plannedInfo     `json:"planned,omitempty"`
 	Bytes      uint64           `json:"bytes"`
 	Can        []string         `json:"can"`
 	Expires    *time.Time       `json:"expires"` // null for never
@@ -37,7 +38,7 @@ type nodeFilterInfo struct {
 func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
 	out := nodeFilterInfo{
 		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]float{},
-		Parts: in.Parts, Cells: in.Cells, K: float(in.K), Fill: float(in.Fill), FPRate: float(in.FPRate), Bytes: in.Bytes,
+		Parts: in.Parts, Cells: in.Cells, K: float(in.K), Fill: float(in.Fill), FPRate: float(in.FPRate), Planned: nodePlannedInfo(in.Planned), Bytes: in.Bytes,
 		Keys: keysInfo{float(in.Keys.Estimate), float(in.Keys.Low), float(in.Keys.High)},
 		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete,
 	}
@@ -72,6 +73,9 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 	t.Row("keys", in.Keys.words())
 	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
 	t.Row("rate", rateOf(float64(in.FPRate)))
+	if in.Planned != nil {
+		t.Row("planned", in.Planned.words())
+	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("can", strings.Join(in.Can, ", "))
 	if in.Expires != nil {

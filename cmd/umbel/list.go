@@ -20,6 +20,9 @@ import (
 const listHelp = `List the filters on a node that you may read, sorted by name; with PREFIX only those whose
 names begin with it. Without --addr it uses the node at 127.0.0.1:8780.
 
+Planned is the false-positive rate that a filter was made for, and the number of keys. A filter is
+overfull if its rate, when the node last measured it, was more than twice that rate.
+
 Queries of an incomplete filter return true for every key. It is being loaded, or data of it was
 lost; a filter that lost data must be deleted and created again.
 
@@ -30,12 +33,14 @@ const listExample = `  umbel list
 
 // listedFilter is one filter in JSON.
 type listedFilter struct {
-	Name       string     `json:"name"`
-	NameBase64 string     `json:"nameBase64,omitempty"` // if it isn't UTF-8
-	Kind       string     `json:"kind"`
-	Bytes      uint64     `json:"bytes"`
-	Expires    *time.Time `json:"expires"` // null for never
-	Incomplete string     `json:"incomplete,omitempty"`
+	Name       string `json:"name"`
+	NameBase64 string `json:"nameBase64,omitempty"` // if it isn't UTF-8
+	Kind       string `json:"kind"`
+	Bytes      uint64 `json:"bytes"`
+	// Planned is compared with the last measurement of the node.
+	Planned    *plannedInfo `json:"planned,omitempty"`
+	Expires    *time.Time   `json:"expires"` // null for never
+	Incomplete string       `json:"incomplete,omitempty"`
 }
 
 func listCommand() *cobra.Command {
@@ -71,7 +76,7 @@ func printList(cmd *cobra.Command, all []remote.Brief) error {
 		return writeList(cmd.OutOrStdout(), all)
 	}
 	for _, b := range all {
-		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Expires: b.Expires, Incomplete: b.Incomplete}
+		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Planned: nodePlannedInfo(b.Planned), Expires: b.Expires, Incomplete: b.Incomplete}
 		if !utf8.ValidString(b.Name) {
 			l.Name, l.NameBase64 = "", base64.StdEncoding.EncodeToString([]byte(b.Name))
 		}
@@ -86,17 +91,20 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	if len(all) == 0 {
 		return nil
 	}
-	header := []string{"Filter", "Kind", " Size", "Expires", ""}
+	header := []string{"Filter", "Kind", " Size", "Planned", "Expires", ""}
 	if slices.ContainsFunc(all, func(b remote.Brief) bool { return b.Incomplete != "" }) {
-		header[4] = "Incomplete"
+		header[5] = "Incomplete"
 	}
 	t := table.New(header...)
 	for _, b := range all {
-		expires := ""
+		planned, expires := "", ""
+		if p := nodePlannedInfo(b.Planned); p != nil {
+			planned = p.words()
+		}
 		if b.Expires != nil {
 			expires = b.Expires.Format(time.RFC3339)
 		}
-		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), expires, b.Incomplete)
+		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, b.Incomplete)
 	}
 	_, err := t.WriteTo(w)
 	return err

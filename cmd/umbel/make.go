@@ -52,7 +52,8 @@ redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexad
 
 With --addr the filter is made on a node, with the name of -o, and with the node's hash unless
 --hash is given. Keys are added as they are read; if that fails, the filter is deleted. A pipe
-needs --keys or a size. With --allow-empty, /dev/null makes an empty filter.`
+needs --keys or a size. With --allow-empty, /dev/null makes an empty filter. With --strict, a filter that is overfull is
+deleted.`
 
 const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
@@ -81,7 +82,6 @@ func makeCommand() *cobra.Command {
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
 	addStrictFlag(cmd)
-	exclusive(cmd, strictFlag, "addr")
 	exclusive(cmd, "like", "weights")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
@@ -208,10 +208,6 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	if !sized {
 		return usageError(t.cmd, errors.New("with --addr, a pipe needs --keys"))
 	}
-	forecast, err := order.Kind.Plan(order.Goal, order.Params)
-	if err != nil {
-		return err
-	}
 	s.Goal = order.Goal
 	ctx := t.cmd.Context()
 	if _, err := t.node.Make(ctx, name, s.JSON(order.Kind.Name)); err != nil {
@@ -232,8 +228,8 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	}
 	sum := summaryOf(name, in)
 	sum.Read = &read
-	if sum.Planned = newPlannedInfo(umbel.PlannedBy(order.Goal, forecast), float64(in.FPRate)); sum.overfull() != "" {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "umbel: warning: %s\n", sum.overfull())
+	if err := settleOnNode(t.cmd, sum, func(failed error) error { return t.undo(name, failed) }); err != nil {
+		return err
 	}
 	return sum.print(t.cmd, quantity.Count(read).String()+" keys read")
 }

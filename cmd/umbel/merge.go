@@ -37,7 +37,8 @@ With --estimate nothing is written. The number of distinct keys in all files is 
 its 95% confidence interval.
 
 With --addr all are filters on a node, which joins their cells; the result is a new filter, or one
-of those merged.`
+of those merged. If it is overfull, --strict deletes a new filter; one of those merged stays changed.
+The exit code is 2.`
 
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel union --estimate monday.umb tuesday.umb
@@ -62,7 +63,6 @@ func mergeCommand() *cobra.Command {
 	exclusive(cmd, "as", "estimate")
 	addAddrFlags(cmd)
 	addStrictFlag(cmd)
-	exclusive(cmd, strictFlag, "addr")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form := merging.Form(*as)
 		if form != merging.Best && !slices.Contains(merging.Forms, form) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
@@ -26,6 +27,14 @@ func newPlannedInfo(p umbel.Planned, rate float64) *plannedInfo {
 	return &plannedInfo{p.Keys, float(p.FPRate), p.Exceeded(rate)}
 }
 
+// nodePlannedInfo is [newPlannedInfo] for the reply of a node.
+func nodePlannedInfo(p *api.Planned) *plannedInfo {
+	if p == nil {
+		return nil
+	}
+	return &plannedInfo{p.Keys, float(p.FPRate), p.Overfull}
+}
+
 func (p plannedInfo) words() string {
 	text := fmt.Sprintf("%s with %v keys", percent(p.FPRate), quantity.Count(p.Keys))
 	if p.Overfull {
@@ -36,24 +45,49 @@ func (p plannedInfo) words() string {
 
 const strictFlag = "strict"
 
-// addStrictFlag adds --strict to a verb that can make a filter overfull. Such a verb calls [settle].
+// addStrictFlag adds --strict to a verb that can make a filter overfull. Such a verb calls [settle], or
+// [settleOnNode].
 func addStrictFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool(strictFlag, false, "write nothing if the filter would be overfull, instead of a warning")
+	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning; nothing is written")
 }
 
 // settle returns the summary of f, which is to be written to a file. If the verb has --strict and f is
 // overfull, settle warns; with the flag given, it returns an error.
 func settle(cmd *cobra.Command, file string, f umbel.Filter) (summary, error) {
 	s := summarize(file, f)
-	flag, text := cmd.Flags().Lookup(strictFlag), s.overfull()
-	if flag == nil || text == "" {
-		return s, nil
+	return s, s.judge(cmd, "nothing was written (--strict)")
+}
+
+// settleOnNode is settle for a filter on a node, whose rate is known after it has changed. undo deletes a filter
+// that the verb made; it is nil for another one, which stays as it is.
+func settleOnNode(cmd *cobra.Command, s summary, undo func(error) error) error {
+	if undo == nil {
+		return s.judge(cmd, "the filter on the node was changed all the same (--strict)")
 	}
-	if flag.Value.String() == "true" {
-		return s, errors.New(text + "; nothing was written (--strict)")
+	if err := s.judge(cmd, "it was deleted (--strict)"); isStrict(cmd) && err != nil {
+		return undo(err)
+	}
+	return nil
+}
+
+// isStrict reports whether --strict was given.
+func isStrict(cmd *cobra.Command) bool {
+	flag := cmd.Flags().Lookup(strictFlag)
+	return flag != nil && flag.Value.String() == "true"
+}
+
+// judge warns if the filter of a verb with --strict is overfull. With the flag given, it returns an error with the
+// consequence.
+func (s summary) judge(cmd *cobra.Command, consequence string) error {
+	text := s.overfull()
+	switch {
+	case cmd.Flags().Lookup(strictFlag) == nil || text == "":
+		return nil
+	case isStrict(cmd):
+		return errors.New(text + "; " + consequence)
 	}
 	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: %s\n", text)
-	return s, err
+	return err
 }
 
 // overfull returns the warning about a filter that is overfull, and "" about others.

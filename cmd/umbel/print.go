@@ -117,7 +117,7 @@ func summarize(file string, f umbel.Filter) summary {
 // summaryOf is [summarize] for a filter on a node.
 func summaryOf(name string, in remote.Info) summary {
 	return summary{
-		File: name, Kind: in.Kind, Cells: in.Cells, K: float(in.K), Bytes: in.Bytes,
+		File: name, Kind: in.Kind, Planned: nodePlannedInfo(in.Planned), Cells: in.Cells, K: float(in.K), Bytes: in.Bytes,
 		Keys: float(in.Keys.Estimate), Low: float(in.Keys.Low), High: float(in.Keys.High), Fill: float(in.Fill), FPRate: float(in.FPRate),
 	}
 }

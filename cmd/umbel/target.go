@@ -77,7 +77,11 @@ func (t target) change(name, output string, c change) (summary, error) {
 	output = cmp.Or(output, name)
 	if t.node != nil {
 		in, err := t.changeOnNode(name, output, c)
-		return summaryOf(output, in), err
+		if err != nil {
+			return summary{}, err
+		}
+		s := summaryOf(output, in)
+		return s, settleOnNode(t.cmd, s, t.undoing(name, output))
 	}
 	lock, err := lockFile(t.cmd, output)
 	if err != nil {
@@ -112,6 +116,14 @@ func (t target) changeOnNode(name, output string, c change) (remote.Info, error)
 		err = t.undo(output, err)
 	}
 	return in, err
+}
+
+// undoing returns undo for the copy that change made, nil if it changed the filter itself.
+func (t target) undoing(name, output string) func(error) error {
+	if output == name {
+		return nil
+	}
+	return func(failed error) error { return t.undo(output, failed) }
 }
 
 // undo deletes the filter that a verb made before it failed.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter"
 )
 
 const getHelp = `Fetch a consistent copy of a filter from a node into a file that all verbs read. The node
@@ -65,7 +68,10 @@ func getCommand() *cobra.Command {
 
 const putHelp = `Upload FILE to a node as filter NAME; "-" is standard input. With --replace it replaces a
 filter of that name, which is served until the upload is complete. Without --addr it uses the
-node at 127.0.0.1:8780.`
+node at 127.0.0.1:8780.
+
+If the rate of the filter is more than twice the one that it was made for, a warning is printed.
+With --strict FILE is read and measured first, nothing is sent, and the exit code is 2.`
 
 const putExample = `  umbel put users.umb users
   umbel put words.umb words --replace --addr filters.example:8780`
@@ -79,11 +85,17 @@ func putCommand() *cobra.Command {
 		Args:    arguments(2, 2),
 	}
 	replace := cmd.Flags().Bool("replace", false, "replace an existing filter")
+	addStrictFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		n, err := dialOrLocal(cmd)
 		if err != nil {
 			return err
+		}
+		if isStrict(cmd) {
+			if err := refuseOverfull(cmd, args[0]); err != nil {
+				return err
+			}
 		}
 		files, closeFiles, err := openKeys(cmd, args[:1])
 		if err != nil {
@@ -96,9 +108,25 @@ func putCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return summaryOf(args[1], in).print(cmd, "uploaded from "+args[0])
+		s := summaryOf(args[1], in)
+		if err := settleOnNode(cmd, s, nil); err != nil {
+			return err
+		}
+		return s.print(cmd, "uploaded from "+args[0])
 	}
 	return cmd
+}
+
+// refuseOverfull returns an error if the filter in a file is overfull.
+func refuseOverfull(cmd *cobra.Command, file string) error {
+	if file == "-" {
+		return usageError(cmd, errors.New("--strict measures the filter before it is sent, and needs a file, not standard input"))
+	}
+	f, _, err := container.Open(file, filter.All)
+	if err != nil {
+		return err
+	}
+	return summarize(file, f).judge(cmd, "nothing was sent (--strict)")
 }
 
 const deleteHelp = `Delete filters on a node permanently; umbel get fetches a copy first. Without --addr it uses

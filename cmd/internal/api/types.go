@@ -103,6 +103,22 @@ type Brief struct {
 	Bytes      uint64     `json:"bytes"`
 	Expires    *time.Time `json:"expires,omitempty"`
 	Incomplete string     `json:"incomplete,omitempty"` // loading or lost; every query returns true
+	Planned    *Planned   `json:"planned,omitempty"`    // absent if unknown
+}
+
+// Planned is what a filter was made for, compared with its last measurement.
+type Planned struct {
+	Keys     uint64 `json:"keys"`
+	FPRate   Float  `json:"fpRate"`   // with these keys
+	Overfull bool   `json:"overfull"` // the rate is more than umbel.OverfullFactor times FPRate
+}
+
+// NewPlanned returns the JSON form of p, nil if p is unknown.
+func NewPlanned(p umbel.Planned, overfull bool) *Planned {
+	if p == (umbel.Planned{}) {
+		return nil
+	}
+	return &Planned{p.Keys, Float(p.FPRate), overfull}
 }
 
 // Info describes one filter.

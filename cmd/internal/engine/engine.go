@@ -39,16 +39,20 @@ type Options struct {
 	Now       func() int64 // milliseconds since 1970, for expiry; nil: always 0
 	MaxMemory uint64       // bytes of all filters together; 0: no limit
 	ReadOnly  error        // why clients may not change filters; nil: they may
+	// Overfull is called without locks when a measurement finds that a filter has become overfull: see
+	// Filter.Overfull. It may be nil.
+	Overfull func(*Filter, umbel.Stats)
 }
 
 // Engine is a set of named filters. It is safe for concurrent use.
 type Engine struct {
-	kinds   umbel.Kinds
-	refusal error                    // Options.ReadOnly
-	designs []atomic.Pointer[design] // of each kind, the last
-	now     func() int64
-	journal Journal // may be nil
-	memory  memory
+	kinds    umbel.Kinds
+	refusal  error                    // Options.ReadOnly
+	designs  []atomic.Pointer[design] // of each kind, the last
+	now      func() int64
+	journal  Journal                    // may be nil
+	overfull func(*Filter, umbel.Stats) // Options.Overfull
+	memory   memory
 	// longBytes is the size of a state above which a change is queued with Journal.Begin. Smaller
 	// ones are queued while locks are held.
 	longBytes uint64
@@ -74,6 +78,7 @@ func New(o Options) *Engine {
 		refusal:  o.ReadOnly,
 		designs:  make([]atomic.Pointer[design], len(o.Kinds)),
 		now:      o.Now,
+		overfull: o.Overfull,
 		names:    newNameIndex(),
 		expiring: make(map[*Filter]struct{}),
 		lost:     make(map[*Filter]struct{}),

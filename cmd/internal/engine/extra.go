@@ -77,6 +77,7 @@ const (
 	flagLost                   // data was lost; set only if flagIncomplete is
 	flagRetired                // the filter was deleted; written with changes held
 	flagFollowed               // extra.check is set; never written later
+	flagOverfull               // see Filter.Overfull
 	oneMode
 	oneAdd   = 1 << 8
 	modeMask = oneAdd - oneMode

@@ -56,6 +56,7 @@ func (e *Engine) Follow(name string, g umbel.Filter, version uint64, check func(
 	if old := e.names.find(name); old != nil {
 		f.counts.queried.Store(old.counts.queried.Load())
 		f.counts.found.Store(old.counts.found.Load())
+		f.set(flagOverfull, old.Overfull()) // so that it is not reported for each version
 		old.retire(nil)
 	}
 	f.id = e.newID()

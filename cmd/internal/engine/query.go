@@ -97,6 +97,7 @@ func (f *Filter) Stats() umbel.Stats {
 	if f.Bytes() >= measuredBytes {
 		f.storeMeasure(&measure{stats: stats, changed: changed, shape: shape})
 	}
+	f.compare(stats)
 	return f.rated(stats)
 }
 

@@ -164,6 +164,25 @@ func TestLife(t *testing.T) {
 	n.wantProblem(n.ask("DELETE", "/v1/filters/terms", ""), 404, "not-found")
 }
 
+// Descriptions and lists have the plan of a filter, and whether it has too many keys.
+func TestPlanned(t *testing.T) {
+	n := serve(t, Options{})
+	n.want(n.ask("PUT", "/v1/filters/words", `{"keys":10,"fpRate":0.01}`), 201, `"planned":{"keys":10,"fpRate":0.01,"overfull":false}`)
+	var keys []string
+	for i := range 100 {
+		keys = append(keys, fmt.Sprintf("%q", fmt.Sprint(i)))
+	}
+	n.want(n.ask("POST", "/v1/filters/words/add", `{"keys":[`+strings.Join(keys, ",")+`]}`), 200)
+	const overfull = `"planned":{"keys":10,"fpRate":0.01,"overfull":true}`
+	n.want(n.ask("GET", "/v1/filters/words", ""), 200, overfull)
+	n.want(n.ask("GET", "/v1/filters", ""), 200, overfull)
+	n.want(n.ask("POST", "/v1/filters/words/clear", ""), 200, `"overfull":false`)
+	n.want(n.ask("PUT", "/v1/filters/words2", `{"params":{"k":2,"m":64}}`), 201)
+	if r := n.ask("GET", "/v1/filters/words2", ""); strings.Contains(r.body, "planned") {
+		t.Errorf("a filter of parameters alone has a plan: %s", r.body)
+	}
+}
+
 func TestKindsOfTheirOwn(t *testing.T) {
 	n := serve(t, Options{})
 	n.make("counts", `{"kind":"counting","keys":100,"fpRate":0.01}`)

@@ -17,7 +17,7 @@ import (
 
 func newBrief(f *engine.Filter) api.Brief {
 	name := f.Name()
-	b := api.Brief{Path: api.FilterPath(name), Kind: f.Kind(), Bytes: f.Bytes(), Incomplete: f.Reason()}
+	b := api.Brief{Path: api.FilterPath(name), Kind: f.Kind(), Bytes: f.Bytes(), Incomplete: f.Reason(), Planned: api.NewPlanned(f.Planned(), f.Overfull())}
 	b.Name, b.NameBase64 = api.EncodeName(name)
 	if at := f.Expires(); at != 0 {
 		t := time.UnixMilli(at).UTC()
@@ -46,6 +46,7 @@ func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
 	s := f.Measured()
 	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, api.Float(s.K), api.Float(s.Fill), api.Float(s.FPRate)
 	in.Keys = api.Estimate{Estimate: api.Float(s.Keys), Low: api.Float(s.Low), High: api.Float(s.High)}
+	in.Planned = api.NewPlanned(f.Planned(), f.Overfull()) // as measured now
 	return in, nil
 }
 

@@ -167,7 +167,60 @@ umbel_incomplete_filters 1
 # TYPE umbel_filter_false_positive_ratio gauge
 umbel_filter_false_positive_ratio{filter="lost",kind="bloom"} 1
 umbel_filter_false_positive_ratio{filter="whole",kind="bloom"} 0
-`), "umbel_filter_false_positive_ratio"); err != nil || !ok {
+# HELP umbel_filter_planned_false_positive_ratio False-positive rate that the filter was made for.
+# TYPE umbel_filter_planned_false_positive_ratio gauge
+umbel_filter_planned_false_positive_ratio{filter="lost",kind="bloom"} 0.01
+umbel_filter_planned_false_positive_ratio{filter="whole",kind="bloom"} 0.01
+# HELP umbel_filter_planned_keys Keys that the filter was made for.
+# TYPE umbel_filter_planned_keys gauge
+umbel_filter_planned_keys{filter="lost",kind="bloom"} 100
+umbel_filter_planned_keys{filter="whole",kind="bloom"} 100
+# HELP umbel_overfull_filters Filters whose false-positive rate is more than twice the one that they were made for.
+# TYPE umbel_overfull_filters gauge
+umbel_overfull_filters 0
+`), "umbel_filter_false_positive_ratio", "umbel_filter_planned_false_positive_ratio", "umbel_filter_planned_keys", "umbel_overfull_filters"); err != nil || !ok {
+		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+// Filters with too many keys for their plan are counted, and those that were made from parameters alone have none.
+func TestOverfullFilters(t *testing.T) {
+	e := engine.New(engine.Options{Kinds: filter.All})
+	for _, name := range []string{"full", "none", "roomy"} {
+		var g umbel.Goal
+		var ps umbel.Params
+		switch name {
+		case "none":
+			ps = umbel.Params{{Name: "k", Value: umbel.Uint(2)}, {Name: "m", Value: umbel.Uint(64)}}
+		case "full":
+			g = umbel.Goal{Keys: 10, FPRate: .01}
+		default:
+			g = umbel.Goal{Keys: 1000, FPRate: .01}
+		}
+		f, _, err := e.Create(name, "bloom", g, ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := make([]umbel.Digest, 100)
+		for i := range ds {
+			ds[i] = f.Hasher().HashUint64(uint64(i))
+		}
+		if _, _, err := f.Add(make([]bool, len(ds)), ds); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &survey{o: Options{Engine: e, Filters: 10}, idle: idle}
+	found, ok := s.walk(t.Context())
+	s.last.Store(found)
+	if err := testutil.CollectAndCompare(s, strings.NewReader(`
+# HELP umbel_overfull_filters Filters whose false-positive rate is more than twice the one that they were made for.
+# TYPE umbel_overfull_filters gauge
+umbel_overfull_filters 1
+# HELP umbel_filter_planned_keys Keys that the filter was made for.
+# TYPE umbel_filter_planned_keys gauge
+umbel_filter_planned_keys{filter="full",kind="bloom"} 10
+umbel_filter_planned_keys{filter="roomy",kind="bloom"} 1000
+`), "umbel_overfull_filters", "umbel_filter_planned_keys"); err != nil || !ok {
 		t.Errorf("%v, %v", ok, err)
 	}
 }

@@ -36,6 +36,7 @@ func idle(ctx context.Context, d time.Duration) error {
 // surveyResult is the result of one pass over all filters.
 type surveyResult struct {
 	layers, items, capacity uint64
+	overfull                int
 	largest                 []sample
 }
 
@@ -45,6 +46,7 @@ type sample struct {
 	name, kind      string
 	bytes           uint64
 	stats           umbel.Stats
+	planned         umbel.Planned
 	layers          int
 	items, capacity uint64
 }
@@ -97,7 +99,7 @@ func (s *survey) walk(ctx context.Context) (f *surveyResult, ok bool) {
 
 // add measures a filter.
 func (f *surveyResult) add(e *engine.Filter, keep int) {
-	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: e.Measured(), layers: 1}
+	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: e.Measured(), planned: e.Planned(), layers: 1}
 	err := e.View(func(filter umbel.Filter) {
 		if r, ok := filter.(*redisbloom.Filter); ok {
 			info := r.Info()
@@ -113,6 +115,9 @@ func (f *surveyResult) add(e *engine.Filter, keep int) {
 	f.layers += uint64(s.layers)
 	f.items += s.items
 	f.capacity += s.capacity
+	if e.Overfull() {
+		f.overfull++
+	}
 	if f.largest = append(f.largest, s); len(f.largest) > 2*keep {
 		f.cut(keep)
 	}
@@ -130,10 +135,13 @@ var (
 	layersTotal   = gauge("bloom_num_filters_across_objects", "Layers of all filters together.")
 	itemsTotal    = gauge("bloom_num_items_across_objects", "Additions that changed a filter; an estimated number of keys for kinds that don't count additions.")
 	capacityTotal = gauge("bloom_capacity_across_objects", "Capacity of the filters made by BF.*, in keys.")
+	overfullTotal = gauge("umbel_overfull_filters", "Filters whose false-positive rate is more than twice the one that they were made for.")
 
 	filterBytes   = ofFilter("umbel_filter_bytes", "Memory used by the filter.")
 	filterFill    = ofFilter("umbel_filter_fill_ratio", "Nonzero cells divided by all cells.")
 	filterRate    = ofFilter("umbel_filter_false_positive_ratio", "Estimated false-positive rate.")
+	filterPlanned = ofFilter("umbel_filter_planned_false_positive_ratio", "False-positive rate that the filter was made for.")
+	filterKeys    = ofFilter("umbel_filter_planned_keys", "Keys that the filter was made for.")
 	filterLayers  = ofFilter("umbel_filter_layers", "Number of layers.")
 	filterItems   = ofFilter("umbel_filter_items", "Additions that changed the filter; an estimated number of keys for kinds that don't count additions.")
 	filterAdded   = ofFilter("umbel_filter_added_total", "Keys given to additions since the start.")
@@ -147,8 +155,8 @@ func ofFilter(name, help string) *prometheus.Desc {
 
 func (s *survey) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		layersTotal, itemsTotal, capacityTotal,
-		filterBytes, filterFill, filterRate, filterLayers, filterItems, filterAdded, filterQueried, filterFound,
+		layersTotal, itemsTotal, capacityTotal, overfullTotal,
+		filterBytes, filterFill, filterRate, filterPlanned, filterKeys, filterLayers, filterItems, filterAdded, filterQueried, filterFound,
 	} {
 		ch <- d
 	}
@@ -167,6 +175,7 @@ func (s *survey) Collect(ch chan<- prometheus.Metric) {
 	emit(layersTotal, now, float64(f.layers))
 	emit(itemsTotal, now, float64(f.items))
 	emit(capacityTotal, now, float64(f.capacity))
+	emit(overfullTotal, now, float64(f.overfull))
 	seen := map[string]bool{}
 	for _, one := range f.largest {
 		name := label(one.name)
@@ -177,6 +186,10 @@ func (s *survey) Collect(ch chan<- prometheus.Metric) {
 		emit(filterBytes, now, float64(one.bytes), name, one.kind)
 		emit(filterFill, now, one.stats.Fill, name, one.kind)
 		emit(filterRate, now, one.stats.FPRate, name, one.kind)
+		if one.planned != (umbel.Planned{}) {
+			emit(filterPlanned, now, one.planned.FPRate, name, one.kind)
+			emit(filterKeys, now, float64(one.planned.Keys), name, one.kind)
+		}
 		emit(filterLayers, now, float64(one.layers), name, one.kind)
 		emit(filterItems, now, float64(one.items), name, one.kind)
 		f := s.o.Engine.Get([]byte(one.name))

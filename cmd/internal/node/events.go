@@ -18,6 +18,8 @@ var events = map[string]string{
 	"panic in an HTTP request; the process ends": "panic",
 	"the node does not respond":                  "unresponsive",
 
+	"filter is overfull": "filter-overfull",
+
 	"audit": "audit",
 
 	"reloaded":                                             "reloaded",

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // Every key of a message is in the documentation, with the form of its values, so that one thing has one
@@ -81,6 +84,29 @@ func TestEvents(t *testing.T) {
 		if !strings.Contains(string(page), "| `"+event+"` |") {
 			t.Errorf("docs/node-logs.md has no row for %s", event)
 		}
+	}
+}
+
+// A filter that becomes overfull is logged, with figures and the beginning of a long name.
+func TestOverfullInTheLog(t *testing.T) {
+	var b strings.Builder
+	e := newEngine(engine.Options{Overfull: overfullLogger(slog.New(eventHandler{slog.NewJSONHandler(&b, nil)}))})
+	f, _, err := e.Create(strings.Repeat("f", 1000), "bloom", umbel.Goal{Keys: 8, FPRate: 0.01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds := make([]umbel.Digest, 10_000) // which set every cell
+	for i := range ds {
+		ds[i] = f.Hasher().HashUint64(uint64(i))
+	}
+	if _, _, err := f.Add(make([]bool, len(ds)), ds); err != nil {
+		t.Fatal(err)
+	}
+	f.Stats()
+	f.Stats()
+	const want = `"level":"WARN","msg":"filter is overfull","filter":"fff`
+	if got := b.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) || !strings.Contains(got, `f","keys":128,"rate":1,"planned":0.01,"event":"filter-overfull"}`) || len(got) > 400 {
+		t.Errorf("logged %q", got)
 	}
 }
 

@@ -125,10 +125,14 @@ func (p process) memoryFields(use usage) [][2]string {
 func (p process) statsFields() [][2]string {
 	t := p.totals()
 	var queried, found uint64
+	overfull := 0
 	for cursor := uint64(0); ; {
 		cursor = p.engine.List(cursor, 1024, func(f *engine.Filter) bool {
 			c := f.Counts()
 			queried, found = queried+c.Queried, found+c.Found
+			if f.Overfull() {
+				overfull++
+			}
 			return true
 		})
 		if cursor == 0 {
@@ -155,6 +159,7 @@ func (p process) statsFields() [][2]string {
 		{"latest_fork_usec", "0"},
 		{"migrate_cached_sockets", "0"},
 		{"slave_expires_tracked_keys", "0"},
+		{"umbel_overfull_filters", fmt.Sprint(overfull)},
 	}
 }
 

@@ -17,8 +17,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
@@ -304,22 +306,28 @@ func snapshotsDir(data string) string { return filepath.Join(data, "snapshots") 
 func (n *Node) makeEngine(readOnly error) {
 	limit := memoryLimit(n.config.MaxMemory, 0)
 	setGoMemoryLimit(limit)
-	n.engine = newEngine(limit, readOnly)
+	n.engine = newEngine(engine.Options{MaxMemory: limit, ReadOnly: readOnly, Overfull: overfullLogger(n.log)})
 	n.budget = budget.New(clientMemory(n.config.MaxClientMemory, limit))
 	restoring, restored := context.WithCancel(n.working)
 	defer restored()
 	n.tasks.Go(func() { n.keepTuned(restoring) })
 }
 
-// newEngine returns an empty engine with all kinds.
-func newEngine(limit uint64, readOnly error) *engine.Engine {
-	return engine.New(engine.Options{
-		// Includes the kind of CF.* even if CF.* is not served, for filters that exist already.
-		Kinds:     append(slices.Clone(filter.All), redisbloom.CuckooKind),
-		Now:       func() int64 { return time.Now().UnixMilli() },
-		MaxMemory: limit,
-		ReadOnly:  readOnly,
-	})
+// newEngine returns an empty engine with all kinds and the system's clock.
+func newEngine(o engine.Options) *engine.Engine {
+	// Includes the kind of CF.* even if CF.* is not served, for filters that exist already.
+	o.Kinds = append(slices.Clone(filter.All), redisbloom.CuckooKind)
+	o.Now = func() int64 { return time.Now().UnixMilli() }
+	return engine.New(o)
+}
+
+// overfullLogger returns a function that logs that a filter has become overfull.
+func overfullLogger(log *slog.Logger) func(*engine.Filter, umbel.Stats) {
+	limit := loglimit.Clients()
+	return func(f *engine.Filter, s umbel.Stats) {
+		keys := uint64(min(s.Keys, float64(s.Cells))) // infinite for a full filter
+		limit.Logger(log).Warn("filter is overfull", "filter", command.Clip([]byte(f.Name())), "keys", keys, "rate", s.FPRate, "planned", f.Planned().FPRate)
+	}
 }
 
 // RESP, HTTP, Unix and Metrics return the addresses that are served, nil if off.

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
@@ -43,7 +44,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 		return err
 	}
 	defer func() { err = errors.Join(err, on.log.Close()) }()
-	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(memoryLimit(c.MaxMemory, 0), nil), store.Options{Reserve: diskReserve, AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(engine.Options{MaxMemory: memoryLimit(c.MaxMemory, 0)}), store.Options{Reserve: diskReserve, AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
@@ -53,5 +54,5 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 
 // VerifyFile reads a backup as RestoreDir and a start would, and reports what it contains.
 func VerifyFile(ctx context.Context, r io.Reader) (store.Report, error) {
-	return backup.Verify(ctx, r, newEngine(0, nil))
+	return backup.Verify(ctx, r, newEngine(engine.Options{}))
 }

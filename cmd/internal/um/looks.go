@@ -62,11 +62,15 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 		return
 	}
 	s, counts := measure(f), f.Counts()
-	c.Map(18)
+	planned := f.Planned()
+	c.Map(21)
 	fieldText(c, "kind", f.Kind())
 	fieldText(c, "hash", f.Hasher().Alg.String())
 	keys(c, plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High})
 	fieldShare(c, "rate", s.FPRate)
+	fieldInt(c, "planned-keys", planned.Keys)
+	fieldShare(c, "planned-rate", planned.FPRate)
+	fieldInt(c, "overfull", overfull(f))
 	fieldShare(c, "fill", s.Fill)
 	fieldInt(c, "cells", s.Cells)
 	fieldShare(c, "k", s.K)
@@ -84,6 +88,14 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 	fieldInt(c, "added", counts.Added)
 	fieldInt(c, "queried", counts.Queried)
 	fieldInt(c, "found", counts.Found)
+}
+
+// overfull returns 1 for an overfull filter, 0 for others.
+func overfull(f *engine.Filter) uint64 {
+	if f.Overfull() {
+		return 1
+	}
+	return 0
 }
 
 func (u *um) id(c *resp.Conn, args [][]byte) {

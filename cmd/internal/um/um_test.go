@@ -198,17 +198,21 @@ func TestInfo(t *testing.T) {
 	p.fill("f", 0, 500)
 	reply := p.Line("UM.INFO f")
 	for name, want := range map[string]string{
-		"kind": bulk("bloom"), "hash": bulk("xxh3"), "layers": ":1", "incomplete": bulk(""), "added": ":500",
+		"kind": bulk("bloom"), "hash": bulk("xxh3"), "layers": ":1", "incomplete": bulk(""), "added": ":500", "planned-keys": ":1000", "overfull": ":0",
 	} {
 		if got := field(t, reply, name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	for _, name := range []string{"keys", "keys-low", "keys-high", "rate", "fill", "cells", "k", "bytes", "memory", "version"} {
+	for _, name := range []string{"keys", "keys-low", "keys-high", "rate", "planned-rate", "fill", "cells", "k", "bytes", "memory", "version"} {
 		field(t, reply, name)
 	}
-	if !strings.HasPrefix(reply, "%18[") {
+	if !strings.HasPrefix(reply, "%21[") || !strings.Contains(reply, `"planned-rate", ,0.01, `) {
 		t.Errorf("%.20s", reply)
+	}
+	p.fill("f", 500, 2500)
+	if got := field(t, p.Line("UM.INFO f"), "overfull"); got != ":1" {
+		t.Errorf("overfull is %s, want :1", got)
 	}
 }
 
