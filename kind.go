@@ -129,6 +129,7 @@ type ParamDoc struct {
 	Doc      string  // one line, without capital and final period
 	Min, Max float64 // the range, both included
 	Float    bool    // false: only integers
+	Ticks    bool    // a time in ticks, which an interface may accept as a duration: see State.Tick
 }
 
 // Check returns an error wrapping [ErrGoal] if ps contains a parameter that is not in docs,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/umbel-filters/umbel/cells"
 )
@@ -22,6 +23,10 @@ type State struct {
 	// Planned is what the filter was made for. It describes the filter and is not part of its
 	// contents: Equal and IDs ignore it, and it is kept for a whole filter only, not for parts.
 	Planned Planned
+	// Tick is the length of a tick of the filter's time (see [Advancer]) if ticks are counted from
+	// 1970-01-01T00:00:00Z, and 0 if the program chose their unit and origin itself. It describes the
+	// filter in the same way as Planned.
+	Tick time.Duration
 }
 
 // Clone returns a copy of s that shares no memory with it.
@@ -39,7 +44,7 @@ func (s State) Clone() State {
 }
 
 // Equal reports whether s and t have the same kind, hasher, parameters, arrays and parts,
-// each in the same order. It ignores what the filters were planned for.
+// each in the same order. It ignores Planned and Tick.
 func (s State) Equal(t State) bool {
 	return s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
 		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, State.Equal)
@@ -59,7 +64,7 @@ func (s State) Bytes() uint64 {
 
 // Check returns an error wrapping [ErrCorrupt] if s cannot be the state of a filter of any
 // kind: if it has an invalid name or hasher, a float that is not finite, a malformed array,
-// parts nested deeper than [MaxDepth], or a [Planned] out of range.
+// parts nested deeper than [MaxDepth], a [Planned] out of range, or a negative Tick.
 func (s State) Check() error { return s.check(MaxDepth) }
 
 func (s State) check(depth int) error {
@@ -92,6 +97,9 @@ func (s State) check(depth int) error {
 		if err := p.check(depth - 1); err != nil {
 			return fmt.Errorf("part %d: %w", i, err)
 		}
+	}
+	if s.Tick < 0 {
+		return fmt.Errorf("umbel: a tick of %v, want at least 0: %w", s.Tick, ErrCorrupt)
 	}
 	return s.Planned.Check()
 }

@@ -12,7 +12,7 @@
 // does all work, unless Workers allows more goroutines. These end before the call returns.
 //
 // The format is spec/container.md and spec/codings.md. All versions of this package read
-// versions 1 and 2; they write version 2 if a state has a Planned.
+// versions 1 and 2; they write version 2 if a state has a Planned or a Tick.
 package wire
 
 import (
@@ -93,7 +93,7 @@ const (
 )
 
 // Size returns the number of bytes of the container of s with raw blocks: those of the canonical
-// form and, if s has a Planned, of the notes. No function of this package writes a longer one.
+// form and, if s has a Planned or a Tick, of the notes. No function of this package writes a longer one.
 func Size(s umbel.State) uint64 { return size(s, block.Canonical) }
 
 // size returns the number of bytes of the container of s with blocks in coding c.

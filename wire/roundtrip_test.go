@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -227,7 +228,7 @@ func (l lostSeeker) Seek(offset int64, whence int) (int64, error) {
 func TestNotes(t *testing.T) {
 	s := wiretest.Sample(t)
 	plain, id := mustAppend(t, s), wire.Identify(s)
-	s.Planned = umbel.Planned{Keys: 1000, FPRate: 0.01}
+	s.Planned, s.Tick = umbel.Planned{Keys: 1000, FPRate: 0.01}, time.Second
 	b := mustAppend(t, s)
 	if end := len(plain) - 4; !bytes.Equal(b[8:end], plain[8:end]) || b[7] != 2 || plain[7] != 1 {
 		t.Errorf("with notes it is % x, without % x", b, plain)
@@ -249,8 +250,8 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, s)
 		}
 		tree, _, err := wire.ReadTree(bytes.NewReader(b), uint64(len(b)), wire.Limits{})
-		if err != nil || tree.Planned != s.Planned {
-			t.Errorf("%s: ReadTree returns %+v, %v, want %+v", name, tree.Planned, err, s.Planned)
+		if err != nil || tree.Planned != s.Planned || tree.Tick != s.Tick {
+			t.Errorf("%s: ReadTree returns %+v, %v, %v, want %+v, %v", name, tree.Planned, tree.Tick, err, s.Planned, s.Tick)
 		}
 		for n := range len(b) {
 			if _, err := wire.Parse(b[:n], wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {

@@ -41,7 +41,7 @@ func (p Packer) WriteFunc(w io.Writer, s umbel.State, set func(array int, first 
 }
 
 // WriteCanonicalFunc is [Packer.WriteFunc] for the container with raw blocks, and returns the ID
-// of the state. It saves neither time nor bytes, but equal states with the same Planned have equal
+// of the state. It saves neither time nor bytes, but equal states with the same Planned and Tick have equal
 // containers, in which each block has a known place.
 func WriteCanonicalFunc(w io.Writer, s umbel.State, set func(array int, first uint64, block cells.Array) error) (ID, error) {
 	if err := checkWordless(s); err != nil {

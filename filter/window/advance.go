@@ -3,6 +3,7 @@ package window
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -31,6 +32,19 @@ func (f *Filter) Advance(to uint64) error {
 // Now returns the time of the last Advance; by keys, the number of generations that have
 // ended, at most 2^62: see spec/kinds/window.md.
 func (f *Filter) Now() uint64 { return f.now }
+
+// Tick returns the length of a tick if they are counted from 1970-01-01T00:00:00Z, so that a program can
+// advance the filter to the present, and 0 if the caller of Advance chose unit and origin.
+func (f *Filter) Tick() time.Duration { return f.tick }
+
+// SetTick sets what Tick returns; 0 means that unit and origin are unknown. It changes neither cells, time nor
+// ID. SetTick panics if d is negative, or above 0 in a filter by keys.
+func (f *Filter) SetTick(d time.Duration) {
+	if d < 0 || d > 0 && f.shape.byKeys() {
+		panic("umbel: SetTick of a negative duration, or of a window by keys")
+	}
+	f.tick = d
+}
 
 // shift begins the given number of generations: it clears as many slices after the newest
 // one. The caller changes the clock.
@@ -81,7 +95,7 @@ func onesIn(a cells.Array, from, n uint64) uint64 {
 }
 
 // Merge adds the keys of another filter by time with the same shape. The clock becomes the
-// later of the two, and keys that have expired by then are left out. The error wraps
+// later of the two, and keys that have expired by then are left out. Both need the same Tick. The error wraps
 // umbel.ErrMismatch and contains the first difference. Filters by keys don't merge, because
 // their generations ended at different moments.
 func (f *Filter) Merge(s umbel.State) error {
@@ -101,6 +115,8 @@ func (f *Filter) Merge(s umbel.State) error {
 	case a.Ticks != b.Ticks || a.Limit != b.Limit:
 		return fmt.Errorf("window: one filter has generations of %d ticks and %d keys, the other of %d and %d: %w",
 			a.Ticks, a.Limit, b.Ticks, b.Limit, umbel.ErrMismatch)
+	case f.tick != g.tick:
+		return fmt.Errorf("window: ticks of one filter are %s, those of the other %s: %w", tickWords(f.tick), tickWords(g.tick), umbel.ErrMismatch)
 	}
 	if g.now < f.now { // the other filter must not change
 		g.cells = g.cells.Clone()
@@ -116,6 +132,14 @@ func (f *Filter) Merge(s umbel.State) error {
 	}
 	f.ones = f.onesOf(0)
 	return nil
+}
+
+// tickWords describes the ticks of a filter.
+func tickWords(d time.Duration) string {
+	if d == 0 {
+		return "numbers that a program chose"
+	}
+	return fmt.Sprintf("of %v since 1970", d)
 }
 
 // onesOf counts the nonzero cells of the slice with the given age.

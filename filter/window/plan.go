@@ -27,7 +27,7 @@ func newKind() umbel.Kind {
 var paramDocs = []umbel.ParamDoc{
 	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: MaxSlices - 1},
 	{Name: "l", Doc: "generations for which a key stays after its own", Min: 1, Max: MaxSlices - 1},
-	{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63},
+	{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63, Ticks: true},
 	{Name: "by-keys", Doc: "1 for keys that expire by the number of keys added since, without a clock", Min: 1, Max: 1},
 }
 

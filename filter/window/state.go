@@ -33,6 +33,7 @@ func (f *Filter) State() umbel.State {
 		},
 		Arrays:  []cells.Array{f.cells},
 		Planned: f.planned,
+		Tick:    f.tick,
 	}
 }
 
@@ -61,6 +62,9 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	f := hold(shape, bits, now)
 	f.planned = s.Planned
+	if !shape.byKeys() {
+		f.tick = s.Tick
+	}
 	return f, nil
 }
 

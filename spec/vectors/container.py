@@ -150,7 +150,7 @@ class Container(Reader):
         super().__init__(data)
         magic, version = self.take(7), self.number(1)
         expect(magic == b"\x89umbel\n" and version in (1, 2), "magic")
-        self.state, self.planned = self.read_state(1), None
+        self.state, self.planned, self.tick = self.read_state(1), None, None
         if version == 2:
             self.read_notes()
         crc = crc32c(data[:self.at])
@@ -169,6 +169,10 @@ class Container(Reader):
                 keys, rate = struct.unpack("<Qd", note)
                 expect(keys > 0 and 0 < rate < 1, "planned")
                 self.planned = keys, rate
+            if kind == 3:
+                expect(len(note) == 8, "length of a note")
+                self.tick, = struct.unpack("<Q", note)
+                expect(0 < self.tick < 2**63, "tick")
 
 
 def identify(state):

@@ -71,6 +71,8 @@ def check_container(fields, body):
     state = container.state
     planned = ["{} {}".format(*container.planned)] if container.planned else []
     assert planned == fields.get("planned", []), f"planned {planned}"
+    tick = [str(container.tick)] if container.tick else []
+    assert tick == fields.get("tick", []), f"tick {tick}"
     if "id" in fields:
         assert identify(state) == fields["id"][0], f"ID {identify(state)}"
     if state["kind"] not in KINDS:

@@ -3,6 +3,7 @@ package delta_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -41,18 +42,19 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A delta keeps what the base was planned for, as spec/delta.md states.
-func TestPlanned(t *testing.T) {
+// A delta keeps the notes of the base, as spec/delta.md states.
+func TestNotes(t *testing.T) {
 	base := wiretest.Sample(t)
 	result := base.Clone()
 	result.Arrays[0].SetBit(3)
 	base.Planned, result.Planned = umbel.Planned{Keys: 1000, FPRate: 0.01}, umbel.Planned{Keys: 7, FPRate: 0.5}
+	base.Tick = time.Second
 	d, err := delta.Append(nil, base, result)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := delta.Apply(base, d, wire.Limits{})
-	if err != nil || got.Planned != base.Planned || !got.Equal(result) {
+	if err != nil || got.Planned != base.Planned || got.Tick != base.Tick || !got.Equal(result) {
 		t.Errorf("%+v, %v, want the result, planned for %+v", got, err, base.Planned)
 	}
 }

@@ -53,7 +53,7 @@ func (r *reader) result(base umbel.State, info Info) (umbel.State, error) {
 // whole reads the change of base, and nothing follows it.
 func (r *reader) whole(base umbel.State) (umbel.State, error) {
 	s, err := r.change(base, 1)
-	s.Planned = base.Planned
+	s.Planned, s.Tick = base.Planned, base.Tick
 	if left := r.Left(); err == nil && left != 0 {
 		err = fmt.Errorf("%d bytes follow the change: %w", left, umbel.ErrCorrupt)
 	}

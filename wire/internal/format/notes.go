@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -14,26 +15,48 @@ import (
 //	number 1 | for each note: type 1 | length 1 | value
 //
 // Types are ascending. A reader skips a type that it does not know.
-const notePlanned = 1 // keys 8 | rate 8, IEEE 754 binary64
+const (
+	notePlanned = 1 // keys 8 | rate 8, IEEE 754 binary64
+	noteTick    = 3 // nanoseconds 8; vectors have 2 as a type that is not known
+)
 
-const plannedBytes = 8 + 8
+const (
+	plannedBytes = 8 + 8
+	tickBytes    = 8
+)
 
 // noteBytes returns the number of bytes of the notes of s.
-func noteBytes(s umbel.State) uint64 {
-	if s.Planned == (umbel.Planned{}) {
-		return 0
+func noteBytes(s umbel.State) (n uint64) {
+	if s.Planned != (umbel.Planned{}) {
+		n += 2 + plannedBytes
 	}
-	return 1 + 2 + plannedBytes
+	if s.Tick != 0 {
+		n += 2 + tickBytes
+	}
+	if n > 0 {
+		n++ // their number
+	}
+	return n
 }
 
 // notes writes the notes of s unless it has none.
 func (w *Writer) notes(s umbel.State) {
-	if s.Planned == (umbel.Planned{}) {
+	if noteBytes(s) == 0 {
 		return
 	}
-	w.Buf = append(w.Buf, 1, notePlanned, plannedBytes)
-	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, s.Planned.Keys)
-	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, math.Float64bits(s.Planned.FPRate))
+	number := len(w.Buf)
+	w.Buf = append(w.Buf, 0)
+	if s.Planned != (umbel.Planned{}) {
+		w.Buf[number]++
+		w.Buf = append(w.Buf, notePlanned, plannedBytes)
+		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, s.Planned.Keys)
+		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, math.Float64bits(s.Planned.FPRate))
+	}
+	if s.Tick != 0 {
+		w.Buf[number]++
+		w.Buf = append(w.Buf, noteTick, tickBytes)
+		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, uint64(s.Tick))
+	}
 }
 
 // notes reads the notes of s.
@@ -65,18 +88,42 @@ func (r *Reader) note(s *umbel.State, last int) (int, error) {
 		return last, fmt.Errorf("a note of type %d follows one of type %d, want ascending types: %w", kind, last, umbel.ErrCorrupt)
 	}
 	b, err := r.Next(length)
-	if err != nil || kind != notePlanned {
+	if err != nil {
 		return kind, err
 	}
-	if length != plannedBytes {
-		return kind, fmt.Errorf("a note of type %d of %d bytes, want %d: %w", kind, length, plannedBytes, umbel.ErrCorrupt)
+	switch kind {
+	case notePlanned:
+		return kind, readPlanned(s, b)
+	case noteTick:
+		return kind, readTick(s, b)
+	}
+	return kind, nil
+}
+
+// readPlanned sets s.Planned to the value of a note.
+func readPlanned(s *umbel.State, b []byte) error {
+	if len(b) != plannedBytes {
+		return fmt.Errorf("a note of type %d of %d bytes, want %d: %w", notePlanned, len(b), plannedBytes, umbel.ErrCorrupt)
 	}
 	s.Planned = umbel.Planned{
 		Keys:   binary.LittleEndian.Uint64(b),
 		FPRate: math.Float64frombits(binary.LittleEndian.Uint64(b[8:])),
 	}
 	if s.Planned == (umbel.Planned{}) {
-		return kind, fmt.Errorf("a note of type %d for 0 keys: %w", kind, umbel.ErrCorrupt)
+		return fmt.Errorf("a note of type %d for 0 keys: %w", notePlanned, umbel.ErrCorrupt)
 	}
-	return kind, s.Planned.Check()
+	return s.Planned.Check()
+}
+
+// readTick sets s.Tick to the value of a note.
+func readTick(s *umbel.State, b []byte) error {
+	if len(b) != tickBytes {
+		return fmt.Errorf("a note of type %d of %d bytes, want %d: %w", noteTick, len(b), tickBytes, umbel.ErrCorrupt)
+	}
+	ns := binary.LittleEndian.Uint64(b)
+	if ns == 0 || ns > math.MaxInt64 {
+		return fmt.Errorf("a tick of %d nanoseconds, want 1 to 2^63-1: %w", ns, umbel.ErrCorrupt)
+	}
+	s.Tick = time.Duration(ns)
+	return nil
 }

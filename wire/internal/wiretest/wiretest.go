@@ -57,9 +57,9 @@ func Sample(t testing.TB) umbel.State {
 	}
 }
 
-// Equal reports whether two states are equal and were planned for the same; nil and empty lists are equal.
+// Equal reports whether two states are equal, also in Planned and Tick; nil and empty lists are equal.
 func Equal(s, t umbel.State) bool {
-	return s.Planned == t.Planned && s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
+	return s.Planned == t.Planned && s.Tick == t.Tick && s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
 		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, Equal)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"strconv"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
@@ -33,9 +34,12 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 			},
 			body: hexLines(v.bytes),
 		})
+		last := &files[len(files)-1]
 		if p := planned(s.Planned); p != "" {
-			last := &files[len(files)-1]
 			last.header = append(last.header, field{"planned", p})
+		}
+		if p := tick(s); p != "" {
+			last.header = append(last.header, field{"tick", p})
 		}
 	}
 	for _, v := range bad {
@@ -54,6 +58,14 @@ func planned(p umbel.Planned) string {
 		return ""
 	}
 	return fmt.Sprintf("%d %v", p.Keys, p.FPRate)
+}
+
+// tick returns the nanoseconds of a tick, and nothing if they are unknown.
+func tick(s umbel.State) string {
+	if s.Tick == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(s.Tick), 10)
 }
 
 // containerVector is a vector of a container. expect is the form in the header, or the error if
@@ -122,6 +134,8 @@ func goodContainers() []containerVector {
 		{"planned", small, "the state of least.txt, and its ID, planned for a rate of 1 % with 1000 keys", noted(least, one, note)},
 		{"planned-canonical", "other", "the state of full.txt, and its ID, planned for 1000 keys, with a raw block", noted(head, one, bits(100), raw, ones(12), "\x0f", zeros(3), alone, one, note)},
 		{"planned-extreme", small, "the most keys, and the lowest rate", noted(least, one, "\x01\x10", ones(8), u64(1))},
+		{"tick", small, "the state of least.txt, and its ID, whose ticks are seconds since 1970", noted(least, one, "\x03\x08", u64(1e9))},
+		{"tick-planned", small, "both notes: planned, and the longest tick", noted(least, "\x02", note, "\x03\x08", u64(1<<63-1))},
 		{"note-unknown", "other", "notes of type 0, 1 and 255, of which the first and the last, of 255 bytes, are unknown", noted(least, "\x03", "\x00\x00", note, "\xff\xff", ones(255))},
 		{"note-only-unknown", "other", "an unknown note, so that nothing is known of the plan", noted(least, one, "\x02\x01\x00")},
 	}
@@ -161,6 +175,9 @@ func badContainers() []containerVector {
 		{"planned-rate-negative", corrupt, "planned for a negative rate", noted(least, one, note[:10], u64(0xbf84<<48))},
 		{"planned-rate-nan", corrupt, "planned for a rate that is no number", noted(least, one, note[:10], u64(0x7ff8<<48))},
 		{"planned-rate-infinite", corrupt, "planned for an infinite rate", noted(least, one, note[:10], u64(0x7ff0<<48))},
+		{"tick-length", corrupt, "a note of type 3 of 4 bytes", noted(least, one, "\x03\x04", zeros(4))},
+		{"tick-0", corrupt, "a tick of 0 nanoseconds", noted(least, one, "\x03\x08", u64(0))},
+		{"tick-long", corrupt, "a tick of 2^63 nanoseconds", noted(least, one, "\x03\x08", u64(1<<63))},
 		{"checksum", corrupt, "one bit of the checksum is wrong", damaged(len(good)-1, 0x80)},
 		{"bit-flip", corrupt, "one bit of a word is wrong", damaged(len(good)-10, 1)},
 		{"truncated", corrupt, "the last byte is missing", good[:len(good)-1]},

@@ -150,6 +150,9 @@ func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 	if got := planned(s.Planned); got != f.value("planned") {
 		t.Errorf("planned %q, want %q", got, f.value("planned"))
 	}
+	if got := tick(s); got != f.value("tick") {
+		t.Errorf("tick %q, want %q", got, f.value("tick"))
+	}
 	if s.Kind != f.value("kind") {
 		t.Errorf("kind %s, want %s", s.Kind, f.value("kind"))
 	}
