@@ -85,14 +85,15 @@ const advanceHelp = `Set the time of the filter in FILE. Keys that are too old e
 ticks since an origin of your choice: seconds, hours, numbers of log files. A new filter
 has time 0. umbel info prints the time, and when keys expire.
 
-With --now the ticks are seconds since 1970, and the time is that of the system's clock. Set it
-once before the first keys are added, and then before each verb that adds or queries keys. umbel
-uniq --for does this by itself.`
+With --now the filter follows the system's clock from now on, in seconds since 1970: each verb that
+adds or queries keys then advances it first. Filters made with a duration, such as --window 1h, and
+those of umbel uniq --for follow the clock from the beginning, and their time can't be set to a number. With
+--addr the time is set once: a node doesn't read the clock for a filter, so run this verb regularly.`
 
 const advanceExample = `  umbel make --kind window --window 24 -n 1e6 -o day.umb < hour-0.txt
   umbel advance day.umb 1
   umbel add day.umb hour-1.txt
-  umbel advance hour.umb --now                      # made with --window 3600`
+  umbel advance hour.umb --now                      # made with --window 3600, without keys so far`
 
 func advanceCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -104,13 +105,13 @@ func advanceCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	now := cmd.Flags().Bool("now", false, "set the seconds since 1970")
+	now := cmd.Flags().Bool("now", false, "follow the system's clock, in seconds since 1970")
 	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		switch {
 		case *now && len(args) == 2:
 			return change{}, nil, errors.New("give a time or --now, not both")
 		case *now:
-			args = append(args, strconv.FormatUint(unixNow(), 10))
+			args = append(args, strconv.FormatUint(ticks(tick), 10))
 			return numberChange(args, advanceNow, (*remote.Client).Advance, "the time is %v")
 		case len(args) == 1:
 			return change{}, nil, errors.New("give the time: a number of ticks, or --now")
@@ -119,11 +120,15 @@ func advanceCommand() *cobra.Command {
 	})
 }
 
-// advance sets the time of a filter.
+// advance sets the time of a filter. It refuses a window that follows the system's clock: the number would be
+// of another unit or origin.
 func advance(file string, f umbel.Filter, to quantity.Count) error {
 	a, err := require[umbel.Advancer](file, f, opAdvance)
 	if err != nil {
 		return err
+	}
+	if f.State().Tick != 0 {
+		return fmt.Errorf("the time of %s is that of the system's clock, so that it can't be set; make the filter with a number of ticks, such as --window 3600, to set it", file)
 	}
 	if err := a.Advance(uint64(to)); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -131,13 +136,22 @@ func advance(file string, f umbel.Filter, to quantity.Count) error {
 	return nil
 }
 
-// advanceNow is advance to the system's time. It refuses a window whose time was never set and that
-// has keys: all of them would expire.
-func advanceNow(file string, f umbel.Filter, to quantity.Count) error {
-	if w, ok := windowSpan(f.State()); ok && w.now == 0 && f.Stats().Keys > 0 {
-		return fmt.Errorf("%s: all its keys would expire, since they were added at time 0; use --now on the empty filter, before keys are added", file)
+// advanceNow makes a window follow the system's clock. It refuses one that has keys and whose time cannot be in
+// seconds since 1970: all of the keys would expire.
+func advanceNow(file string, f umbel.Filter, _ quantity.Count) error {
+	if _, err := require[umbel.Advancer](file, f, opAdvance); err != nil {
+		return err
 	}
-	return advance(file, f, to)
+	w, byTime := windowSpan(f.State())
+	switch {
+	case !byTime:
+		return fmt.Errorf("%s is a window by keys, without a clock", file)
+	case w.tick == 0 && !w.unix() && f.Stats().Keys > 0:
+		return fmt.Errorf("%s: all its keys would expire, since they were added at time %d; use --now on the empty filter, before keys are added", file, w.now)
+	case w.tick == 0:
+		followClock(f)
+	}
+	return nil
 }
 
 const unfoldHelp = `Enlarge the filter in FILE by an integer factor, keeping all keys: each cell is copied that

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -9,17 +11,67 @@ import (
 	"github.com/umbel-filters/umbel/filter/window"
 )
 
-// span is the time for which the keys of a window stay, and its clock. They are in ticks, which are
-// seconds since 1970 if umbel advance --now or umbel uniq --for set the clock.
+// clock returns the time; tests replace it.
+var clock = time.Now
+
+// tick is the length of a tick of a window that follows the system's clock, if the command makes it.
+const tick = time.Second
+
+// follow advances a window that follows the system's clock to the present. If the window is ahead, because
+// the clock went back, its time stays: no key expires early. It reports whether f follows the clock.
+func follow(f umbel.Filter) bool {
+	w, ok := f.(*window.Filter)
+	if !ok || w.Tick() == 0 {
+		return false
+	}
+	if now := ticks(w.Tick()); now > w.Now() {
+		_ = w.Advance(now) // it fails only if time goes back
+	}
+	return true
+}
+
+// ticks returns the number of ticks since 1970.
+func ticks(length time.Duration) uint64 {
+	return uint64(max(clock().UnixNano(), 0)) / uint64(length)
+}
+
+// followClock makes an empty window follow the system's clock from now on.
+func followClock(f umbel.Filter) {
+	if w, ok := f.(*window.Filter); ok {
+		w.SetTick(tick)
+		follow(w)
+	}
+}
+
+// clocked returns kind v, whose new filters follow the system's clock if length, the length of a tick, is not 0.
+func clocked(v umbel.Kind, length time.Duration) umbel.Kind {
+	if length == 0 {
+		return v
+	}
+	plain := v.New
+	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+		f, err := plain(g, ps)
+		if err == nil {
+			followClock(f)
+		}
+		return f, err
+	}
+	return v
+}
+
+// span is the time for which the keys of a window stay, and its time, in ticks.
 type span struct {
 	now   uint64
-	step  uint64 // length of a generation
-	steps uint64 // generations for which a key stays
+	step  uint64        // length of a generation
+	steps uint64        // generations for which a key stays
+	tick  time.Duration // 0 if a program chose unit and origin of the time
 }
 
 // windowSpan returns the span of a window by time, and false for another filter.
 func windowSpan(s umbel.State) (span, bool) {
-	return spanOf(s.Kind, s.Params.Uint)
+	w, ok := spanOf(s.Kind, s.Params.Uint)
+	w.tick = s.Tick
+	return w, ok
 }
 
 // spanOf is windowSpan for the kind and the parameters of a filter.
@@ -28,24 +80,31 @@ func spanOf(kind string, param func(name string) uint64) (span, bool) {
 	return w, kind == window.Name && w.step != 0
 }
 
-// unix reports whether the clock can be that of the system: it is in the years 2001 to 2286.
+// unix reports whether the time can be in seconds since 1970: it is in the years 2001 to 2286.
 func (w span) unix() bool { return w.now >= 1e9 && w.now < 1e10 }
 
 // words describes when keys expire, and the time.
 func (w span) words() string {
 	least, most := w.step*w.steps, w.step*(w.steps+1)
-	if !w.unix() {
+	if w.tick == 0 && w.unix() {
+		w.tick = time.Second
+	}
+	if w.tick == 0 {
 		return fmt.Sprintf("after %d to %d ticks; now %d", least, most, w.now)
 	}
-	return fmt.Sprintf("after %s to %s; now %s", seconds(least), seconds(most), time.Unix(int64(w.now), 0).Format(time.RFC3339))
+	now := "later than " + time.Unix(0, math.MaxInt64).Format(time.RFC3339)
+	if hi, ns := bits.Mul64(w.now, uint64(w.tick)); hi == 0 && ns <= math.MaxInt64 {
+		now = time.Unix(0, int64(ns)).Format(time.RFC3339)
+	}
+	return fmt.Sprintf("after %s to %s; now %s", duration(least, w.tick), duration(most, w.tick), now)
 }
 
-// seconds formats a number of seconds, without units that are zero: 1h instead of 1h0m0s.
-func seconds(n uint64) string {
-	if n > uint64(1<<63-1)/uint64(time.Second) {
-		return fmt.Sprintf("%d s", n)
+// duration formats a number of ticks, without units that are zero: 1h instead of 1h0m0s.
+func duration(ticks uint64, length time.Duration) string {
+	if ticks > math.MaxInt64/uint64(length) {
+		return fmt.Sprintf("%d ticks of %v", ticks, length)
 	}
-	s := (time.Duration(n) * time.Second).String()
+	s := (time.Duration(ticks) * length).String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
 	}
@@ -54,6 +113,3 @@ func seconds(n uint64) string {
 	}
 	return s
 }
-
-// unixNow returns the time in seconds since 1970.
-func unixNow() uint64 { return uint64(time.Now().Unix()) }

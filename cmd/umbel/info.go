@@ -30,8 +30,9 @@ the filter is, and where it was planned to be.
 For a delta it prints the IDs of base and result.
 
 A filter with parts has one line per part: number, kind, cells, keys, fill, rate and size. For a
-window it prints when a key expires after it was added. If the time of the window can be one in
-seconds since 1970, it is printed as a date; otherwise times are in ticks.
+window it prints when a key expires after it was added. A window that follows the system's clock is
+described at the present time; ID and sent size are those of the file. If the time of a window can be
+one in seconds since 1970, it is printed as a date; otherwise times are in ticks.
 
 For a filter on a node (--addr) it prints what the node knows without reading all cells, and
 when the filter expires. Estimates may lag behind by 1% of the keys.
@@ -139,34 +140,44 @@ func inspect(name string) (info, error) {
 	}
 	in := info{
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
-		Params: map[string]float{}, Arrays: []arrayInfo{}, Parts: partsOf(s, ""), Bytes: s.Bytes(), FileBytes: size,
-		ID: wire.Identify(s).String(), hasher: s.Hasher, params: s.Params, ownParts: len(s.Parts),
+		FileBytes: size, ID: wire.Identify(s).String(), hasher: s.Hasher,
 	}
-	if span, ok := windowSpan(s); ok {
-		in.expires = span.words()
-	}
-	for _, p := range s.Params {
-		in.Params[p.Name] = float(p.Value.Float())
-	}
-	for _, p := range s.Arrays {
-		in.Arrays = append(in.Arrays, arrayInfo{p.Len, max(p.Width, 1), p.Nonzero()})
-	}
-	in.Cells, in.Fill = cellsOf(s)
 	if in.Sent, err = packed(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
 	f, err := filter.All.Open(s)
-	if errors.Is(err, umbel.ErrKind) {
-		return in, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, umbel.ErrKind) {
 		return info{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if err == nil && follow(f) {
+		s = f.State() // at the present time
+	}
+	in.contents(s)
+	if err != nil {
+		return in, nil
 	}
 	in.Known = true
 	in.measure(f.Stats())
 	in.Planned = newPlannedInfo(s.Planned, float64(*in.FPRate))
 	in.curve = rateCurve(f, s.Kind, float64(in.Keys.Estimate), s.Planned.Keys)
 	return in, nil
+}
+
+// contents describes the parameters, arrays and parts of a state.
+func (in *info) contents(s umbel.State) {
+	in.params, in.Params = s.Params, map[string]float{}
+	for _, p := range s.Params {
+		in.Params[p.Name] = float(p.Value.Float())
+	}
+	in.Arrays = []arrayInfo{}
+	for _, p := range s.Arrays {
+		in.Arrays = append(in.Arrays, arrayInfo{p.Len, max(p.Width, 1), p.Nonzero()})
+	}
+	in.Parts, in.ownParts, in.Bytes = partsOf(s, ""), len(s.Parts), s.Bytes()
+	in.Cells, in.Fill = cellsOf(s)
+	if span, ok := windowSpan(s); ok {
+		in.expires = span.words()
+	}
 }
 
 func (in *info) measure(s umbel.Stats) {

@@ -50,6 +50,9 @@ Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random u
 given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
 redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexadecimal digits.
 
+In a filter of kind window old keys expire. With --window 1h it follows the system's clock, and verbs advance it
+before they add or query keys; with a number of ticks umbel advance sets its time.
+
 With --addr the filter is made on a node, with the name of -o, and with the node's hash unless
 --hash is given. Keys are added as they are read; if that fails, the filter is deleted. A pipe
 needs --keys or a size. With --allow-empty, /dev/null makes an empty filter. With --strict, a filter that is overfull is
@@ -61,6 +64,7 @@ const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o small.umb --m 320000 --k 2 keys.txt
   umbel make -o urls.umb --weights asked.log urls.txt
   umbel make -o tuesday.umb --like monday.umb tuesday.txt
+  umbel make -o hour.umb --kind window --window 1h --keys 1e6 --allow-empty /dev/null
   umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
 
 func makeCommand() *cobra.Command {
@@ -109,10 +113,13 @@ func makeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		order := build.Order{Kinds: filter.All, Kind: v, Goal: goal, Params: params, Memory: uint64(memory)}
+		order := build.Order{Kinds: filter.All, Kind: clocked(v, wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(memory)}
 		if t.node != nil {
 			if *like != "" {
 				return usageError(cmd, errors.New("--like can't be combined with --addr; make a file and upload it with umbel put"))
+			}
+			if wanted.Spec().Tick != 0 {
+				return usageError(cmd, errors.New("--window with a duration can't be combined with --addr, since a node doesn't read the clock for a filter; give seconds, such as --window 3600, and run umbel advance --now regularly"))
 			}
 			if *weights != "" {
 				return usageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
@@ -169,7 +176,7 @@ var errNoKeys = errors.New("no keys were read; nothing was written; to make an e
 
 // emptyLike returns the filter in a file without its keys.
 func emptyLike(file string) (umbel.Filter, error) {
-	f, _, err := container.Open(file, filter.All)
+	f, err := openFile(file)
 	if err != nil {
 		return nil, err
 	}

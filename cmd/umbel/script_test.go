@@ -35,7 +35,15 @@ import (
 
 var update = flag.Bool("update", false, "write the output that the scripts compare with")
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"umbel": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"umbel": mainAt}) }
+
+// mainAt is main with the time in the variable NOW, in seconds since 1970, if a script sets it.
+func mainAt() {
+	if now, err := strconv.ParseInt(os.Getenv("NOW"), 10, 64); err == nil {
+		clock = func() time.Time { return time.Unix(now, 0) }
+	}
+	main()
+}
 
 // The scripts in testdata are conversations with the command.
 func TestScripts(t *testing.T) {

@@ -73,7 +73,7 @@ func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
 	case !missing && wanted.Given():
 		return usageError(cmd, fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
 	case !missing:
-		s.filter, _, err = container.Open(s.file, filter.All)
+		s.filter, err = openFile(s.file)
 		return err
 	case !wanted.Given():
 		return usageError(cmd, fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
@@ -89,7 +89,7 @@ func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
 	if err := container.Fits("a filter of kind "+v.Name, forecast.Bytes); err != nil {
 		return err
 	}
-	s.filter, err = v.New(goal, params)
+	s.filter, err = clocked(v, wanted.Spec().Tick).New(goal, params)
 	s.changed = true
 	return err
 }
@@ -136,6 +136,7 @@ func (s *session) do(line string) error {
 	if err != nil || len(words) == 0 {
 		return err
 	}
+	follow(s.filter)
 	for _, c := range sessionCommands() {
 		for _, name := range c.names {
 			if name == words[0] {

@@ -33,10 +33,18 @@ func targetOf(cmd *cobra.Command) (target, error) {
 // open returns the filter in a file, or a copy of a node's filter.
 func (t target) open(name string) (umbel.Filter, error) {
 	if t.node == nil {
-		f, _, err := container.Open(name, filter.All)
-		return f, err
+		return openFile(name)
 	}
 	return t.fetch(name)
+}
+
+// openFile returns the filter in a file, at the present time if it follows the clock.
+func openFile(name string) (umbel.Filter, error) {
+	f, _, err := container.Open(name, filter.All)
+	if err == nil {
+		follow(f)
+	}
+	return f, err
 }
 
 // fetch returns a copy of a node's filter.
@@ -88,7 +96,7 @@ func (t target) change(name, output string, c change) (summary, error) {
 		return summary{}, err
 	}
 	defer lock.Close()
-	f, _, err := container.Open(name, filter.All)
+	f, err := openFile(name)
 	if err != nil {
 		return summary{}, err
 	}

@@ -99,10 +99,10 @@ func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
 		return nil, fmt.Errorf("the filter takes %v, more than --max-memory; give fewer --keys or a higher --fpr for a new state", quantity.Size(bytes))
 	}
 	var now func() uint64
-	if clock, err := s.clock(); err != nil {
+	if follows, err := s.followsClock(); err != nil {
 		return nil, err
-	} else if clock {
-		now = unixNow
+	} else if follows {
+		now = func() uint64 { return ticks(s.filter.State().Tick) }
 	}
 	s.seen = uniq.NewFilter(s.filter, now)
 	return s.seen, nil
@@ -136,6 +136,9 @@ func (s *uniqState) newFilter() (umbel.Filter, error) {
 		seconds := uint64((s.lasting + time.Second - 1) / time.Second)
 		params = umbel.Params{{Name: "window", Value: umbel.Uint(seconds)}}
 	}
+	if s.lasting > 0 {
+		kind = clocked(kind, tick)
+	}
 	forecast, err := kind.Plan(goal, params)
 	if err != nil {
 		return nil, err
@@ -165,17 +168,20 @@ func (s *uniqState) checkShape(cmd *cobra.Command) error {
 	return fmt.Errorf("%s was made with other --for, --fpr or --keys; leave them out, or use another --state", s.name)
 }
 
-// clock reports whether the time of the filter is the system's. The time of a filter that was made
-// otherwise may be in another unit; then only umbel advance sets it.
-func (s *uniqState) clock() (bool, error) {
+// followsClock reports whether the filter follows the system's clock. With --for it makes a window do so whose
+// time can be in seconds since 1970; that of another one may be in another unit, and only umbel advance sets it.
+func (s *uniqState) followsClock() (bool, error) {
 	span, ok := windowSpan(s.filter.State())
 	switch {
-	case !ok:
+	case !ok || span.tick == 0 && s.lasting == 0:
 		return false, nil
-	case s.lasting > 0 && span.now != 0 && !span.unix():
+	case span.tick != 0:
+		return true, nil
+	case span.now != 0 && !span.unix():
 		return false, fmt.Errorf("the time of %s is %d, and not that of the system's clock; use another --state", s.name, span.now)
 	}
-	return s.lasting > 0 || span.unix(), nil
+	followClock(s.filter)
+	return true, nil
 }
 
 // save writes the file if the filter has changed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -28,12 +29,25 @@ type Flags struct {
 type param struct {
 	doc   umbel.ParamDoc
 	value umbel.Number
+	tick  time.Duration // if the value was given as a duration
 	flag  *pflag.Flag
 }
 
 func (p *param) Set(s string) (err error) {
+	if d, isDuration := parseDuration(s); p.doc.Ticks && isDuration {
+		p.tick = time.Second
+		p.value = umbel.Uint(uint64((d + time.Second - 1) / time.Second))
+		return nil
+	}
+	p.tick = 0
 	p.value, err = parseParam(p.doc, s)
 	return err
+}
+
+// parseDuration parses a duration of at least one second. A number without unit is none.
+func parseDuration(s string) (time.Duration, bool) {
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= time.Second
 }
 
 func (p *param) String() string { return "" }
@@ -80,7 +94,11 @@ func (f *Flags) AddParams(flags *pflag.FlagSet, kinds umbel.Kinds) {
 		}
 	}
 	for _, p := range f.params {
-		p.flag = flags.VarPF(p, p.doc.Name, "", p.doc.Doc)
+		usage := p.doc.Doc
+		if p.doc.Ticks {
+			usage += "; a duration such as 1h makes the filter follow the system's clock"
+		}
+		p.flag = flags.VarPF(p, p.doc.Name, "", usage)
 		p.flag.Annotations = map[string][]string{FlagGroup: {"Of kind " + strings.Join(having[p.doc.Name], ", ")}}
 		f.added = append(f.added, p.flag)
 	}
@@ -112,6 +130,7 @@ func (f *Flags) Spec() Spec {
 	for _, p := range f.params {
 		if p.flag.Changed {
 			s.Params = append(s.Params, umbel.Param{Name: p.doc.Name, Value: p.value})
+			s.Tick = max(s.Tick, p.tick)
 		}
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -22,6 +23,9 @@ type Spec struct {
 	Hash   string     // "": the default hash
 	Seed   string     // hexadecimal; "": the default seed
 	Params umbel.Params
+	// Tick is the length of a tick of a filter that is to follow the clock, because a parameter was given as a
+	// duration; 0 otherwise.
+	Tick time.Duration
 }
 
 // Resolve returns the goal with a hasher, and with DefaultRate if it needs one. The hasher is h with

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -66,6 +67,34 @@ func TestNotations(t *testing.T) {
 	}
 	if got := f.Spec(); !f.Given() || !sameParams(got, want) || f.Kind != filter.All[0].Name {
 		t.Errorf("flags: %+v of kind %s, want %+v", got, f.Kind, want)
+	}
+}
+
+// TestDurations: a parameter in ticks may be a duration, and then ticks are seconds since 1970.
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]struct {
+		value uint64
+		tick  time.Duration
+	}{
+		"3600": {3600, 0}, "1h": {3600, time.Second}, "90s": {90, time.Second}, "1500ms": {2, time.Second}, "1k": {1000, 0},
+	} {
+		var f Flags
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.AddParams(flags, filter.All)
+		if err := flags.Parse([]string{"--window", text}); err != nil {
+			t.Fatal(err)
+		}
+		if s := f.Spec(); s.Params.Uint("window") != want.value || s.Tick != want.tick {
+			t.Errorf("%s: %d ticks of %v, want %d of %v", text, s.Params.Uint("window"), s.Tick, want.value, want.tick)
+		}
+	}
+	for _, arg := range []string{"--window=10ms", "--window=-1h", "--l=1h"} {
+		var f Flags
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.AddParams(flags, filter.All)
+		if err := flags.Parse([]string{arg}); err == nil {
+			t.Errorf("%s is accepted: %+v", arg, f.Spec())
+		}
 	}
 }
 

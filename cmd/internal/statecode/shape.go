@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -16,7 +17,8 @@ import (
 //	shape  kind: length, bytes | hasher | number of params | params | number of arrays | arrays
 //	       | number of parts | parts, each a shape
 //	hasher algorithm 1, with the highest bit if a seed of 16 follows, with the second highest if what
-//	       the filter was planned for follows: keys 8, rate 8
+//	       the filter was planned for follows: keys 8, rate 8; with the third highest if the length of a
+//	       tick follows: nanoseconds 8
 //	param  name: length, bytes | type 1: 0 whole, 1 float | value 8
 //	array  width 1 | cells
 //
@@ -25,6 +27,7 @@ import (
 const (
 	seeded  = 0x80
 	planned = 0x40
+	ticking = 0x20
 )
 
 // Append appends the shape of a state.
@@ -41,6 +44,10 @@ func Append(dst []byte, s *umbel.State) []byte {
 		dst[head] |= planned
 		dst = binary.LittleEndian.AppendUint64(dst, s.Planned.Keys)
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(s.Planned.FPRate))
+	}
+	if s.Tick != 0 {
+		dst[head] |= ticking
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Tick))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Params)))
 	for _, p := range s.Params {
@@ -86,7 +93,7 @@ func readPart(c *Cursor, l *wire.Limits, depth int) (s umbel.State) {
 	l.States--
 	s.Kind = c.Text()
 	alg := c.Byte()
-	s.Hasher.Alg = umbel.Alg(alg &^ (seeded | planned))
+	s.Hasher.Alg = umbel.Alg(alg &^ (seeded | planned | ticking))
 	if alg&seeded != 0 {
 		s.Hasher.Seed.Lo, s.Hasher.Seed.Hi = c.Uint64(), c.Uint64()
 	}
@@ -94,6 +101,11 @@ func readPart(c *Cursor, l *wire.Limits, depth int) (s umbel.State) {
 		s.Planned.Keys, s.Planned.FPRate = c.Uint64(), math.Float64frombits(c.Uint64())
 		if err := s.Planned.Check(); err != nil {
 			c.Fail("%v", err)
+		}
+	}
+	if alg&ticking != 0 {
+		if s.Tick = time.Duration(c.Uint64()); s.Tick <= 0 {
+			c.Fail("a tick of %d nanoseconds", s.Tick)
 		}
 	}
 	for range c.Small("params", math.MaxUint8) {
