@@ -155,6 +155,15 @@ type Counts struct {
 	Removed uint64 `json:"removed"`
 }
 
+// Index has paths of the server, for a person who looks at it first.
+type Index struct {
+	Filters string `json:"filters"`
+	Kinds   string `json:"kinds"`
+	Status  string `json:"status"`
+	Metrics string `json:"metrics"`
+	OpenAPI string `json:"openapi"`
+}
+
 // Page is a part of the list of all filters.
 type Page struct {
 	Filters []Brief `json:"filters"`

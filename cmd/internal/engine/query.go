@@ -126,6 +126,19 @@ func (f *Filter) Measured() umbel.Stats {
 	return f.Stats()
 }
 
+// LastMeasured returns the last measurement of a large filter, which may be old, and false if there is none. It
+// measures a small filter.
+func (f *Filter) LastMeasured() (umbel.Stats, bool) {
+	if f.Bytes() < measuredBytes {
+		return f.Stats(), true
+	}
+	m := f.extra().measured.Load()
+	if m == nil {
+		return umbel.Stats{}, false
+	}
+	return f.rated(m.stats), true
+}
+
 // measure is a measurement and the state of the filter when it was made.
 type measure struct {
 	stats   umbel.Stats

@@ -104,6 +104,9 @@ func New(o Options) http.Handler {
 	}
 	for _, r := range h.routes() {
 		h.mux.Handle(r.pattern, h.serveRoute(r))
+		if r.list {
+			h.mux.Handle(r.pattern+"/{$}", h.serveRoute(r))
+		}
 	}
 	return h
 }

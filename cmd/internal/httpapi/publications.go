@@ -14,7 +14,7 @@ import (
 // to the disk whenever it is requested.
 func publicationRoutes() []route {
 	return []route{
-		{pattern: "GET /v1/publications", serve: (*request).listPublications},
+		{pattern: "GET /v1/publications", list: true, serve: (*request).listPublications},
 		{pattern: "GET /v1/publications/{name}", right: access.Read, published: true, serve: (*request).showPublication},
 		{pattern: "POST /v1/publications/{name}", right: access.Admin, serve: (*request).publishNow},
 		{pattern: "GET /v1/publications/{name}/{record}", right: access.Read, published: true, serve: (*request).servePublication},

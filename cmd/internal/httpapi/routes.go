@@ -16,26 +16,28 @@ type route struct {
 	open  bool // needs no authentication
 	// published: right is not needed if the publication in the path is public.
 	published bool
+	list      bool // a slash at the end of the path makes no difference
 	serve     func(*request) error
 }
 
 // routes are all routes; openapi.json describes the same ones.
 func (h *handler) routes() []route {
 	rs := []route{
+		{pattern: "GET /{$}", serve: (*request).index},
 		{pattern: "GET /healthz", open: true, serve: (*request).alive},
 		{pattern: "GET /readyz", open: true, serve: (*request).ready},
 		{pattern: "GET /writable", open: true, serve: (*request).writable},
 		{pattern: "GET /openapi.json", open: true, serve: (*request).openAPI},
 		{pattern: "GET /metrics", right: access.Read, serve: (*request).serveMetrics},
 
-		{pattern: "GET /v1/kinds", serve: (*request).kinds},
+		{pattern: "GET /v1/kinds", list: true, serve: (*request).kinds},
 		{pattern: "POST /v1/plan", serve: (*request).plan},
 		{pattern: "GET /v1/status", right: access.Read, serve: (*request).nodeStatus},
 		{pattern: "GET /v1/backup", right: access.Admin, serve: (*request).serveBackup},
 		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*request).takeSnapshot},
 		{pattern: "POST /v1/acknowledge", right: access.Admin, serve: (*request).acknowledge},
 
-		{pattern: "GET /v1/filters", serve: (*request).list},
+		{pattern: "GET /v1/filters", list: true, serve: (*request).list},
 		{pattern: "GET /v1/filters/{name}", right: access.Read, serve: (*request).getFilter},
 		{pattern: "PUT /v1/filters/{name}", right: access.Add, serve: (*request).putFilter},
 		{pattern: "PATCH /v1/filters/{name}", right: access.Remove, serve: (*request).modify},

@@ -11,7 +11,7 @@ import (
 // filters the user may read.
 func subscriptionRoutes() []route {
 	return []route{
-		{pattern: "GET /v1/subscriptions", serve: (*request).listSubscriptions},
+		{pattern: "GET /v1/subscriptions", list: true, serve: (*request).listSubscriptions},
 		{pattern: "POST /v1/subscriptions/has", serve: (*request).findOwners},
 	}
 }

@@ -117,8 +117,14 @@ type request struct {
 	body   io.Reader
 }
 
+// errNoName is the error of a filter without a name, whose path would be that of the list.
+var errNoName = errors.New("the name of the filter is empty")
+
 // do sends a request. The response has a success status; the caller must close its body.
 func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
+	if req.path == api.FilterPath("") {
+		return nil, errNoName
+	}
 	target := c.Base.String() + req.path
 	if len(req.query) > 0 {
 		target += "?" + req.query.Encode()
