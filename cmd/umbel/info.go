@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -78,10 +79,19 @@ type arrayInfo struct {
 	Nonzero uint64 `json:"nonzero"`
 }
 
+// keysInfo is an estimated number of keys, in the form of a node's [api.Estimate].
 type keysInfo struct {
 	Estimate float `json:"estimate"`
 	Low      float `json:"low"`
 	High     float `json:"high"`
+}
+
+func keysOfStats(s umbel.Stats) keysInfo {
+	return keysInfo{float(s.Keys), float(s.Low), float(s.High)}
+}
+
+func nodeKeys(e api.Estimate) keysInfo {
+	return keysInfo{float(e.Estimate), float(e.Low), float(e.High)}
 }
 
 func infoCommand() *cobra.Command {
@@ -183,7 +193,8 @@ func (in *info) contents(s umbel.State) {
 func (in *info) measure(s umbel.Stats) {
 	rate := float(s.FPRate)
 	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, float(s.K), float(s.Fill), &rate
-	in.Keys = &keysInfo{float(s.Keys), float(s.Low), float(s.High)}
+	keys := keysOfStats(s)
+	in.Keys = &keys
 }
 
 func (in info) write(w io.Writer) error {

@@ -39,7 +39,7 @@ func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
 	out := nodeFilterInfo{
 		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]float{},
 		Parts: in.Parts, Cells: in.Cells, K: float(in.K), Fill: float(in.Fill), FPRate: float(in.FPRate), Planned: nodePlannedInfo(in.Planned), Bytes: in.Bytes,
-		Keys: keysInfo{float(in.Keys.Estimate), float(in.Keys.Low), float(in.Keys.High)},
+		Keys: nodeKeys(in.Keys),
 		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete,
 	}
 	for name, v := range in.Params {

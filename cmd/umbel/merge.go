@@ -167,22 +167,20 @@ func formNote(r merging.Result, form merging.Form) string {
 // setInfo is the estimated number of keys of a set, which may be that of a file.
 type setInfo struct {
 	File string `json:"file,omitempty"`
-	Keys float  `json:"keys"`
-	Low  float  `json:"low"`
-	High float  `json:"high"`
+	keysInfo
 }
 
 // nodeSetInfo is [newSetInfo] for the reply of a node.
 func nodeSetInfo(name string, s api.Estimate) setInfo {
-	return setInfo{name, float(s.Estimate), float(s.Low), float(s.High)}
+	return setInfo{name, nodeKeys(s)}
 }
 
 func newSetInfo(file string, e plan.Estimate) setInfo {
-	return setInfo{file, float(e.Value), float(e.Low), float(e.High)}
+	return setInfo{file, keysInfo{float(e.Value), float(e.Low), float(e.High)}}
 }
 
 func (s setInfo) row(t *table.Table, name string) {
-	t.Row(name, wholeKeys(float64(s.Keys)), wholeKeys(float64(s.Low)), wholeKeys(float64(s.High)))
+	t.Row(name, wholeKeys(float64(s.Estimate)), wholeKeys(float64(s.Low)), wholeKeys(float64(s.High)))
 }
 
 // estimateUnion prints the estimated number of distinct keys in all files.

@@ -97,7 +97,7 @@ func (s summary) overfull() string {
 	}
 	made := plannedInfo{Keys: s.Planned.Keys, FPRate: s.Planned.FPRate}
 	text := fmt.Sprintf("%s is overfull: it was made for %s, and its false-positive rate is %s", s.File, made.words(), percent(s.FPRate))
-	keys := float64(s.Keys)
+	keys := float64(s.Keys.Estimate)
 	if math.IsInf(keys, 0) || math.IsNaN(keys) {
 		return text + "; make it again with more --keys"
 	}

@@ -88,16 +88,14 @@ func newKeyJSON(key []byte) keyJSON {
 
 // summary is the result of a verb that writes a filter.
 type summary struct {
-	File   string `json:"file,omitempty"` // "": in memory only
-	Kind   string `json:"kind"`
-	Cells  uint64 `json:"cells"`
-	K      float  `json:"k"`
-	Bytes  uint64 `json:"bytes"`
-	Keys   float  `json:"keys"`
-	Low    float  `json:"low"`
-	High   float  `json:"high"`
-	Fill   float  `json:"fill"`
-	FPRate float  `json:"fpRate"`
+	File   string   `json:"file,omitempty"` // "": in memory only
+	Kind   string   `json:"kind"`
+	Cells  uint64   `json:"cells"`
+	K      float    `json:"k"`
+	Bytes  uint64   `json:"bytes"`
+	Keys   keysInfo `json:"keys"`
+	Fill   float    `json:"fill"`
+	FPRate float    `json:"fpRate"`
 	// Planned is what the filter was made for, if that is known.
 	Planned *plannedInfo `json:"planned,omitempty"`
 	Read    *uint64      `json:"read,omitempty"` // keys read
@@ -110,7 +108,7 @@ func summarize(file string, f umbel.Filter) summary {
 	s, state := f.Stats(), f.State()
 	return summary{
 		File: file, Kind: state.Kind, Planned: newPlannedInfo(state.Planned, s.FPRate), Cells: s.Cells, K: float(s.K), Bytes: s.Bytes,
-		Keys: float(s.Keys), Low: float(s.Low), High: float(s.High), Fill: float(s.Fill), FPRate: float(s.FPRate),
+		Keys: keysOfStats(s), Fill: float(s.Fill), FPRate: float(s.FPRate),
 	}
 }
 
@@ -118,7 +116,7 @@ func summarize(file string, f umbel.Filter) summary {
 func summaryOf(name string, in remote.Info) summary {
 	return summary{
 		File: name, Kind: in.Kind, Planned: nodePlannedInfo(in.Planned), Cells: in.Cells, K: float(in.K), Bytes: in.Bytes,
-		Keys: float(in.Keys.Estimate), Low: float(in.Keys.Low), High: float(in.Keys.High), Fill: float(in.Fill), FPRate: float(in.FPRate),
+		Keys: nodeKeys(in.Keys), Fill: float(in.Fill), FPRate: float(in.FPRate),
 	}
 }
 
@@ -136,7 +134,7 @@ func (s summary) write(w io.Writer, done string) error {
 		done = s.File + ": " + done
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s filter of %v cells, k %.4g, %v; about %s keys; false-positive rate %s\n",
-		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)))
+		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys.Estimate)), rateOf(float64(s.FPRate)))
 	return err
 }
 

@@ -26,7 +26,7 @@ divisor, if there is one close to both. Filters of kind bloom, counting and fold
 with different k, are compared without folding.`
 
 const intersectExample = `  umbel intersect monday.umb tuesday.umb
-  umbel intersect --json a.umb b.umb | jq .both.keys`
+  umbel intersect --json a.umb b.umb | jq .both.estimate`
 
 // intersection is the result of umbel intersect.
 type intersection struct {
