@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/umbel-filters/umbel/cells"
 )
@@ -23,10 +22,10 @@ type State struct {
 	// Planned is what the filter was made for. It describes the filter and is not part of its
 	// contents: Equal and IDs ignore it, and it is kept for a whole filter only, not for parts.
 	Planned Planned
-	// Tick is the length of a tick of the filter's time (see [Advancer]) if ticks are counted from
-	// 1970-01-01T00:00:00Z, and 0 if the program chose their unit and origin itself. It describes the
-	// filter in the same way as Planned.
-	Tick time.Duration
+	// Tick is the length of a tick of the filter's time (see [Advancer]), in nanoseconds up to 2^63-1, if ticks
+	// are counted from 1970-01-01T00:00:00Z. It is 0 if the program chose their unit and origin itself. It
+	// describes the filter in the same way as Planned.
+	Tick uint64
 }
 
 // Clone returns a copy of s that shares no memory with it.
@@ -64,7 +63,7 @@ func (s State) Bytes() uint64 {
 
 // Check returns an error wrapping [ErrCorrupt] if s cannot be the state of a filter of any
 // kind: if it has an invalid name or hasher, a float that is not finite, a malformed array,
-// parts nested deeper than [MaxDepth], a [Planned] out of range, or a negative Tick.
+// parts nested deeper than [MaxDepth], a [Planned] out of range, or a Tick above 2^63-1.
 func (s State) Check() error { return s.check(MaxDepth) }
 
 func (s State) check(depth int) error {
@@ -98,8 +97,8 @@ func (s State) check(depth int) error {
 			return fmt.Errorf("part %d: %w", i, err)
 		}
 	}
-	if s.Tick < 0 {
-		return fmt.Errorf("umbel: a tick of %v, want at least 0: %w", s.Tick, ErrCorrupt)
+	if s.Tick > math.MaxInt64 {
+		return fmt.Errorf("umbel: a tick of %d nanoseconds, want at most 2^63-1: %w", s.Tick, ErrCorrupt)
 	}
 	return s.Planned.Check()
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -228,7 +227,7 @@ func (l lostSeeker) Seek(offset int64, whence int) (int64, error) {
 func TestNotes(t *testing.T) {
 	s := wiretest.Sample(t)
 	plain, id := mustAppend(t, s), wire.Identify(s)
-	s.Planned, s.Tick = umbel.Planned{Keys: 1000, FPRate: 0.01}, time.Second
+	s.Planned, s.Tick = umbel.Planned{Keys: 1000, FPRate: 0.01}, 1e9
 	b := mustAppend(t, s)
 	if end := len(plain) - 4; !bytes.Equal(b[8:end], plain[8:end]) || b[7] != 2 || plain[7] != 1 {
 		t.Errorf("with notes it is % x, without % x", b, plain)

@@ -24,7 +24,7 @@ func follow(f umbel.Filter) bool {
 	if !ok || w.Tick() == 0 {
 		return false
 	}
-	if now := ticks(w.Tick()); now > w.Now() {
+	if now := ticks(time.Duration(w.Tick())); now > w.Now() {
 		_ = w.Advance(now) // it fails only if time goes back
 	}
 	return true
@@ -38,7 +38,7 @@ func ticks(length time.Duration) uint64 {
 // followClock makes an empty window follow the system's clock from now on.
 func followClock(f umbel.Filter) {
 	if w, ok := f.(*window.Filter); ok {
-		w.SetTick(tick)
+		w.SetTick(uint64(tick))
 		follow(w)
 	}
 }
@@ -70,7 +70,7 @@ type span struct {
 // windowSpan returns the span of a window by time, and false for another filter.
 func windowSpan(s umbel.State) (span, bool) {
 	w, ok := spanOf(s.Kind, s.Params.Uint)
-	w.tick = s.Tick
+	w.tick = time.Duration(s.Tick)
 	return w, ok
 }
 

@@ -102,7 +102,7 @@ func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
 	if follows, err := s.followsClock(); err != nil {
 		return nil, err
 	} else if follows {
-		now = func() uint64 { return ticks(s.filter.State().Tick) }
+		now = func() uint64 { return ticks(time.Duration(s.filter.State().Tick)) }
 	}
 	s.seen = uniq.NewFilter(s.filter, now)
 	return s.seen, nil

@@ -3,7 +3,7 @@ package window
 import (
 	"errors"
 	"fmt"
-	"time"
+	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -33,17 +33,17 @@ func (f *Filter) Advance(to uint64) error {
 // ended, at most 2^62: see spec/kinds/window.md.
 func (f *Filter) Now() uint64 { return f.now }
 
-// Tick returns the length of a tick if they are counted from 1970-01-01T00:00:00Z, so that a program can
-// advance the filter to the present, and 0 if the caller of Advance chose unit and origin.
-func (f *Filter) Tick() time.Duration { return f.tick }
+// Tick returns the length of a tick in nanoseconds if they are counted from 1970-01-01T00:00:00Z, so that a
+// program can advance the filter to the present, and 0 if the caller of Advance chose unit and origin.
+func (f *Filter) Tick() uint64 { return f.tick }
 
-// SetTick sets what Tick returns; 0 means that unit and origin are unknown. It changes neither cells, time nor
-// ID. SetTick panics if d is negative, or above 0 in a filter by keys.
-func (f *Filter) SetTick(d time.Duration) {
-	if d < 0 || d > 0 && f.shape.byKeys() {
-		panic("umbel: SetTick of a negative duration, or of a window by keys")
+// SetTick sets what Tick returns, at most 2^63-1; 0 means that unit and origin are unknown. It changes neither
+// cells, time nor ID. SetTick panics if ns is larger, or above 0 in a filter by keys.
+func (f *Filter) SetTick(ns uint64) {
+	if ns > math.MaxInt64 || ns > 0 && f.shape.byKeys() {
+		panic("umbel: SetTick of more than 2^63-1 nanoseconds, or of a window by keys")
 	}
-	f.tick = d
+	f.tick = ns
 }
 
 // shift begins the given number of generations: it clears as many slices after the newest
@@ -135,11 +135,11 @@ func (f *Filter) Merge(s umbel.State) error {
 }
 
 // tickWords describes the ticks of a filter.
-func tickWords(d time.Duration) string {
-	if d == 0 {
+func tickWords(ns uint64) string {
+	if ns == 0 {
 		return "numbers that a program chose"
 	}
-	return fmt.Sprintf("of %v since 1970", d)
+	return fmt.Sprintf("of %d ns since 1970", ns)
 }
 
 // onesOf counts the nonzero cells of the slice with the given age.

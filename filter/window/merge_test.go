@@ -3,7 +3,6 @@ package window_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -55,8 +54,9 @@ func TestMergeOfClocks(t *testing.T) {
 // filters whose times have other meanings do not merge.
 func TestTick(t *testing.T) {
 	s := window.Shape{Slice: 320, K: 4, L: 6, Limit: 30, Ticks: 10}
+	const second = 1e9 // in nanoseconds
 	f, plain := mustNew(t, s), mustNew(t, s)
-	f.SetTick(time.Second)
+	f.SetTick(second)
 	b, err := f.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -67,19 +67,19 @@ func TestTick(t *testing.T) {
 	}
 	f.Clear()
 	for name, g := range map[string]*window.Filter{"container": &read, "Clone": f.Clone(), "Clear": f} {
-		if g.Tick() != time.Second || !g.Equal(plain) {
-			t.Errorf("%s: a tick of %v, want 1s, and a state equal to that without", name, g.Tick())
+		if g.Tick() != second || !g.Equal(plain) {
+			t.Errorf("%s: a tick of %d ns, want 1 s, and a state equal to that without", name, g.Tick())
 		}
 	}
-	if err := f.Merge(read.State()); err != nil || f.Tick() != time.Second {
-		t.Errorf("Merge: %v, a tick of %v", err, f.Tick())
+	if err := f.Merge(read.State()); err != nil || f.Tick() != second {
+		t.Errorf("Merge: %v, a tick of %d ns", err, f.Tick())
 	}
 	if err := f.Merge(plain.State()); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("Merge with a filter whose time is of a program: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
 	s.Ticks = 0
 	byKeys := mustNew(t, s).State()
-	byKeys.Tick = time.Second
+	byKeys.Tick = second
 	if g, err := window.Open(byKeys); err != nil || g.Tick() != 0 {
 		t.Errorf("Open of a window by keys: %v, want no tick", err)
 	}

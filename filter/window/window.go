@@ -13,8 +13,6 @@
 package window
 
 import (
-	"time"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/probe"
@@ -30,7 +28,7 @@ type Filter struct {
 	now     uint64        // the time of the last Advance; by keys, generations so far
 	ones    uint64        // bits of the newest slice
 	planned umbel.Planned
-	tick    time.Duration // see umbel.State.Tick
+	tick    uint64 // see umbel.State.Tick
 }
 
 // Add adds d to the newest generation and reports whether a bit changed. It returns false

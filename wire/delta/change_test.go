@@ -3,7 +3,6 @@ package delta_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -48,7 +47,7 @@ func TestNotes(t *testing.T) {
 	result := base.Clone()
 	result.Arrays[0].SetBit(3)
 	base.Planned, result.Planned = umbel.Planned{Keys: 1000, FPRate: 0.01}, umbel.Planned{Keys: 7, FPRate: 0.5}
-	base.Tick = time.Second
+	base.Tick = 1e9
 	d, err := delta.Append(nil, base, result)
 	if err != nil {
 		t.Fatal(err)

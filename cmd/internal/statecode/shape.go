@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -47,7 +46,7 @@ func Append(dst []byte, s *umbel.State) []byte {
 	}
 	if s.Tick != 0 {
 		dst[head] |= ticking
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Tick))
+		dst = binary.LittleEndian.AppendUint64(dst, s.Tick)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Params)))
 	for _, p := range s.Params {
@@ -104,7 +103,7 @@ func readPart(c *Cursor, l *wire.Limits, depth int) (s umbel.State) {
 		}
 	}
 	if alg&ticking != 0 {
-		if s.Tick = time.Duration(c.Uint64()); s.Tick <= 0 {
+		if s.Tick = c.Uint64(); s.Tick == 0 || s.Tick > math.MaxInt64 {
 			c.Fail("a tick of %d nanoseconds", s.Tick)
 		}
 	}

@@ -3,7 +3,6 @@ package statecode
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -14,7 +13,7 @@ func TestShapeKeepsNotes(t *testing.T) {
 	for _, s := range []umbel.State{
 		{Kind: "a"},
 		{Kind: "a", Planned: umbel.Planned{Keys: 7, FPRate: 0.01}},
-		{Kind: "a", Tick: time.Second, Hasher: umbel.Hasher{Seed: umbel.Seed{Lo: 1}}},
+		{Kind: "a", Tick: 1e9, Hasher: umbel.Hasher{Seed: umbel.Seed{Lo: 1}}},
 		{Kind: "a", Tick: 1<<63 - 1, Planned: umbel.Planned{Keys: 7, FPRate: 0.01}},
 	} {
 		b := Append(nil, &s)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -55,7 +54,7 @@ func (w *Writer) notes(s umbel.State) {
 	if s.Tick != 0 {
 		w.Buf[number]++
 		w.Buf = append(w.Buf, noteTick, tickBytes)
-		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, uint64(s.Tick))
+		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, s.Tick)
 	}
 }
 
@@ -124,6 +123,6 @@ func readTick(s *umbel.State, b []byte) error {
 	if ns == 0 || ns > math.MaxInt64 {
 		return fmt.Errorf("a tick of %d nanoseconds, want 1 to 2^63-1: %w", ns, umbel.ErrCorrupt)
 	}
-	s.Tick = time.Duration(ns)
+	s.Tick = ns
 	return nil
 }

@@ -65,7 +65,7 @@ func tick(s umbel.State) string {
 	if s.Tick == 0 {
 		return ""
 	}
-	return strconv.FormatInt(int64(s.Tick), 10)
+	return strconv.FormatUint(s.Tick, 10)
 }
 
 // containerVector is a vector of a container. expect is the form in the header, or the error if
