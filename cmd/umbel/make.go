@@ -23,7 +23,8 @@ import (
 const makeHelp = `Make a filter of the keys in the files, or on standard input.
 
 Two of --fpr, --keys and --bytes determine the size, or parameters of the kind such as --m and
---k. The default rate is 1%. Without --keys the different keys are counted: their digests are kept
+--k. The default rate is 1%. If --bytes are enough for a rate below 1e-9, the filter is made for that rate and
+has room for more keys, unless --fpr is given. Without --keys the different keys are counted: their digests are kept
 in memory up to an eighth of --memory, about 3 million keys unless given. If there are more, files
 are read twice, and the number is estimated with a standard error of 0.2%; the filter is made for
 0.8% more, and its rate is checked at the end. The keys of a pipe are then added to a filter of half
@@ -166,9 +167,18 @@ func makeCommand() *cobra.Command {
 			s.Fold = made.Fold
 			done += fmt.Sprintf(", folded by %d", made.Fold)
 		}
-		return s.print(cmd, done)
+		return s.print(cmd, done+s.room(flags.Changed("bytes") && !flags.Changed("fpr")))
 	}
 	return cmd
+}
+
+// room returns words about the keys for which a filter has room, if it was made for a size that is enough for
+// more keys than it has.
+func (s summary) room(sized bool) string {
+	if p := s.Planned; sized && p != nil && p.FPRate == spec.LeastRate {
+		return fmt.Sprintf("; the size is enough for %v keys at a rate of %s", quantity.Count(p.Keys), percent(p.FPRate))
+	}
+	return ""
 }
 
 // errNoKeys is the error of umbel make without keys, for example behind a command that failed.
@@ -238,7 +248,7 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	if err := settleOnNode(t.cmd, sum, func(failed error) error { return t.undo(name, failed) }); err != nil {
 		return err
 	}
-	return sum.print(t.cmd, quantity.Count(read).String()+" keys read")
+	return sum.print(t.cmd, quantity.Count(read).String()+" keys read"+sum.room(s.Goal.Bytes != 0))
 }
 
 // made seals a filter of a kind that is sealed, and returns its description.

@@ -162,6 +162,10 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	if len(offers) > first+1 {
 		words += fmt.Sprintf("\nThe difference is that in %s. umbel kinds describes the kinds.", open)
 	}
+	if g.Keys != 0 && g.Bytes != 0 && best.Keys > g.Keys {
+		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this rate, see\numbel plan -n %d --fpr %g.",
+			percent(spec.LeastRate), quantity.Count(g.Keys), g.Keys, spec.LeastRate)
+	}
 	_, err := fmt.Fprintf(w, "\n%s\n", words)
 	return err
 }
@@ -210,6 +214,9 @@ func differs(ratio float64) string {
 func inWords(p float64) string {
 	if p > 0.5 {
 		return "most other keys are false positives"
+	}
+	if p < 1e-18 {
+		return "the false-positive rate is " + rateOf(p)
 	}
 	return "one in " + quantity.Count(math.Round(1/p)).String() + " other keys is a false positive"
 }

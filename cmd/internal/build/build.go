@@ -85,8 +85,14 @@ func (o Order) Sized(files []*os.File) (Order, bool, error) {
 	if err != nil {
 		return o, false, err
 	}
-	o.Goal.Keys = c.plan()
-	return o, true, rewind(files, again)
+	return o.withKeys(c.plan()), true, rewind(files, again)
+}
+
+// withKeys completes the order with the number of keys that were counted.
+func (o Order) withKeys(n uint64) Order {
+	o.Goal.Keys = n
+	o.Goal = spec.Complete(o.Kind, o.Goal, o.Params)
+	return o
 }
 
 // complete sets the rate to [spec.DefaultRate] if the order needs one. It returns false if the order is

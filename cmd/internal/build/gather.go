@@ -28,7 +28,7 @@ func (o Order) gather(files []*os.File, again []int64) (Result, error) {
 	if b := c.base.Load(); b != nil {
 		return b.finish(o, c.read)
 	}
-	o.Goal.Keys = c.plan()
+	o = o.withKeys(c.plan())
 	var made Result
 	if c.set != nil {
 		made, err = o.fill(c.pour)

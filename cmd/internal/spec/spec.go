@@ -17,6 +17,11 @@ import (
 // DefaultRate is the false-positive rate of filters for which none is specified.
 const DefaultRate = 0.01
 
+// LeastRate is the lowest false-positive rate of filters for which none is specified: memory for a lower one is
+// room for more keys. A query of a filter for 1e-50 would examine more than 160 cells, and 1 % more keys than
+// planned would more than double the rate.
+const LeastRate = 1e-9
+
 // Spec specifies a filter. The zero value specifies nothing.
 type Spec struct {
 	Goal   umbel.Goal // without hasher; may be incomplete
@@ -44,13 +49,22 @@ func (s Spec) Resolve(v umbel.Kind, h umbel.Hasher) (umbel.Goal, error) {
 }
 
 // Complete returns g with DefaultRate if only the number of keys is given, unless the parameters determine
-// the filter.
+// the filter. If keys and bytes without a rate would be a filter with a lower rate than LeastRate, it returns
+// the goal of a filter of these bytes with LeastRate, which has room for more keys.
 func Complete(v umbel.Kind, g umbel.Goal, ps umbel.Params) umbel.Goal {
-	if g.Keys == 0 || g.FPRate != 0 || g.Bytes != 0 {
+	if g.Keys == 0 || g.FPRate != 0 {
 		return g
 	}
-	if _, err := v.Plan(g, ps); err != nil {
+	forecast, err := v.Plan(g, ps)
+	switch {
+	case g.Bytes == 0 && err != nil:
 		g.FPRate = DefaultRate
+	case g.Bytes != 0 && err == nil && forecast.FPRate < LeastRate && forecast.Bytes > g.Bytes/2: // others need less memory
+		room := g
+		room.Keys, room.FPRate = 0, LeastRate
+		if more, err := v.Plan(room, ps); err == nil && more.Keys > g.Keys {
+			return room
+		}
 	}
 	return g
 }

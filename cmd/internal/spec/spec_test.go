@@ -191,3 +191,33 @@ func TestWordsAndParameters(t *testing.T) {
 		}
 	}
 }
+
+// Memory for a rate below LeastRate is room for more keys, unless a rate is given. Kinds that do not use all
+// of it keep their plan.
+func TestLeastRate(t *testing.T) {
+	goal := umbel.Goal{Keys: 2000, Bytes: 64 << 10}
+	for _, v := range filter.All {
+		before, err := v.Plan(goal, nil)
+		if err != nil {
+			continue
+		}
+		after, err := v.Plan(Complete(v, goal, nil), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		switch lower := before.FPRate < LeastRate && before.Bytes > goal.Bytes/2; {
+		case !lower && after != before:
+			t.Errorf("%s: plan %+v, want %+v", v.Name, after, before)
+		case lower && (after.Keys <= goal.Keys || after.FPRate > LeastRate || after.K >= before.K && before.K > 40 || after.Bytes > goal.Bytes):
+			t.Errorf("%s: plan %+v instead of %+v, want more keys at %v", v.Name, after, before, LeastRate)
+		}
+	}
+	v := kind(t, "bloom")
+	for _, g := range []umbel.Goal{
+		{Keys: 2000, Bytes: 64 << 10, FPRate: 1e-30}, {Bytes: 64 << 10, FPRate: 1e-30}, {Keys: 20_000, Bytes: 64 << 10}, {Keys: 2000, Bytes: 8},
+	} {
+		if got := Complete(v, g, nil); got != g {
+			t.Errorf("%+v becomes %+v", g, got)
+		}
+	}
+}
