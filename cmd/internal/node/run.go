@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
 
 // ErrForced is returned by Run after a second signal.
@@ -42,7 +46,7 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		case <-starting.Done():
 		}
 	}()
-	n, err := Start(starting, c, log, level)
+	n, err := start(starting, c, log, level, oplog.Open)
 	cancel()
 	if errors.Is(err, context.Canceled) {
 		return nil // cancelled by a signal
@@ -50,8 +54,10 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	if err != nil {
 		return err
 	}
-	if term.IsTerminal(int(os.Stderr.Fd())) {
+	if c.LogFormat == "auto" && term.IsTerminal(int(os.Stderr.Fd())) {
 		welcome(os.Stderr, n)
+	} else {
+		n.logReady()
 	}
 	notify("READY=1")
 	n.tasks.Go(n.watchdog)
@@ -108,33 +114,74 @@ func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
 	return slog.New(eventHandler{slog.NewJSONHandler(to, o)})
 }
 
-// welcome prints what to try next. It is for a person at a terminal.
+// welcome prints where the node serves and what to try next. For a person at a terminal it takes the place of
+// the message "ready".
 func welcome(w io.Writer, n *Node) {
-	if n.config.Replica {
-		fmt.Fprintln(w, "\nThe replica is ready. Try in another terminal:")
-		for _, p := range n.following.List() {
-			if a := n.RESP(); a != nil {
-				_, port, _ := net.SplitHostPort(a.String())
-				fmt.Fprintf(w, "  redis-cli -p %s BF.EXISTS %s KEY\n", port, p.Filter)
-			}
-		}
-		fmt.Fprintf(w, "  umbel peers\nThe versions are kept in %s. ^C stops the replica.\n\n", n.config.Cache)
-		return
+	c := n.config
+	t := table.New("", "")
+	scheme := "http://"
+	if n.tls != nil {
+		scheme = "https://"
 	}
-	fmt.Fprintln(w, "\numbel is ready. Try in another terminal:")
-	if a := n.RESP(); a != nil {
-		_, port, _ := net.SplitHostPort(a.String())
-		fmt.Fprintf(w, "  redis-cli -p %s BF.ADD users alice\n  redis-cli -p %s BF.EXISTS users alice\n", port, port)
-	}
+	web := ""
 	if a := n.HTTP(); a != nil {
-		_, port, _ := net.SplitHostPort(a.String())
-		scheme := "http"
-		if n.tls != nil {
-			scheme = "https"
-		}
-		fmt.Fprintf(w, "  umbel list --addr %s://localhost:%s\n  curl %s://localhost:%s/v1/filters\n", scheme, port, scheme, port)
+		web = scheme + reachable(a)
+		t.Row("  HTTP, also for browsers", web+"/")
 	}
-	fmt.Fprintf(w, "The filters are stored in %s. ^C stops the node.\n\n", n.config.Data)
+	if a := n.RESP(); a != nil {
+		t.Row("  Redis clients", reachable(a))
+	}
+	if a := n.Unix(); a != nil {
+		t.Row("  Redis clients", a.String())
+	}
+	if a := n.Metrics(); a != nil {
+		t.Row("  metrics", scheme+reachable(a)+"/metrics")
+	}
+	if c.Replica {
+		fmt.Fprintln(w, "\nThe replica is ready.")
+		t.Row("  versions", c.Cache)
+	} else {
+		fmt.Fprintf(w, "\numbel is ready with %v filters of %v.\n", quantity.Count(n.found.Filters), quantity.Size(n.found.Bytes))
+		t.Row("  data", fmt.Sprintf("%s, durability %s", c.Data, c.Durability))
+	}
+	_, _ = t.WriteTo(w)
+	fmt.Fprintln(w, "Try in another terminal:")
+	if a := n.RESP(); a != nil {
+		for _, command := range n.firstCommands() {
+			_, port, _ := net.SplitHostPort(a.String())
+			fmt.Fprintf(w, "  redis-cli -p %s %s\n", port, command)
+		}
+	}
+	if c.Replica {
+		fmt.Fprintln(w, "  umbel peers")
+	} else if web != "" {
+		fmt.Fprintf(w, "  umbel list --addr %s\n  curl %s/v1/filters\n", web, web)
+	}
+	fmt.Fprint(w, "^C stops the node.\n\n")
+}
+
+// firstCommands are commands of Redis clients to try.
+func (n *Node) firstCommands() (commands []string) {
+	if !n.config.Replica {
+		return []string{"BF.ADD users alice", "BF.EXISTS users alice"}
+	}
+	for _, p := range n.following.List() {
+		commands = append(commands, "BF.EXISTS "+p.Filter+" KEY")
+	}
+	return commands
+}
+
+// reachable returns an address by which clients of this machine reach a listener: localhost if it listens on all
+// addresses.
+func reachable(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	if ip := net.ParseIP(host); ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // durationText makes durations text in all formats, for example 1.5s: in JSON they were nanoseconds.
