@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/filter/window"
 )
 
@@ -69,34 +70,48 @@ type span struct {
 
 // windowSpan returns the span of a window by time, and false for another filter.
 func windowSpan(s umbel.State) (span, bool) {
-	w, ok := spanOf(s.Kind, s.Params.Uint)
-	w.tick = time.Duration(s.Tick)
-	return w, ok
+	w := span{now: s.Params.Uint("now"), step: s.Params.Uint("ticks"), steps: s.Params.Uint("l"), tick: time.Duration(s.Tick)}
+	return w, s.Kind == window.Name && w.step != 0
 }
 
-// spanOf is windowSpan for the kind and the parameters of a filter.
-func spanOf(kind string, param func(name string) uint64) (span, bool) {
-	w := span{now: param("now"), step: param("ticks"), steps: param("l")}
-	return w, kind == window.Name && w.step != 0
+// nodeSpan is windowSpan for the reply of a node.
+func nodeSpan(w *api.Window) (span, bool) {
+	if w == nil {
+		return span{}, false
+	}
+	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos)}, true
 }
 
 // unix reports whether the time can be in seconds since 1970: it is in the years 2001 to 2286.
 func (w span) unix() bool { return w.now >= 1e9 && w.now < 1e10 }
 
+// length returns the length of a tick, 0 if it is unknown.
+func (w span) length() time.Duration {
+	if w.tick == 0 && w.unix() {
+		return time.Second
+	}
+	return w.tick
+}
+
+// after describes when keys expire.
+func (w span) after() string {
+	least, most := w.step*w.steps, w.step*(w.steps+1)
+	if w.length() == 0 {
+		return fmt.Sprintf("after %d to %d ticks", least, most)
+	}
+	return fmt.Sprintf("after %s to %s", duration(least, w.length()), duration(most, w.length()))
+}
+
 // words describes when keys expire, and the time.
 func (w span) words() string {
-	least, most := w.step*w.steps, w.step*(w.steps+1)
-	if w.tick == 0 && w.unix() {
-		w.tick = time.Second
-	}
-	if w.tick == 0 {
-		return fmt.Sprintf("after %d to %d ticks; now %d", least, most, w.now)
+	if w.length() == 0 {
+		return fmt.Sprintf("%s; now %d", w.after(), w.now)
 	}
 	now := "later than " + time.Unix(0, math.MaxInt64).Format(time.RFC3339)
-	if hi, ns := bits.Mul64(w.now, uint64(w.tick)); hi == 0 && ns <= math.MaxInt64 {
+	if hi, ns := bits.Mul64(w.now, uint64(w.length())); hi == 0 && ns <= math.MaxInt64 {
 		now = time.Unix(0, int64(ns)).Format(time.RFC3339)
 	}
-	return fmt.Sprintf("after %s to %s; now %s", duration(least, w.tick), duration(most, w.tick), now)
+	return w.after() + "; now " + now
 }
 
 // duration formats a number of ticks, without units that are zero: 1h instead of 1h0m0s.

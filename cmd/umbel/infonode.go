@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
@@ -33,6 +34,7 @@ type nodeFilterInfo struct {
 	Can        []string         `json:"can"`
 	Expires    *time.Time       `json:"expires"` // null for never
 	Incomplete string           `json:"incomplete,omitempty"`
+	Window     *api.Window      `json:"window,omitempty"`
 }
 
 func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
@@ -40,7 +42,7 @@ func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
 		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]float{},
 		Parts: in.Parts, Cells: in.Cells, K: float(in.K), Fill: float(in.Fill), FPRate: float(in.FPRate), Planned: nodePlannedInfo(in.Planned), Bytes: in.Bytes,
 		Keys: nodeKeys(in.Keys),
-		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete,
+		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete, Window: in.Window,
 	}
 	for name, v := range in.Params {
 		out.Params[name] = float(v)
@@ -62,7 +64,7 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 		t.Row(label, line)
 		label = ""
 	}
-	if span, ok := spanOf(in.Kind, func(name string) uint64 { return uint64(in.Params[name]) }); ok {
+	if span, ok := nodeSpan(in.Window); ok {
 		t.Row("keys expire", span.words())
 	}
 	t.Row("cells", quantity.Count(in.Cells).String())

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -22,6 +23,8 @@ names begin with it. Without --addr it uses the node at 127.0.0.1:8780.
 
 Planned is the false-positive rate that a filter was made for, and the number of keys. A filter is
 overfull if its rate, when the node last measured it, was more than twice that rate.
+
+The keys of a window expire after a time, which is printed as by umbel info.
 
 Queries of an incomplete filter return true for every key. It is being loaded, or data of it was
 lost; a filter that lost data must be deleted and created again.
@@ -41,6 +44,7 @@ type listedFilter struct {
 	Planned    *plannedInfo `json:"planned,omitempty"`
 	Expires    *time.Time   `json:"expires"` // null for never
 	Incomplete string       `json:"incomplete,omitempty"`
+	Window     *api.Window  `json:"window,omitempty"` // when keys expire
 }
 
 func listCommand() *cobra.Command {
@@ -76,7 +80,7 @@ func printList(cmd *cobra.Command, all []remote.Brief) error {
 		return writeList(cmd.OutOrStdout(), all)
 	}
 	for _, b := range all {
-		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Planned: nodePlannedInfo(b.Planned), Expires: b.Expires, Incomplete: b.Incomplete}
+		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Planned: nodePlannedInfo(b.Planned), Expires: b.Expires, Incomplete: b.Incomplete, Window: b.Window}
 		if !utf8.ValidString(b.Name) {
 			l.Name, l.NameBase64 = "", base64.StdEncoding.EncodeToString([]byte(b.Name))
 		}
@@ -91,20 +95,26 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	if len(all) == 0 {
 		return nil
 	}
-	header := []string{"Filter", "Kind", " Size", "Planned", "Expires", ""}
+	header := []string{"Filter", "Kind", " Size", "Planned", "Expires", "", ""}
+	if slices.ContainsFunc(all, func(b remote.Brief) bool { return b.Window != nil }) {
+		header[5] = "Keys expire"
+	}
 	if slices.ContainsFunc(all, func(b remote.Brief) bool { return b.Incomplete != "" }) {
-		header[5] = "Incomplete"
+		header[6] = "Incomplete"
 	}
 	t := table.New(header...)
 	for _, b := range all {
-		planned, expires := "", ""
+		planned, expires, keys := "", "", ""
 		if p := nodePlannedInfo(b.Planned); p != nil {
 			planned = p.words()
 		}
 		if b.Expires != nil {
 			expires = b.Expires.Format(time.RFC3339)
 		}
-		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, b.Incomplete)
+		if span, ok := nodeSpan(b.Window); ok {
+			keys = span.after()
+		}
+		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keys, b.Incomplete)
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -104,6 +104,18 @@ type Brief struct {
 	Expires    *time.Time `json:"expires,omitempty"`
 	Incomplete string     `json:"incomplete,omitempty"` // loading or lost; every query returns true
 	Planned    *Planned   `json:"planned,omitempty"`    // absent if unknown
+	Window     *Window    `json:"window,omitempty"`     // of a filter whose keys expire by time
+}
+
+// Window is when the keys of a filter expire, in ticks of its time: after between Generations and Generations + 1
+// times Ticks.
+type Window struct {
+	Now         uint64 `json:"now"`
+	Ticks       uint64 `json:"ticks"` // of a generation
+	Generations uint64 `json:"generations"`
+	// TickNanos is the length of a tick in nanoseconds, if Now follows the system's clock; 0 if a program chose the
+	// unit and the origin of the time.
+	TickNanos int64 `json:"tickNanos,omitempty"`
 }
 
 // Planned is what a filter was made for, compared with its last measurement.

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/filter/window"
 )
 
 func newBrief(f *engine.Filter) api.Brief {
@@ -23,7 +24,19 @@ func newBrief(f *engine.Filter) api.Brief {
 		t := time.UnixMilli(at).UTC()
 		b.Expires = &t
 	}
+	if b.Kind == window.Name {
+		_ = f.View(func(f umbel.Filter) { b.Window = windowOf(f.State()) }) // a deleted filter has none
+	}
 	return b
+}
+
+// windowOf returns when the keys of a window expire, nil if they do not expire by time.
+func windowOf(s umbel.State) *api.Window {
+	ticks := s.Params.Uint("ticks")
+	if ticks == 0 {
+		return nil
+	}
+	return &api.Window{Now: s.Params.Uint("now"), Ticks: ticks, Generations: s.Params.Uint("l"), TickNanos: int64(s.Tick)}
 }
 
 func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
