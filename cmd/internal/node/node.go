@@ -98,14 +98,8 @@ type openLog func(ctx context.Context, dir string, o oplog.Options) (oplog.Log, 
 // Start starts a server and returns when it accepts clients. It logs to log and sets level, which
 // may be nil. ctx applies only to the start. On an error nothing keeps running.
 func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar) (*Node, error) {
-	n, err := start(ctx, c, log, level, oplog.Open)
-	if err == nil {
-		n.logReady()
-	}
-	return n, err
+	return start(ctx, c, log, level, oplog.Open)
 }
-
-// start is Start without the message that the node is ready.
 
 func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar, open openLog) (_ *Node, err error) {
 	if err := c.Validate(); err != nil {

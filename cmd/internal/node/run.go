@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
@@ -46,7 +45,7 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		case <-starting.Done():
 		}
 	}()
-	n, err := start(starting, c, log, level, oplog.Open)
+	n, err := Start(starting, c, log, level)
 	cancel()
 	if errors.Is(err, context.Canceled) {
 		return nil // cancelled by a signal
