@@ -24,7 +24,10 @@ first has ended, except on Windows, where the keys of one of them are lost.
 
 With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
 that were added before an error stay. With -o NAME the keys are added to a copy. The rate is known
-after the keys are added: with --strict the exit code is 2, the keys stay, and a copy is deleted.`
+after the keys are added: with --strict the exit code is 2, the keys stay, and a copy is deleted.
+
+Without any key, for example behind a command that failed, nothing is written, and the exit code is 2, unless
+--allow-empty is given.`
 
 const addExample = `  umbel add words.umb more-words.txt
   echo umbelliferous | umbel add words.umb -o more.umb
@@ -40,6 +43,7 @@ func addCommand() *cobra.Command {
 	}
 	format := addFormatFlag(cmd)
 	addStrictFlag(cmd)
+	allowEmpty := addAllowEmptyFlag(cmd)
 	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		var read uint64
 		return change{
@@ -51,7 +55,9 @@ func addCommand() *cobra.Command {
 					defer closeFiles()
 					job, stop := newJob(cmd, f.State().Hasher, format(), files)
 					defer stop()
-					read, err = build.Add(f, job, files)
+					if read, err = build.Add(f, job, files); err == nil && read == 0 && !*allowEmpty {
+						err = noKeys(args[1:])
+					}
 					return f, err
 				},
 				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
@@ -62,6 +68,9 @@ func addCommand() *cobra.Command {
 					defer closeFiles()
 					batches, stop := readKeys(cmd, format(), files)
 					defer stop()
+					if !*allowEmpty {
+						batches = orError(batches, noKeys(args[1:]))
+					}
 					if read, err = addOnNode(ctx, n, name, batches); err != nil {
 						if read > 0 && name == args[0] {
 							err = fmt.Errorf("%w; at least %v keys were added before the error", err, quantity.Count(read))

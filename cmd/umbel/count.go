@@ -16,7 +16,8 @@ are read from the files of -f or from standard input. The count is never too low
 filter returns a false positive. If all counters of a key are at their maximum, the count is
 unknown.
 
-The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error. With -q
+The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error, and also if there are no
+keys, unless --allow-empty is given. With -q
 nothing is printed.`
 
 const countExample = `  umbel count visits.umb alice bob

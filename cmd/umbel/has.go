@@ -18,8 +18,9 @@ const hasHelp = `Query the filter in FILE for the keys, and print those that may
 KEY the keys are read from the files of -f or from standard input, and answered as they arrive. A
 FILE, KEY or KEYFILE of - is standard input.
 
-The exit code is 0 if all keys may be present, or there are none, 1 if some are absent, 3 if the filter of a
-replica is out of date, 2 on another error.
+The exit code is 0 if all keys may be present, 1 if some are absent, 3 if the filter of a replica is out of
+date, 2 on another error. Without any key, for example behind a command that failed, it is 2, unless
+--allow-empty is given.
 
 With -q nothing is printed, only the exit code is set. With --json one object is printed per key, present
 or absent; with --count one in total.`

@@ -139,6 +139,36 @@ func keyBatches(format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2
 	}
 }
 
+// addAllowEmptyFlag adds --allow-empty to a verb that otherwise reports that there are no keys, because a
+// command before it in a pipe may have failed.
+func addAllowEmptyFlag(cmd *cobra.Command) *bool {
+	return cmd.Flags().Bool("allow-empty", false, "accept that there are no keys")
+}
+
+// noKeys is the error of a verb that read no keys from files, or from standard input if there are none.
+func noKeys(files []string) error {
+	from := "standard input"
+	if len(files) > 0 && !slices.Equal(files, []string{"-"}) {
+		from = strings.Join(files, ", ")
+	}
+	return fmt.Errorf("no keys were read from %s; check the command or file that they come from, or give --allow-empty", from)
+}
+
+// orError yields batches, and err if there was no batch and no error.
+func orError(batches iter.Seq2[[][]byte, error], err error) iter.Seq2[[][]byte, error] {
+	return func(yield func([][]byte, error) bool) {
+		none := true
+		for list, failed := range batches {
+			if none = false; !yield(list, failed) {
+				return
+			}
+		}
+		if none && err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
 // standardInput returns the file of standard input. If it is a terminal, it prints how to end the keys.
 func standardInput(cmd *cobra.Command) *os.File {
 	f := cmd.InOrStdin().(*os.File)
@@ -150,9 +180,10 @@ func standardInput(cmd *cobra.Command) *os.File {
 
 // addKeyFlags adds -f and the flags of formats to a verb whose arguments are a filter and keys. The
 // function keysOf yields the keys: the arguments, those in the files of -f, or those on standard input
-// if there are neither or the argument is "-".
+// if there are neither or the argument is "-". Without any key it yields an error, unless --allow-empty is given.
 func addKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]byte, error], error), format func() keys.Format) {
 	names := cmd.Flags().StringArrayP("file", "f", nil, "read keys from `KEYFILE`; - is standard input")
+	allowEmpty := addAllowEmptyFlag(cmd)
 	format = addFormatFlag(cmd)
 	return func(args []string) (iter.Seq2[[][]byte, error], error) {
 		from, given := *names, args[1:]
@@ -175,9 +206,13 @@ func addKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]
 		if err != nil {
 			return nil, err
 		}
+		var none error
+		if !*allowEmpty {
+			none = noKeys(from)
+		}
 		return func(yield func([][]byte, error) bool) {
 			defer closeFiles()
-			keyBatches(format(), nil, readers(files)...)(yield)
+			orError(keyBatches(format(), nil, readers(files)...), none)(yield)
 		}, nil
 	}, format
 }

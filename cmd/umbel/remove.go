@@ -19,7 +19,8 @@ Keys that are absent are printed, and the exit code is then 1; the others are re
 nevertheless. Remove only keys that were added: to remove a false positive removes cells of
 other keys, which may then become absent.
 
-Only some kinds support this; umbel kinds lists them.`
+Without any key nothing is written, and the exit code is 2, unless --allow-empty is given. Only
+some kinds support this; umbel kinds lists them.`
 
 const removeExample = `  umbel remove sessions.umb ended.txt
   echo umbelliferous | umbel remove words.umb -o fewer.umb`
@@ -43,6 +44,7 @@ func removeCommand() *cobra.Command {
 	}
 	output := addOutputFlag(cmd, "`FILE` to write instead", outputFlag{inPlace: true})
 	format := addFormatFlag(cmd)
+	allowEmpty := addAllowEmptyFlag(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := targetOf(cmd)
@@ -55,14 +57,14 @@ func removeCommand() *cobra.Command {
 				if _, err := require[umbel.Remover](args[0], f, opRemove); err != nil {
 					return nil, err
 				}
-				return f, done.remove(cmd, local{args[0], f}, args, format())
+				return f, done.remove(cmd, local{args[0], f}, args, format(), *allowEmpty)
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 				f, _, err := n.Filter(ctx, name)
 				if err != nil {
 					return remote.Info{}, err
 				}
-				if err := done.remove(cmd, f, args, format()); err != nil {
+				if err := done.remove(cmd, f, args, format(), *allowEmpty); err != nil {
 					return remote.Info{}, err
 				}
 				return n.Info(ctx, name)
@@ -77,7 +79,7 @@ func removeCommand() *cobra.Command {
 }
 
 // remove removes the keys in the files, args[1:], from q.
-func (done *removal) remove(cmd *cobra.Command, q querier, args []string, format keys.Format) error {
+func (done *removal) remove(cmd *cobra.Command, q querier, args []string, format keys.Format, allowEmpty bool) error {
 	files, closeFiles, err := openKeysFor(cmd, args[0], args[1:])
 	if err != nil {
 		return err
@@ -85,6 +87,9 @@ func (done *removal) remove(cmd *cobra.Command, q querier, args []string, format
 	defer closeFiles()
 	batches, stop := readKeys(cmd, format, files)
 	defer stop()
+	if !allowEmpty {
+		batches = orError(batches, noKeys(args[1:]))
+	}
 	return q.Each(cmd.Context(), remote.Remove, batches, func(list [][]byte, ns []uint64) error {
 		for i, key := range list {
 			if ns[i] == 1 {
