@@ -33,7 +33,8 @@ A kind that grows just grows.
 
 Filters whose cells are to be joined by merge need the same size: give all of them the same --keys,
 the number of keys in all. Or give --like FILE: the filter then has the kind, hash, seed, size
-and every parameter of the filter in FILE, and holds any number of keys; the rate is printed.
+and every parameter of the filter in FILE, which must be planned for the keys of all filters together;
+otherwise the rate of the merged filter is high. The rate of the new filter is printed.
 
 With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
@@ -44,8 +45,8 @@ many to plan for; with --strict nothing is written, and the exit code is 2. Kind
 own, such as incremental, reject the key that would exceed it. Without any keys nothing is written either, unless
 --allow-empty is given.
 
-An existing filter in FILE is replaced. A key file, a file with other contents and a read-only
-file are not, unless --force is given.
+An existing filter in FILE is replaced, which the summary states. A key file, a file
+with other contents and a read-only file are not, unless --force is given.
 
 Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random unless --seed is
 given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
@@ -134,6 +135,7 @@ func makeCommand() *cobra.Command {
 			}
 			order.Goal.Hasher = empty.Hasher()
 		}
+		replaced := filterAt(*output)
 		job, stop := newJob(cmd, order.Goal.Hasher, format(), files)
 		order.Keys = job
 		made, err := makeFilter(order, empty, files, *weights)
@@ -167,7 +169,8 @@ func makeCommand() *cobra.Command {
 			s.Fold = made.Fold
 			done += fmt.Sprintf(", folded by %d", made.Fold)
 		}
-		return s.print(cmd, done+s.room(flags.Changed("bytes") && !flags.Changed("fpr")))
+		s.Replaced = replaced
+		return s.print(cmd, done+replaced.words()+s.room(flags.Changed("bytes") && !flags.Changed("fpr")))
 	}
 	return cmd
 }
@@ -223,7 +226,7 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 		return err
 	}
 	if !sized {
-		return usageError(t.cmd, errors.New("with --addr, a pipe needs --keys"))
+		return usageError(t.cmd, errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or a size with --bytes, or write the keys to a file"))
 	}
 	s.Goal = order.Goal
 	ctx := t.cmd.Context()

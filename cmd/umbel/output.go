@@ -141,3 +141,30 @@ func readHead(path string) ([]byte, error) {
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, 16))
 }
+
+// replacedFilter describes the filter that a new one replaces.
+type replacedFilter struct {
+	Kind string   `json:"kind"`
+	Keys keysInfo `json:"keys"`
+}
+
+// filterAt describes the filter in the file at path. It returns nil if the file isn't a regular one, or
+// has no filter.
+func filterAt(path string) *replacedFilter {
+	if info, err := os.Stat(path); path == "-" || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return nil
+	}
+	return &replacedFilter{f.State().Kind, keysOfStats(f.Stats())}
+}
+
+// words describes the replacement in a summary.
+func (r *replacedFilter) words() string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("; replaces a filter of kind %s with about %s keys", r.Kind, wholeKeys(float64(r.Keys.Estimate)))
+}

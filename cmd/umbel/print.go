@@ -102,6 +102,8 @@ type summary struct {
 	// Distinct is the number of different keys read, counted or estimated.
 	Distinct uint64 `json:"distinct,omitempty"`
 	Fold     uint64 `json:"fold,omitempty"` // factor of a fold
+	// Replaced is the filter that was in the file before, if umbel make replaced one.
+	Replaced *replacedFilter `json:"replaced,omitempty"`
 }
 
 func summarize(file string, f umbel.Filter) summary {
