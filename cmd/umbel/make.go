@@ -38,7 +38,8 @@ otherwise the rate of the merged filter is high. The rate of the new filter is p
 
 With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
-with the same distribution; see docs/kinds/weighted.md.
+with the same distribution. The summary states how many false positives remain, relative to a
+bloom filter of the same size including the table of these keys; see docs/kinds/weighted.md.
 
 If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
 many to plan for; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
@@ -156,7 +157,10 @@ func makeCommand() *cobra.Command {
 		if err := container.Write(*output, made.Filter.State()); err != nil {
 			return err
 		}
-		s.Read, s.Distinct = &made.Read, made.Distinct
+		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)
+		if err := s.Weights.warn(cmd.ErrOrStderr(), *output); err != nil {
+			return err
+		}
 		done := quantity.Count(made.Read).String() + " keys read"
 		if n := made.Distinct; n > 0 && n < made.Read {
 			about := ""
@@ -206,15 +210,10 @@ func makeFilter(o build.Order, empty umbel.Filter, files []*os.File, log string)
 	if empty != nil {
 		return o.FillEmpty(empty, files)
 	}
-	if log == "" {
-		return o.Make(files)
+	if log != "" {
+		return makeByLog(o, files, log)
 	}
-	f, err := os.Open(log)
-	if err != nil {
-		return build.Result{}, err
-	}
-	defer f.Close()
-	return o.Learn(files, f)
+	return o.Make(files)
 }
 
 // make makes a filter on a node and adds the keys of the files. On an error, and if there are no

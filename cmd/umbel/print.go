@@ -104,6 +104,8 @@ type summary struct {
 	Fold     uint64 `json:"fold,omitempty"` // factor of a fold
 	// Replaced is the filter that was in the file before, if umbel make replaced one.
 	Replaced *replacedFilter `json:"replaced,omitempty"`
+	// Weights is what a log of queries has gained.
+	Weights *weightsInfo `json:"weights,omitempty"`
 }
 
 func summarize(file string, f umbel.Filter) summary {
@@ -137,6 +139,9 @@ func (s summary) write(w io.Writer, done string) error {
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s filter of %v cells, k %.4g, %v; about %s keys; false-positive rate %s\n",
 		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), wholeKeys(float64(s.Keys.Estimate)), rateOf(float64(s.FPRate)))
+	if err == nil && s.Weights != nil {
+		err = s.Weights.write(w)
+	}
 	return err
 }
 

@@ -33,6 +33,7 @@ type Result struct {
 	Distinct  uint64
 	Estimated bool
 	Fold      uint64 // factor by which a larger filter was folded, 0 for none
+	Weights   *Gain  // what a log of queries has gained, nil without one
 }
 
 // Make makes the filter from the keys in the files. If the order doesn't determine its size, the

@@ -89,7 +89,11 @@ func gainWithTable(t *testing.T, exponent float64, universe, present int, bits u
 			total += weights[i]
 			wrong += weights[i] * math.Pow(fill, float64(s.Classes[class[ds[i]]].K))
 		}
-		relative += wrong / total / plain / sets
+		exact := wrong / total / plain
+		if g := gainOf(s, s.Forecast(goal.Keys)); math.Abs(g.Relative/exact-1) > 0.03 || g.TableKeys != len(s.Hot) || g.TableBytes != 8*uint64(len(s.Hot)) {
+			t.Errorf("Learn states %+v, want %.3f of the false positives of a plain filter and a table of %d keys", *g, exact, len(s.Hot))
+		}
+		relative += exact / sets
 		table = len(s.Hot)
 	}
 	return relative, table

@@ -65,6 +65,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	f.SetPlanned(umbel.PlannedBy(o.Goal, forecast))
 	made := Result{Filter: f, Read: read}
 	made.Distinct, made.Estimated = there.census.distinct()
+	made.Weights = gainOf(shape, forecast)
 	return made, err
 }
 

@@ -57,6 +57,10 @@ func TestLearnTakesHotAbsentKeys(t *testing.T) {
 			t.Fatalf("%q isn't there", key)
 		}
 	}
+	// Without the table and its classes 300 + 600 of 1900 queries have the same rate as the others.
+	if g := made.Weights; g == nil || g.TableKeys != 2 || g.TableBytes != 16 || g.Worthless() || g.Relative < 0.5 || g.Relative > 0.6 {
+		t.Errorf("%+v, want a table of 2 keys and a little more than 1000/1900 of the false positives", g)
+	}
 	k := func(key string) int { return len(f.Locate(nil, f.Hasher().HashString(key))) }
 	if k("hotter") < k("hot") || k("hot") < 2*k("rare 0") || k("key 0") != k("rare 0") {
 		t.Errorf("hotter, hot, rare and a member are asked for in %d, %d, %d and %d cells", k("hotter"), k("hot"), k("rare 0"), k("key 0"))
@@ -74,6 +78,9 @@ func TestLearnWithoutHotKeys(t *testing.T) {
 	made, err := learning(umbel.Goal{}).Learn([]*os.File{written(t, "a", "b", "c")}, written(t, "x", "y", "x"))
 	if err != nil || len(made.Filter.(*weighted.Filter).Shape().Classes) != 1 || !made.Filter.Has(umbel.Hasher{}.HashString("a")) {
 		t.Errorf("%+v, %v; want a filter of one class", made, err)
+	}
+	if g := made.Weights; g == nil || g.TableKeys != 0 || g.TableBytes != 0 || !g.Worthless() {
+		t.Errorf("%+v, want no gain", g)
 	}
 	made, err = learning(umbel.Goal{}).Learn([]*os.File{written(t)}, written(t, "x"))
 	if err != nil || made.Read != 0 {

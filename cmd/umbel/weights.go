@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/umbel-filters/umbel/cmd/internal/build"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+// weightsInfo is what umbel make has gained by a log of queries.
+type weightsInfo struct {
+	TableKeys  int    `json:"tableKeys"`
+	TableBytes uint64 `json:"tableBytes"` // part of the filter's bytes
+	// RelativeFPRate is the rate for the queries of the log, divided by that of a bloom filter of the
+	// same bytes.
+	RelativeFPRate float `json:"relativeFPRate"`
+
+	worthless bool
+}
+
+// newWeightsInfo returns nil for a filter made without a log.
+func newWeightsInfo(g *build.Gain) *weightsInfo {
+	if g == nil {
+		return nil
+	}
+	return &weightsInfo{TableKeys: g.TableKeys, TableBytes: g.TableBytes, RelativeFPRate: float(g.Relative), worthless: g.Worthless()}
+}
+
+// write writes the lines of the summary.
+func (w *weightsInfo) write(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "table of %v frequent absent keys, %v\nfalse positives of the log's queries: %s of those of a bloom filter of this size\n",
+		quantity.Count(w.TableKeys), quantity.Size(w.TableBytes), percent(w.RelativeFPRate))
+	return err
+}
+
+// warn writes a warning if a bloom filter is as good.
+func (w *weightsInfo) warn(out io.Writer, file string) error {
+	if w == nil || !w.worthless {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "umbel: warning: %s gains nothing by its log of queries; a bloom filter of the same size is as good: omit --weights\n", file)
+	return err
+}
+
+// makeByLog makes the weighted filter of an order with a log of queries.
+func makeByLog(o build.Order, files []*os.File, log string) (build.Result, error) {
+	f, err := os.Open(log)
+	if err != nil {
+		return build.Result{}, err
+	}
+	defer f.Close()
+	return o.Learn(files, f)
+}
