@@ -51,7 +51,7 @@ func WordsFor(n uint64, width uint) (uint64, error) {
 }
 
 // New returns an array of n zero cells of width bits. It returns an error wrapping [ErrShape] if
-// [WordsFor] does, or if a process cannot address so much memory. Check untrusted sizes first: if
+// [WordsFor] does, or if a process cannot address that much memory. Check untrusted sizes first: if
 // memory runs out, Go ends the program. Large arrays use large pages if the system has them.
 func New(n uint64, width uint) (Array, error) {
 	words, err := WordsFor(n, width)

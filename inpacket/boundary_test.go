@@ -106,7 +106,7 @@ func TestSearchOf255Stages(t *testing.T) {
 }
 
 // TestSearchAtEdges: for tasks near the lengths at which filters begin a new word, routers agree
-// with the search, whatever the seed.
+// with the search, for every seed.
 func TestSearchAtEdges(t *testing.T) {
 	for _, size := range []struct{ tree, others int }{{1, 1}, {13, 20}, {15, 40}, {16, 41}, {30, 50}, {31, 52}, {62, 63}, {63, 64}, {64, 65}, {65, 130}} {
 		task := oneHop(size.tree, size.others)

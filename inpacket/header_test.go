@@ -23,7 +23,7 @@ func mustAppend(t interface {
 	return b
 }
 
-// TestParseUndoesAppend: Parse returns the header that was encoded and its size, whatever
+// TestParseUndoesAppend: Parse returns the header that was encoded and its size, regardless of what
 // follows.
 func TestParseUndoesAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -119,7 +119,7 @@ const (
 const FoldBase = 55440
 
 // Key is the secret of a network, from which the keys of its links derive, or of one link
-// in one direction. Whoever knows the key of a link can send packets over it. Nobody else
+// in one direction. Anyone who knows the key of a link can send packets over it. Nobody else
 // can make filters that contain the link, except by chance.
 type Key [16]byte
 

@@ -16,7 +16,7 @@ import (
 // pa/(1-p). It is at most [XORDeltaBits], the size of Mitzenmacher 2002, and for sparse filters
 // about half of it if little changes, since removals then cost fewer bits than additions. With
 // m/n=32, k=2 and a churn of 5 % it is 1.4577 bits per key, and the exclusive-or 1.6607. It is
-// never more than [WireBits], whatever the churn. It panics if m or k is zero or k is negative.
+// never more than [WireBits], at any churn. It panics if m or k is zero or k is negative.
 //
 // Source: recomputed.
 func DeltaBits(m uint64, k int, n uint64, churn float64) float64 {
@@ -182,7 +182,7 @@ func updateOf(m uint64, k int, n uint64, churn float64) delta {
 	return delta{DeltaBits(m, k, n, churn), DeltaDeviation(m, k, n, churn), blocks, levelBits * blocks}
 }
 
-// message returns the size that the message exceeds with probability tail, whatever the levels;
+// message returns the size that the message exceeds with probability tail, for all levels;
 // with a tail of 0.5 or more it omits them.
 func (d delta) message(tail float64) float64 {
 	bits := 8*(DeltaBytes+BlockBytes*math.Ceil(d.blocks/deltaRun)) + d.mean + NormalQuantile(tail)*d.deviation

@@ -134,7 +134,7 @@ func TestAlmeidaLayers(t *testing.T) {
 	}
 }
 
-// Almeida et al. 2007, section 3: the compound rate stays below P_0/(1-r), whatever
+// Almeida et al. 2007, section 3: the compound rate stays below P_0/(1-r), for any
 // the number of layers.
 func TestAlmeidaCompoundIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

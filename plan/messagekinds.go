@@ -140,7 +140,7 @@ const ribbonContainerBytes = 118
 // Slots come in blocks, so a second attempt of any shard may need one more block, with all its
 // columns. In addition the size deviates by the attempts of the shards. Most shards need one
 // attempt and each further one costs two slots, so this is less than one slot per shard. If a
-// share x of the blocks has one more column, these are whole shards, whatever the number of their
+// share x of the blocks has one more column, these are whole shards, for any number of their
 // keys, which deviates like a binomial: by √(n·x·(1-x)). Source: simulated; with 300,000 keys 260
 // bits at a rate of 0.8, where this function has 268, and 240 at 0.01, where it has 280.
 func ribbonMessage(n uint64, steps int, tail float64) Spread {

@@ -34,7 +34,7 @@ const (
 func RibbonShards(n uint64) uint64 { return max((n+ribbonShard-1)/ribbonShard, 1) }
 
 // RibbonStepsFor returns the smallest number of steps, 1 to RibbonMaxSteps, at which a ribbon filter
-// has a rate of at most p, whatever the number of its keys. With s steps a key has ⌊s/256⌋ columns,
+// has a rate of at most p, for any number of keys. With s steps a key has ⌊s/256⌋ columns,
 // and one more in s mod 256 of 256 cases: the rate is (1-x/2)·2^-⌊s/256⌋, x = (s mod 256)/256.
 //
 // It returns an error wrapping [ErrRange] if p is not inside (0, 1), or less than 2^-32.

@@ -199,7 +199,7 @@ func (s *weightedSearch) sweepFills() {
 	}
 }
 
-// moveCells tries whatever differs from the best by one cell more, one less, or one cell moved
+// moveCells tries each assignment that differs from the best by one cell more, one less, or one cell moved
 // from one class to another, until nothing is better. For more than 256 classes it does nothing.
 func (s *weightedSearch) moveCells() {
 	ks := make([]int, len(s.classes))

@@ -12,7 +12,7 @@ import (
 )
 
 // Budget is what a subscriber may spend, and the rate that suffices for it. It selects one of the fold
-// classes that the publication offers, anew with each head. A field that is zero sets no limit; with the
+// classes that the publication offers, again with each head. A field that is zero sets no limit; with the
 // zero Budget a subscriber follows the whole filter and requests nothing else.
 type Budget struct {
 	// Rate is the false-positive rate that suffices. The subscriber follows the coarsest class whose

@@ -96,7 +96,7 @@ func TestCacheFullFetchesOnce(t *testing.T) {
 	}
 }
 
-// Whatever is damaged in the cache is fetched again, and the order of heads stays if its record is
+// A damaged object of the cache is fetched again, and the order of heads stays if its record is
 // readable.
 func TestCacheDamaged(t *testing.T) {
 	p := newPair(t)

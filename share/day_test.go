@@ -40,7 +40,7 @@ type day struct {
 	followers    []*follower
 	plain, small *follower // of the bits and of the folded filter, without a budget
 	limited      *follower // from the rush hour on
-	snapshots    uint64    // bytes of whoever fetches the bits anew for each version
+	snapshots    uint64    // bytes for a subscriber that fetches all bits for each version
 }
 
 // follower is a subscriber that runs.
@@ -141,7 +141,7 @@ func (d *day) check(f *follower, at time.Duration) {
 
 // The population of a set follows a day. Subscribers state the rate ρ+ε that suffices, follow the class for
 // it, and fold what they have: their rate stays between ρ-ε and ρ+ε, with ε = ρ/3, because possible factors
-// differ by at most 2 (Sailhan and Stehr 2012, section II). Whatever rate suffices, they receive at most a
+// differ by at most 2 (Sailhan and Stehr 2012, section II). For every rate that suffices, they receive at most a
 // twentieth more than one for whom the filter is published folded to that rate, and less than one who
 // follows the whole filter. One that is limited to 2000 bytes per second keeps to it in a rush hour.
 func TestDay(t *testing.T) {

@@ -184,7 +184,7 @@ func TestIndexRefinements(t *testing.T) {
 	}
 }
 
-// The way to a class begins with its own snapshot or with that of a coarser class, whatever is shorter. What
+// The way to a class begins with its own snapshot or with that of a coarser class, the shorter of both. What
 // the subscriber has costs nothing.
 func TestRefinedWay(t *testing.T) {
 	ref := func(hash byte, bytes uint64) Ref { return Ref{Hash{hash}, bytes} }
@@ -230,7 +230,7 @@ func TestRefinedWay(t *testing.T) {
 			t.Errorf("without refinement %d: %+v", removed, way)
 		}
 	}
-	// A finer state is folded, whatever class it is of.
+	// A finer state of any class is folded.
 	have := coarse(2, 6)
 	if b := have.base(&Head{Version: 6, Fold: 8}); b == nil || len(b.steps) != 1 || b.steps[0].fold != 4 {
 		t.Errorf("%+v", b)

@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// plain is a source without WatchRecord, such as a web server: whoever wants a newer head requests it.
+// plain is a source without WatchRecord, such as a web server: a subscriber requests newer heads.
 type plain struct{ share.Source }
 
 // paced is how a subscriber fared with a publication.

@@ -107,7 +107,7 @@ func TestRefinementDamaged(t *testing.T) {
 	}
 }
 
-// A subscriber receives no more than its budget, whatever the publication has, and is finer when the
+// A subscriber receives no more than its budget, for any publication, and is finer when the
 // publication changes less.
 func TestBytesPerSecond(t *testing.T) {
 	const n, m, limit = 10_000, 1 << 19, 2000

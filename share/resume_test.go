@@ -246,7 +246,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Whatever is damaged in the store, a publisher starts and publishes what subscribers can read.
+// With any damage in the store, a publisher starts and publishes what subscribers can read.
 func TestResumeDamaged(t *testing.T) {
 	p, m, states := somePublisher(t, 40)
 	if err := p.Close(t.Context()); err != nil {

@@ -58,7 +58,7 @@ func (s *Subscriber) show(f umbel.Filter, h *Head, fold uint64, now time.Time) *
 		s.timer.Stop()
 	}
 	v.stale.Store(left <= 0)
-	defer s.view.Store(v) // after the answers: whoever has seen a version finds its keys
+	defer s.view.Store(v) // after the answers: a caller that has seen a version finds its keys
 	if left <= 0 {
 		s.answers.Store(s.staleAnswers(v))
 		return v

@@ -5,7 +5,7 @@
 //
 // [Append] and [Write] run at the speed of copying. A [Packer] writes the smallest
 // containers. [Parse] and [Read] read both; [Scan] reads them without memory for arrays.
-// Equal states have equal [ID]s, whatever the encoding.
+// Equal states have equal [ID]s, regardless of the encoding.
 //
 // All functions may be called concurrently. They read states with plain loads: nothing may
 // change a filter, not even atomically, while its state is written. The caller's goroutine
@@ -37,7 +37,7 @@ func Append(dst []byte, s umbel.State) ([]byte, error) { return appendBlocks(dst
 func Write(w io.Writer, s umbel.State) error { return writeBlocks(w, s, block.Plain) }
 
 // AppendReadable is [Append] for a container that [Parse] and [Read] accept with the zero
-// [Limits], whatever the size of s: if its arrays take more than [DefaultBytes], all blocks
+// [Limits], for any size of s: if its arrays take more than [DefaultBytes], all blocks
 // are raw, so that the container is as long as they are. It is for MarshalBinary.
 func AppendReadable(dst []byte, s umbel.State) ([]byte, error) {
 	return appendBlocks(dst, s, readable(s, DefaultBytes))

@@ -28,7 +28,7 @@ func ExampleAppend() {
 	// Output: 59525 bytes, at most 125061
 }
 
-// A packed filter takes little more than the entropy of its bits, whatever its size in memory. It is
+// A packed filter takes little more than the entropy of its bits, regardless of its size in memory. It is
 // read like any other container.
 func ExamplePacker() {
 	s := state()

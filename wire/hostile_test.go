@@ -183,7 +183,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A small message with huge arrays allocates little, whatever the limits.
+// A small message with huge arrays allocates little, with any limits.
 func TestHostileLengths(t *testing.T) {
 	rest := strings.Repeat("\x00", 1000)
 	good := strings.Repeat("\x03\x03\x01\x01\x01", 200) // 12.5 MiB of blocks

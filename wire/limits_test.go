@@ -66,7 +66,7 @@ func TestLimitsDefault(t *testing.T) {
 	}
 }
 
-// An explicit limit holds, whatever the length of the container.
+// An explicit limit holds, regardless of the length of the container.
 func TestLimitsExplicit(t *testing.T) {
 	s := arrays(1, 4)
 	b := fixture.Must(wire.AppendReadableWithin(nil, s, 1))

@@ -31,7 +31,7 @@ func (p Packer) Append(dst []byte, s umbel.State) ([]byte, error) {
 	return out, nil
 }
 
-// Write writes the container of s to w. It takes memory for some blocks per worker, whatever
+// Write writes the container of s to w. It takes memory for some blocks per worker, regardless of
 // the size of s. Errors are those of [Write].
 func (p Packer) Write(w io.Writer, s umbel.State) error {
 	return p.pack(w, s, func(*block.EncodeJob) {})

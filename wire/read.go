@@ -74,7 +74,7 @@ func container(r *format.Reader, visit format.Visit) (umbel.State, error) {
 
 // Limits bounds what reading a container may cost. A reader refuses a container that
 // needs more with an error wrapping umbel.ErrLimit, before it allocates memory for it.
-// The zero Limits is for untrusted input, and accepts whatever [AppendReadable] writes.
+// The zero Limits is for untrusted input, and accepts everything that [AppendReadable] writes.
 type Limits struct {
 	// Bytes bounds the memory of all arrays together, including those of parts. A block
 	// of 64 KiB can be encoded in one byte, so a small message can contain a large array.

@@ -42,7 +42,7 @@ func drawFlips(t *rapid.T, s umbel.State) []map[uint64]bool {
 	return leaves
 }
 
-// A tree after changes is that of the changed state, whatever the states have in common.
+// A tree after changes is that of the changed state, regardless of what the states have in common.
 func TestTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := wiretest.DrawState(t, umbel.MaxDepth)

@@ -13,7 +13,7 @@ import (
 )
 
 const diffHelp = `Write the delta from the filter in OLD (the base) to the one in NEW (the result), to send to
-whoever has OLD. It contains the IDs of both filters, and umbel patch checks them. All kinds
+a receiver that has OLD. It contains the IDs of both filters, and umbel patch checks them. All kinds
 have deltas, after any change: keys added and removed, folds, growth.
 
 A delta of sparse filters, which are lists, saves little. --bloom writes the delta of the

@@ -27,7 +27,7 @@ generated: grid:6x6, ring:20, line:9, star:9, fat-tree:4, waxman:100, barabasi-a
 
 The keys of links derive from the network's key, 32 hexadecimal digits in --key-file, and
 from the names of nodes. The default key is all zeros, which is suitable for studies only:
-whoever knows the key can make headers. See docs/multicast.md.`
+anyone who knows the key can make headers. See docs/multicast.md.`
 
 func multicastCommand() *cobra.Command {
 	cmd := &cobra.Command{

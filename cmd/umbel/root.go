@@ -102,7 +102,7 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// noArguments accepts no arguments. A word in the place of a verb is an unknown verb.
+// noArguments accepts no arguments. A word where a verb belongs is an unknown verb.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

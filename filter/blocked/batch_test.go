@@ -98,7 +98,7 @@ func TestPlainBatches(t *testing.T) {
 	})
 }
 
-// A result slice that is too short panics, whatever its capacity.
+// A result slice that is too short panics, with any capacity.
 func TestShortResultsPanic(t *testing.T) {
 	f, ds, room := newFilter(t, 10, 3, 2), fixture.Digests(11, 100), make([]bool, 200)
 	fixture.WantPanic(t, "HasAll", func() { f.HasAll(room[:99], ds) })

@@ -71,7 +71,7 @@ func (s *Shape) design(g umbel.Goal) error {
 	case !sized && !rated && m != 0:
 		return fmt.Errorf("a size alone doesn't determine the words and bits of a key: give both, or the number of keys, or a rate: %w", umbel.ErrGoal)
 	case !sized && !rated:
-		// The goal is incomplete: Solve returns the error, whatever the design.
+		// The goal is incomplete: Solve returns the error for any design.
 		s.Words, s.Bits = 1, 1
 		return nil
 	case s.Words != 0 || s.Bits != 0:

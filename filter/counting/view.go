@@ -36,7 +36,7 @@ func (v *View) Filter() *bloom.Filter { return &v.bloom }
 // words returns the words of the bits.
 func (v *View) words() []uint64 { return v.bloom.Cells().Words }
 
-// syncView makes the view, if there is one, that of the filter's counters, whatever they
+// syncView makes the view, if there is one, that of the filter's counters, regardless of what they
 // were before. It reads the whole filter.
 func (f *Filter) syncView() {
 	a, v := f.counters.Cells(), f.view

@@ -110,7 +110,7 @@ func (f *Filter) grow() error {
 // Merge adds the keys of another dynamic filter of bits whose layers have the same shape. A
 // layer of the other is omitted if one of f has all its bits, united with one of f if the
 // union is at most full, and appended otherwise. The rate is therefore at most the sum of
-// both rates. The result contains the same keys in whatever order filters are merged, but
+// both rates. The result contains the same keys in any order of merges, but
 // its layers may differ. The error wraps umbel.ErrMismatch, or umbel.ErrLimit if the result
 // exceeds MaxBytes; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {

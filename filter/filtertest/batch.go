@@ -10,7 +10,7 @@ import (
 
 // batchesEqualSingleCalls: AddAll and HasAll have the effect and the results of one Add or Has
 // per digest, for batches of many lengths, with repeated digests. They write one result per
-// digest and no more, and panic if the result slice is too short, whatever its capacity.
+// digest and no more, and panic if the result slice is too short, with any capacity.
 func batchesEqualSingleCalls(t tb, v umbel.Kind) {
 	// The largest filter exceeds the caches, for which kinds may have other code.
 	for _, n := range append(slices.Clone(sizes), 1<<20) {

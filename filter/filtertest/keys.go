@@ -6,7 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// noFalseNegatives: Has is true for every key that was added, whatever else was added.
+// noFalseNegatives: Has is true for every key that was added, after any other additions.
 func noFalseNegatives(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f := newFilter(t, v, n)

@@ -72,7 +72,7 @@ func sealedOpens(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	wantNoAllocation(t, "HasAll, sealed", func() { umbel.HasAll(g, bools, some) })
 }
 
-// addsAfterSeal: keys that are added after Seal stay, whatever is done afterwards.
+// addsAfterSeal: keys that are added after Seal stay, after all other operations.
 func addsAfterSeal(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest) {
 	t.Helper()
 	late := digests(6, 300)

@@ -2,7 +2,7 @@ package folding
 
 import "github.com/umbel-filters/umbel/filter/bloom"
 
-// FoldedBy returns the base folded by r, whatever the interval.
+// FoldedBy returns the base folded by r, for any interval.
 func (f *Filter) FoldedBy(r uint64) (*bloom.Filter, error) {
 	if err := f.base.Array().CheckFold(r); err != nil {
 		return nil, err

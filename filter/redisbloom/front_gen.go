@@ -113,7 +113,7 @@ func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
-// whatever MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
+// anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open) }
 

@@ -92,7 +92,7 @@ func (e *equations) solve(dst []uint64, first uint64, columns int) {
 }
 
 // Seal solves the keys that were added, and drops their digests: see [umbel.Sealer]. The
-// memory of the filter then follows from the keys and the rate, whatever number of keys was
+// memory of the filter then follows from the keys and the rate, regardless of the number of keys that was
 // planned. The order of the keys does not matter. A second Seal does nothing: later keys
 // stay in the list.
 //

@@ -29,7 +29,7 @@ func (f *Filter) setLayers(layers []layered.Counted) {
 	f.layers.Set(list)
 }
 
-// Merge adds the keys of another scalable filter with the same hasher, whatever its sizes
+// Merge adds the keys of another scalable filter with the same hasher, of any sizes
 // and rates. A layer of the other is
 //
 //   - omitted if one of the same shape has all its bits,
@@ -38,7 +38,7 @@ func (f *Filter) setLayers(layers []layered.Counted) {
 //
 // The rate is at most the sum of the rates of both filters, and rises with each merge of
 // full filters: Stats returns it, and Compact accepts a higher rate for fewer layers. The
-// result contains the same keys in whatever order filters are merged, but its layers may
+// result contains the same keys in any order of merges, but its layers may
 // differ. The error wraps umbel.ErrMismatch, or umbel.ErrLimit if the result exceeds
 // MaxBytes; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
@@ -198,7 +198,7 @@ func after(layers []layered.Counted, s step) []layered.Counted {
 
 // narrowed returns the first k slices of a layer, folded to slices of that many cells. It
 // equals the layer built with this k and size, since slice i of a key is value i of its
-// stream whatever k is.
+// stream for every k.
 func narrowed(l layered.Counted, k int, size uint64) core.Array {
 	from := slice(l.Shape)
 	a := l.Array

@@ -68,7 +68,7 @@ func TestLaddersOfSizes(t *testing.T) {
 			}
 		}
 	}
-	// Side by side, two filters with 1 % have 2 % and their own memory, whatever their sizes.
+	// Side by side, two filters with 1 % have 2 % and their own memory, regardless of their sizes.
 	if got := plan.CompoundFPRate(p, p); !fixture.Near(got, 0.0199, 0.001) {
 		t.Errorf("side by side: %.4f, want 0.0199", got)
 	}

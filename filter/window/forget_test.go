@@ -42,7 +42,7 @@ func shapes(ticks uint64) []window.Shape {
 }
 
 // TestWindowOfTime: in a window by time, a key is present for l generations after its own,
-// whatever is added and however the clock advances, and expires afterwards. Then the filter
+// after any additions and advances of the clock, and expires afterwards. Then the filter
 // equals one to which the expired keys were never added.
 func TestWindowOfTime(t *testing.T) {
 	for i, s := range shapes(7) {

@@ -135,7 +135,7 @@ const maxLine = 256
 //
 // Errors contain the line number. They wrap [umbel.ErrCorrupt] if the text is malformed,
 // [umbel.ErrLimit] if it has more than [MaxLinks] links, or the error of r. Memory use is
-// bounded by [MaxLinks] numbers, whatever the length of the input.
+// bounded by [MaxLinks] numbers, regardless of the length of the input.
 func ReadWeights(r io.Reader) (Weights, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, maxLine+2), maxLine+2)

@@ -22,7 +22,7 @@ type Config struct {
 	// numbers 64 or more below the source's highest one never pass, so a source that
 	// restarts must use another source number or continue counting. The first packet
 	// counts, even if it arrived by a false match with a lower TTL than the next one. If
-	// the window is full, the source that was silent for longest is evicted. Whoever can
+	// the window is full, the source that was silent for longest is evicted. Anyone who can
 	// send packets can evict sources: the window ends loops and does not authenticate
 	// senders.
 	Window int

@@ -14,7 +14,7 @@ import (
 // home is the path of the repository's root module.
 const home = "github.com/umbel-filters/umbel"
 
-// pack is a package as its source files show it, whatever their build tags say.
+// pack is a package as its source files show it, for all build tags.
 type pack struct {
 	path   string // below the root, "." for the root
 	module string // where its go.mod lies, likewise

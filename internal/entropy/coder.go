@@ -28,7 +28,7 @@ func Append(dst []byte, strs ...Bits) []byte {
 
 // Decode sets strings of known lengths to those whose code is src. It returns an error wrapping
 // [ErrCorrupt] if src isn't exactly such a code; the words are then arbitrary. It takes time
-// proportional to the strings, whatever src is. It panics if the number of words of a string
+// proportional to the strings, for any src. It panics if the number of words of a string
 // doesn't fit its length. For many calls use [Coder.Decode].
 func Decode(src []byte, strs ...Bits) error {
 	var c Coder

@@ -126,7 +126,7 @@ func TestRiceHostile(t *testing.T) {
 		{"more ones than bits", []byte{101, 0, 0xff}},
 		{"no parameter", []byte{1}},
 		{"parameter 64", []byte{1, 64, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
-		{"zeros for ever", append([]byte{1, 0}, make([]byte, 100)...)},
+		{"zeros without end", append([]byte{1, 0}, make([]byte, 100)...)},
 		{"a gap of 2^63 and more", append([]byte{1, 63, 0b10}, bytes.Repeat([]byte{0xff}, 8)...)},
 		{"a gap beyond 2^64", append([]byte{1, 63, 0b100}, bytes.Repeat([]byte{0xff}, 8)...)},
 	} {

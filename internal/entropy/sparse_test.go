@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A sparse string has the code of the same string in words, whatever its fill ratio is.
+// A sparse string has the code of the same string in words, at any fill ratio.
 func TestSparse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var c Coder

@@ -93,7 +93,7 @@ func TestRecordReplies(t *testing.T) {
 
 var errAny = errors.New("any")
 
-// Objects from an offset on are right whatever the server makes of ranges.
+// Objects from an offset on are right even if the server ignores or changes ranges.
 func TestObjectReplies(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789"), 1000)
 	const offset = 5003

@@ -142,7 +142,7 @@ func (h *history) check(err error) {
 	h.last = head.Version
 }
 
-// Whatever a carrier does makes a subscriber late, never wrong. It is up to date again with the first
+// A faulty or hostile carrier makes a subscriber late, never wrong. It is up to date again with the first
 // update after the last fault.
 func TestFaults(t *testing.T) {
 	histories, steps := 100, 40

@@ -229,7 +229,7 @@ func TestApplyLaterVersion(t *testing.T) {
 	}
 }
 
-// A small delta of a huge result allocates little, whatever the limits.
+// A small delta of a huge result allocates little, with any limits.
 func TestApplyBombs(t *testing.T) {
 	base := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 1<<16, 1, wiretest.Noise)}}
 	rest := strings.Repeat("\x80", 500)

@@ -42,7 +42,7 @@ func wantApplied(t testing.TB, base umbel.State, message []byte, want umbel.Stat
 	}
 }
 
-// Apply of a delta returns the result, whatever base and result have in common. A delta is at most
+// Apply of a delta returns the result, for any base and result. A delta is at most
 // as long as the packed container plus a head and a few bytes per block.
 func TestDelta(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

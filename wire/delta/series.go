@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// ErrCompare is returned by [Series.AppendChange] if the states differ so much that both are needed.
+// ErrCompare is returned by [Series.AppendChange] if the states have too many differences, so that both are needed.
 var ErrCompare = errors.New("delta: the states have to be compared")
 
 // Series encodes the changes from earlier and earlier states to one result, for a caller who knows in

@@ -295,7 +295,7 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// A login that succeeded before succeeds whatever others send from the same address.
+// A login that succeeded before succeeds even if others send wrong passwords from the same address.
 func TestVerifiedBeforeFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hash := cheap(t, "p")

@@ -23,7 +23,7 @@ const (
 	saltBytes   = 16
 )
 
-// Maximum parameters in a users file, because anybody can make the server compute a hash.
+// Maximum parameters in a users file, because any client can make the server compute a hash.
 const (
 	maxMemory  = 128 << 10 // KiB
 	maxTime    = 16

@@ -36,7 +36,7 @@ func lock(path string) (l io.Closer, missing bool, err error) {
 		} else if err != nil {
 			return nil, false, fmt.Errorf("lock %s: %w", path, err)
 		}
-		// Whoever had the lock may have replaced the file.
+		// The process that had the lock may have replaced the file.
 		locked, err := l.Stat()
 		if now, missing := os.Stat(path); err == nil && missing == nil && os.SameFile(locked, now) {
 			return l, false, nil

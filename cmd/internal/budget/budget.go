@@ -81,7 +81,7 @@ func (b *Budget) Give(n int64) {
 	b.force(-n)
 }
 
-// force takes n bytes, or returns them if n is negative, whatever the limit is.
+// force takes n bytes, or returns them if n is negative, even beyond the limit.
 func (b *Budget) force(n int64) {
 	for ; b != nil; b = b.parent {
 		b.used.Add(n)

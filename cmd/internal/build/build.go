@@ -51,7 +51,7 @@ func (o Order) Make(files []*os.File) (Result, error) {
 	return made, err
 }
 
-// FillEmpty is Make with an empty filter that exists, whatever the number of keys.
+// FillEmpty is Make with an empty filter that exists, for any number of keys.
 func (o Order) FillEmpty(f umbel.Filter, files []*os.File) (Result, error) {
 	read, err := Add(f, o.Keys, files)
 	if s, ok := f.(umbel.Sealer); ok && err == nil {

@@ -105,7 +105,7 @@ func (c *concern) create(ch *engine.Change, offset engine.Position) {
 	}
 }
 
-// AppendScope appends the scope of the batch to dst. It returns dst unchanged if the batch concerns so much that
+// AppendScope appends the scope of the batch to dst. It returns dst unchanged if the batch has too many filters and names:
 // it has none.
 func (b *Batch) AppendScope(dst []byte) []byte {
 	c := &b.concern

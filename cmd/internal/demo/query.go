@@ -42,7 +42,7 @@ type querier struct {
 // query adds a round of queries to the version that answers. Nothing is counted if the subscriber has none that
 // is valid until the end of the round.
 //
-// The queries are those of Subscriber.HasString, but all to one version, whatever arrives meanwhile.
+// The queries are those of Subscriber.HasString, but all to one version, even if another arrives meanwhile.
 func (q *querier) query(s *share.Subscriber, a *answers) {
 	if s == nil {
 		return

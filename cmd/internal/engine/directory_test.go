@@ -94,7 +94,7 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// Each filter that stays is seen once, in a walk of whatever steps with others made and
+// Each filter that stays is seen once, in a walk with steps of any size, with others made and
 // deleted meanwhile.
 func TestList(t *testing.T) {
 	e, _, _ := journaling(t)

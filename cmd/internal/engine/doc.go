@@ -16,7 +16,7 @@
 // (extra.replacing), computes the new filter, queues it to the journal if it is large, and acquires
 // the locks only to swap the filters. The creation of a large filter is queued before the directory
 // is locked. A reader of a whole filter works on a copy, or makes changes of the cells wait
-// (extra.frozen) without a lock. Whoever calls the engine for a client waits for room in the journal before.
+// (extra.frozen) without a lock. A protocol waits for room in the journal before it calls the engine.
 //
 // docs/locks.md has the locks of all packages.
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-// Whatever many do at once, with little memory, what is accounted is what the filters take,
+// After many concurrent operations with little memory, what is accounted is what the filters take,
 // and nothing when there is none.
 func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 	e, _, _ := journaling(t)
@@ -89,7 +89,7 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 	t.Error("somebody keeps it")
 }
 
-// IDs are never given twice, whatever is forgotten: not before the next start and not after.
+// IDs are never given twice, even after deletions: not before the next start and not after.
 func TestNumbersAreGivenOnce(t *testing.T) {
 	seen := make(map[uint64]string)
 	j := new(journal)

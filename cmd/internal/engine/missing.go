@@ -10,7 +10,7 @@ import (
 // data it may also be that of a filter of which nothing is left. Such names may be missing until an operator
 // acknowledges the loss. Until then:
 //
-//   - Whoever needs to know that a filter does not exist gets ErrNamesMissing instead of ErrNotFound.
+//   - An operation that needs to know that a filter does not exist returns ErrNamesMissing instead of ErrNotFound.
 //   - An empty filter that is made under an unknown name lacks the keys that the missing one had. It is
 //     therefore one that lost data: see Filter.Lost.
 //   - A filter with contents gets an unknown name only if it may replace a filter with that name.

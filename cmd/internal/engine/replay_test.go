@@ -263,7 +263,7 @@ func (w *world) again(ks []kept, cs []engine.Change) *engine.Engine {
 	return e
 }
 
-// TestReplay: whatever happens, the journal makes the engine again, with all filters and
+// TestReplay: after any operations, the journal makes the engine again, with all filters and
 // each of their bits; and both go on alike.
 func TestReplay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -33,7 +33,7 @@ func digestsOf(ds ...umbel.Digest) string {
 	return string(b)
 }
 
-// Keys are the same keys in whatever form they come.
+// Keys are the same in each form of a request.
 func TestForms(t *testing.T) {
 	n := serve(t, Options{})
 	n.make("f", thousand)

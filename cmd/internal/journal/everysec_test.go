@@ -39,7 +39,7 @@ func TestEverySecOnADiskThatHangs(t *testing.T) {
 		defer cancel()
 		last = w.Append(add(1, 2))
 		if err := w.Wait(short, last); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("after a second without a word from the disk: %v", err)
+			t.Errorf("after a second in which the disk did not reply: %v", err)
 		}
 		if _, lag := w.Pending(); lag != time.Since(at) {
 			t.Errorf("the lag is %v, want %v", lag, time.Since(at))

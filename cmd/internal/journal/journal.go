@@ -2,7 +2,7 @@
 // written as batches by one goroutine, while the next one is collected. A second goroutine commits them:
 // up to four batches are in flight.
 //
-// Nothing waits for the disk in Append: whoever changes filters for a client calls Room before, without
+// Nothing waits for the disk in Append: a protocol calls Room before it changes filters, without
 // locks, and Wait after. Journal.mu is the innermost lock; nothing is called with it held.
 package journal
 

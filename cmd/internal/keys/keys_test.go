@@ -178,7 +178,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// However the bytes come and whoever hashes, each key is hashed once.
+// However the bytes come and in any goroutine, each key is hashed once.
 func TestRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		format := rapid.SampledFrom([]Format{binary(Lines), NUL}).Draw(t, "format")

@@ -325,7 +325,7 @@ func TestAsRedis(t *testing.T) {
 	}
 }
 
-// filled puts the payloads of one of the servers in the place of their names.
+// filled puts the payloads of one of the servers instead of their names.
 func filled(words []string, dumps map[string][2]string, server int) []string {
 	words = slices.Clone(words)
 	for i, w := range words {

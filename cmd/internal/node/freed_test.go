@@ -15,7 +15,7 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// The memory of a filter that was deleted, replaced or flushed is free without a snapshot, whatever was
+// The memory of a filter that was deleted, replaced or flushed is free without a snapshot, regardless of what was
 // done with it before.
 func TestDeletedFiltersAreFreed(t *testing.T) {
 	const size = 32 << 20

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A client without TLS is logged and counted on both ports. A connection that ends without a word, as those of
+// A client without TLS is logged and counted on both ports. A connection that ends before it sends anything, as those of
 // load balancers that check a port, is not.
 func TestFailedHandshakes(t *testing.T) {
 	c := testConfig(t)

@@ -19,7 +19,7 @@ import (
 type hashers struct{ bloom, other umbel.Hasher }
 
 // hashersOf returns the hashers that the settings select. If untrusted clients choose the keys,
-// the seed is secret: whoever knows the seed, or finds collisions of a hash without one, can fill
+// the seed is secret: a client that knows the seed, or finds collisions of a hash without one, can fill
 // filters and produce false positives at will.
 func hashersOf(c Config) (hashers, error) {
 	switch {

@@ -86,7 +86,7 @@ func get(t *testing.T, n *Node, path string) (int, string) {
 	return r.StatusCode, string(b)
 }
 
-// What was acknowledged is there after a restart, over RESP and HTTP, whatever the durability.
+// What was acknowledged is there after a restart, over RESP and HTTP, at each durability.
 func TestRestart(t *testing.T) {
 	for _, durability := range []string{"always", "everysec", "none"} {
 		t.Run(durability, func(t *testing.T) {

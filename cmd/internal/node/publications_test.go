@@ -173,7 +173,7 @@ func TestPublicationRights(t *testing.T) {
 		t.Errorf("a public publication without a user: %v", err)
 	}
 	if err := subscribe(t, n, "words", "", verifier).Update(t.Context()); err == nil {
-		t.Error("anybody reads a publication that is not public")
+		t.Error("a client without a user reads a publication that is not public")
 	}
 	ask := func(method, path, user string) *http.Response {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 )
 
 // The interval of an intersection holds the true number in 95 of 100 cases or more,
-// whatever the kind and however many keys are shared.
+// for each kind and any number of common keys.
 func TestInterval(t *testing.T) {
 	trials := 200
 	if testing.Short() {
@@ -86,7 +86,7 @@ func merges(v umbel.Kind) bool {
 	return ok && len(s.Arrays) == 1 && len(s.Parts) == 0 && s.Arrays[0].Width <= 1
 }
 
-// What is in both filters is in their intersection, whatever the kind and the sizes.
+// What is in both filters is in their intersection, for all kinds and sizes.
 func TestIntersectKeepsCommonKeys(t *testing.T) {
 	for _, v := range filter.All {
 		if !merges(v) {

@@ -90,7 +90,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is cut off, nothing panics and nothing half is taken for whole.
+// If the file is cut off at any byte, nothing panics and no incomplete filter is returned.
 func TestTruncated(t *testing.T) {
 	good := small(t)
 	for n := range good {
@@ -100,7 +100,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// Whatever bit is turned, nothing panics, and what is read stays in bounds.
+// If any bit is flipped, nothing panics, and what is read stays in bounds.
 func TestBitFlips(t *testing.T) {
 	good := small(t)
 	for i := range good {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Lines of a file come as they are, whatever ends them; the last needs no end.
+// Lines of a file are returned unchanged with any line ending; the last needs none.
 func TestPlainLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	if err := os.WriteFile(path, []byte("one\n\ntwo words\r\nlast"), 0o600); err != nil {

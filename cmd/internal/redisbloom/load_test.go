@@ -223,7 +223,7 @@ func TestDumpAndRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := p.module.Restore("k", payload, math.MaxUint64, false, 0); err == nil {
-		t.Error("restored in the place of another")
+		t.Error("restored over another")
 	}
 	if _, _, err := p.module.Restore("new", payload, math.MaxUint64, false, 1<<50); err != nil {
 		t.Fatal(err)

@@ -200,7 +200,7 @@ func TestSecretSeed(t *testing.T) {
 	}
 }
 
-// A filter that was made anew with another hash isn't asked for digests of the old one.
+// A filter that was replaced by one with another hash is not queried with digests of the old one.
 func TestFilterThatHashesOtherwise(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{})

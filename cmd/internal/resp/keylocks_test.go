@@ -166,7 +166,7 @@ func TestLongCommandsInTransactions(t *testing.T) {
 	}
 }
 
-// Transactions on the same keys in different orders don't wait for each other for ever.
+// Transactions on the same keys in different orders don't deadlock.
 func TestOrderOfKeys(t *testing.T) {
 	_, dial := serve(t, Options{Commands: held(nil)})
 	done := make(chan struct{})

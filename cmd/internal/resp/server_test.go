@@ -397,7 +397,7 @@ func TestServeAfterShutdown(t *testing.T) {
 	}
 }
 
-// TestLongPipeline: replies go out while commands still come in, else both sides would wait for ever.
+// TestLongPipeline: replies go out while commands still come in, else both sides would wait forever.
 func TestLongPipeline(t *testing.T) {
 	_, dial := serve(t, Options{})
 	nc := dial()

@@ -149,7 +149,7 @@ func read(r *bufio.Reader) (string, error) {
 	}
 	line = strings.TrimSuffix(line, "\r\n")
 	if line == "" {
-		return "", fmt.Errorf("an empty line in the place of a reply")
+		return "", fmt.Errorf("an empty line instead of a reply")
 	}
 	switch line[0] {
 	case '$', '=':

@@ -30,7 +30,7 @@ func damages(d *disktest.Disk, name string) map[string]func(*disktest.Disk) {
 	return all
 }
 
-// Whatever happens to one copy of a manifest, it is found, and the other copy is used. If both are
+// If one copy of a manifest is damaged in any way, it is found, and the other copy is used. If both are
 // damaged, the directory still tells which snapshot is lost, and the previous one is whole.
 func TestDamagedManifests(t *testing.T) {
 	d := disktest.NewDisk()

@@ -26,7 +26,7 @@
 // # Damage
 //
 // A manifest is read if one of its copies is whole. If none is, its name still contains the position
-// up to which the snapshot contained changes: whoever falls back to the previous snapshot knows how
+// up to which the snapshot contained changes: a start that falls back to the previous snapshot knows how
 // far the log must reach. Pieces have no sums of their own; the references to their bytes do.
 //
 // Pieces are numbered and not named after the hash of their contents. XXH3 does not resist collisions

@@ -18,7 +18,7 @@ func (s *Store) Close(ctx context.Context) error {
 func (s *Store) close(ctx context.Context) error {
 	s.journal.StopAccepting()
 	s.stop()
-	// Whoever waits for room may hold a filter for which a snapshot waits.
+	// A caller that waits for room may hold a filter for which a snapshot waits.
 	defer context.AfterFunc(ctx, func() {
 		s.journal.Close()
 		s.abort()

@@ -45,7 +45,7 @@ func damage(rng *rand.Rand, d *drive) string {
 	}
 }
 
-// Whatever happens to one file, of the log or of the snapshots, either a start finds everything, or it
+// If one file of the log or of the snapshots is damaged in any way, either a start finds everything, or it
 // reports what is lost; and if the loss is accepted, no filter returns a wrong no. UMBEL_LONG=1 damages
 // 2,000 times.
 func TestRandomDamage(t *testing.T) {

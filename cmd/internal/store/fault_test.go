@@ -463,7 +463,7 @@ func TestBrokenBackups(t *testing.T) {
 	refused("longer", append(bytes.Clone(b), 0))
 }
 
-// A backup that is read slowly has what it began with, whatever is deleted meanwhile.
+// A backup that is read slowly has what it began with, even if filters are deleted meanwhile.
 func TestBackupWhileSnapshotsAreMade(t *testing.T) {
 	d, _, _, want := history(t, 2)
 	n := start(t, d, Options{})

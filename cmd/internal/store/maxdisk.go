@@ -14,7 +14,7 @@ import (
 // exceeded. A snapshot needs room before it makes room. So it is taken while the limit still leaves as much
 // as the log has grown since the last one, and changes are refused while the limit leaves enough for the queued
 // changes and a snapshot. The reserve is room for commands that had begun by then, and for changes that free
-// space. Filters are admitted as long as the limit has room for a snapshot of all of them, whatever changes.
+// space. Filters are admitted as long as the limit has room for a snapshot of all of them, even if all of their cells change.
 
 const (
 	maxSegment = 32 << 20
@@ -46,7 +46,7 @@ func (o *Options) reserveBytes(limit uint64) uint64 {
 	return min(o.Reserve, limit/8)
 }
 
-// limitFor returns the least limit within which filters of so many bytes can always be saved, whatever changes.
+// limitFor returns the least limit within which filters of so many bytes can always be saved, even if all of their cells change.
 func (o *Options) limitFor(filters uint64) uint64 {
 	files := copies*snapshot.Bytes(filters) + queueBytes + o.Others.Used()
 	// Reserve and log are an eighth of the limit each, or fixed if that is less: the least of the solutions is
@@ -59,7 +59,7 @@ func (o *Options) limitFor(filters uint64) uint64 {
 func (s *Store) LimitFor() uint64 { return s.o.limitFor(s.engine.Stored()) }
 
 // neededLimit returns the limit with which changes are accepted that are refused because lacks bytes are missing, or
-// because snapshots cannot make room within the limit for whatever changes; 0 if a higher limit does not help.
+// because snapshots cannot make room within the limit if all cells change; 0 if a higher limit does not help.
 func (s *Store) neededLimit(lacks uint64) uint64 {
 	limit, least := s.o.Disk.Limit(), s.LimitFor()
 	if limit == 0 || s.o.Disk.Left() > s.free.Load() || lacks == 0 && limit >= least {

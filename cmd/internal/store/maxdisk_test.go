@@ -232,7 +232,7 @@ func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
 	})
 }
 
-// The least limit for filters is the one within which a snapshot of them fits whatever they were before, and
+// The least limit for filters is the one within which a snapshot of them fits regardless of what they were before, and
 // increases with them.
 func TestLimitFor(t *testing.T) {
 	o := Options{Reserve: 64 << 20}
@@ -247,7 +247,7 @@ func TestLimitFor(t *testing.T) {
 	}
 }
 
-// A filter is refused if the limit has no room for it, and its snapshots, whatever changes. The error is
+// A filter is refused if the limit has no room for it, and its snapshots if all cells change. The error is
 // engine.ErrDisk, and with the limit that the store requires it is made.
 func TestFilterAboveMaxDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -268,8 +268,8 @@ func TestFilterAboveMaxDisk(t *testing.T) {
 	})
 }
 
-// With the least limit for its filters a store always leaves the limit, whatever part of which filter changes,
-// and whatever is obsolete in its snapshots.
+// With the least limit for its filters a store always leaves the limit, regardless of which parts of which filters change
+// and of what is obsolete in its snapshots.
 func TestLeastLimitIsEnough(t *testing.T) {
 	for seed := range uint64(2) {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // After the loss of a batch, names may be missing and filters are incomplete until an operator does something
-// about it, whenever the process ends and whatever is written meanwhile.
+// about it, at any time the process ends and with any writes meanwhile.
 func TestMissingNamesRemain(t *testing.T) {
 	for _, head := range []bool{true, false} {
 		d := newDisk()

@@ -162,7 +162,7 @@ func checkAgainst(t *rapid.T, n *node, done []step, acknowledged engine.Position
 	return done
 }
 
-// Whatever is lost of a log, who accepts that can go on, and no filter that is there has lost
+// After any loss of a log, a user who acknowledges it can go on, and no present filter has lost
 // a key.
 func TestAcceptedLosses(t *testing.T) {
 	all := kinds(t, 100)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever is wished for is planned or refused, and what there is no room for isn't made.
+// Every goal is planned or refused, and a filter without room is not made.
 func TestExtremeWishes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes thousands of plans")

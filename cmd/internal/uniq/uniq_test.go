@@ -168,7 +168,7 @@ func TestSave(t *testing.T) {
 	})
 }
 
-// A key expires after the window, and each repetition begins it anew.
+// A key expires after the window, and each repetition restarts it.
 func TestClock(t *testing.T) {
 	shape, err := window.Plan(umbel.Goal{Keys: 1000, FPRate: 1e-9}, 3600)
 	if err != nil {

@@ -108,7 +108,7 @@ func Clone[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)
 // prints without its seed.
 func String(name string, shape any) string { return fmt.Sprintf("%s%+v", name, shape) }
 
-// Format writes the description of a filter, whatever the verb: the fields of a filter,
+// Format writes the description of a filter, for every verb: the fields of a filter,
 // among them a seed, are not printed.
 func Format(s fmt.State, description string) { io.WriteString(s, description) }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/core"
 )
 
-// HasAll of a large list returns what Has returns, whatever dst contained.
+// HasAll of a large list returns what Has returns, for any contents of dst.
 func TestHasAllOfLargeList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	ds := make([]umbel.Digest, 5000)

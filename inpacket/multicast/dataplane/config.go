@@ -40,7 +40,7 @@ type NodeConfig struct {
 	// sockets.
 	Listen netip.AddrPort `json:"listen"`
 	// Host, if given, is the address of a socket for packets of the node's own host.
-	// Whoever can send to it can send from this node, so it should be a loopback address.
+	// Anyone who can send to it can send from this node, so it should be a loopback address.
 	Host netip.AddrPort `json:"host,omitzero"`
 	// Neighbors are in the order of the node's ports.
 	Neighbors []Neighbor `json:"neighbors"`

@@ -247,7 +247,7 @@ func TestNodeNeighborGone(t *testing.T) {
 	n := start(t, at, dataplane.Config{Router: routed(onward)})
 	const packets = 300
 	for range packets {
-		if err := n.Inject([]byte("anybody?")); err != nil {
+		if err := n.Inject([]byte("anyone?")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -131,7 +131,7 @@ func (f *Finder) choose(w *paths, v int) (count int) {
 // for the node itself they are -1 and 0. Among equally short paths it returns the one
 // with the fewest arcs, and among these the one via the neighbor with the lowest number.
 //
-// Each arc leads closer to the node, without cycles, whatever the rounding of sums. The
+// Each arc leads closer to the node, without cycles, for any rounding of sums. The
 // result is not cached. It panics if the graph doesn't have the node.
 func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
 	w := pathsFrom(f.graph, f.ports, f.metric, []int{to}, nil)

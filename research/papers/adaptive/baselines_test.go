@@ -69,7 +69,7 @@ func TestBaselinesRefuse(t *testing.T) {
 		"no bits":                   func() error { _, err := scalable(10, 0.1, 0, true); return err },
 		"scalable, no links":        func() error { _, err := scalable(-1, 0.1, 128, true); return err },
 		"more than the base":        func() error { _, _, err := folded(4000, 1e-6, 20, nil); return err },
-		"more, whatever k":          func() error { _, _, err := folded(4000, 1e-6, 0, adaptive.Uniform(4000)); return err },
+		"more, for any k":           func() error { _, _, err := folded(4000, 1e-6, 0, adaptive.Uniform(4000)); return err },
 		"weights of another length": func() error { _, _, err := folded(10, 0.1, 0, adaptive.Uniform(9)); return err },
 		"no weights":                func() error { _, _, err := folded(10, 0.1, 0, nil); return err },
 		"k":                         func() error { _, _, err := folded(10, 0.1, -1, nil); return err },

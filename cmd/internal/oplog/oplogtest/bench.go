@@ -97,7 +97,7 @@ func (b *bench) read(from uint64, hole bool, want ...string) {
 	}
 }
 
-// readOver compares what comes of batches and holes, these written as -first..last.
+// readOver compares what is read of batches and holes, these written as -first..last.
 func (b *bench) readOver(from uint64, want ...string) {
 	b.Helper()
 	b.got = nil
