@@ -19,18 +19,21 @@ import (
 
 const keygenHelp = `Create the key of a publication (umbel publish). The name of the key is the name of the
 publication; by convention it is a path below a domain of yours. The private key is written to a
-new file that only you can read. The public key is printed: subscribers need it.
+new file that only you can read, and the public key, which subscribers need, to a file beside it with
+the ending .pub. The public key is printed too.
 
 With --public the public key of an existing file is printed.`
 
-const keygenExample = `  umbel keygen example.org/words                  # writes words.key
-  umbel keygen --public words.key > words.pub`
+const keygenExample = `  umbel keygen example.org/words                  # writes words.key and words.pub
+  umbel keygen --public words.key                 # prints the public key`
 
 // keyPair is the result of umbel keygen.
 type keyPair struct {
 	Name   string `json:"name"`
 	Public string `json:"publicKey"`
 	File   string `json:"file"`
+	// PublicFile is the new file with the public key.
+	PublicFile string `json:"publicFile,omitempty"`
 }
 
 func keygenCommand() *cobra.Command {
@@ -56,7 +59,7 @@ func keygenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printKey(cmd, keyPair{k.Signer.Name(), k.Public, *public})
+			return printKey(cmd, keyPair{Name: k.Signer.Name(), Public: k.Public, File: *public})
 		}
 		return generateKey(cmd, args[0], *output)
 	}
@@ -75,27 +78,40 @@ func generateKey(cmd *cobra.Command, name, file string) error {
 	if file == "" {
 		file = path.Base(name) + ".key"
 	}
-	err = atomicfile.CreateSecret(file, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, private)
-		return err
-	})
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists; give another file with -o, or print its public key with --public", file)
+	if isStdout(file) {
+		if err := atomicfile.CreateSecret(file, lineWriter(private)); err != nil {
+			return err
+		}
+		return report(cmd, file, keyPair{Name: name, Public: public, File: file}, lineWriter(public))
 	}
-	if err != nil {
+	publicFile := strings.TrimSuffix(file, ".key") + ".pub"
+	for _, f := range []string{file, publicFile} {
+		if errors.Is(atomicfile.CheckNew(f), fs.ErrExist) {
+			return fmt.Errorf("%s exists; give another file with -o, or print a public key with --public", f)
+		}
+	}
+	if err := atomicfile.CreateSecret(file, lineWriter(private)); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(publicFile, lineWriter(public)); err != nil {
 		return err
 	}
 	if !isQuiet(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the private key of %s; keep it secret. The public key:\n", file, name)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the private key of %s; keep it secret\n%s: the public key:\n", file, name, publicFile)
 	}
-	return printKey(cmd, keyPair{name, public, file})
+	return printKey(cmd, keyPair{name, public, file, publicFile})
+}
+
+// lineWriter returns a function that writes a line.
+func lineWriter(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	}
 }
 
 func printKey(cmd *cobra.Command, k keyPair) error {
-	return answer(cmd, k, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, k.Public)
-		return err
-	})
+	return answer(cmd, k, lineWriter(k.Public))
 }
 
 // parsePublicKey returns the key in an argument: the key itself, or a file that contains it.

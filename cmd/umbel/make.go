@@ -81,7 +81,7 @@ func makeCommand() *cobra.Command {
 	flags := cmd.Flags()
 	wanted := addSpecFlags(cmd)
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{inputs: []string{"weights", "like"}})
-	like := flags.String("like", "", "`FILE` of a filter whose kind, hash and parameters are to be used")
+	like := flags.String("like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
 	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
 	allowEmpty := flags.Bool("allow-empty", false, "make an empty filter if there are no keys")
 	memory := quantity.Size(512 << 20)

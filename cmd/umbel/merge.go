@@ -159,10 +159,13 @@ func formNote(r merging.Result, form merging.Form) string {
 	case r.Form == merging.Joined:
 		return ""
 	case r.Apart != nil:
-		return fmt.Sprintf("kept side by side: %s; %s", side, message.Of(r.Apart))
+		return fmt.Sprintf("kept side by side: %s; %s\n%s", side, message.Of(r.Apart), joinableHint)
 	}
 	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, percent(float(r.JoinedRate)))
 }
+
+// joinableHint is how filters are made whose cells can be joined.
+const joinableHint = "(filters made with the same --keys, for all keys together, or with make --like can be joined)"
 
 // setInfo is the estimated number of keys of a set, which may be that of a file.
 type setInfo struct {
@@ -202,11 +205,12 @@ func (t target) estimateUnion(names []string) error {
 		files = append(files, newSetInfo(names[i], overlap.Keys(f)))
 	}
 	rate := merged.Stats.FPRate
+	union, bounds := keysOf(fs, merged)
 	result := struct {
 		Files  []setInfo `json:"files"`
 		Union  setInfo   `json:"union"`
 		FPRate float     `json:"fpRate"` // of the merged filter
-	}{files, newSetInfo("", keysOf(fs, merged)), float(rate)}
+	}{files, newSetInfo("", union), float(rate)}
 	return answer(t.cmd, result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		for _, s := range files {
@@ -215,6 +219,9 @@ func (t target) estimateUnion(names []string) error {
 		result.Union.row(t, "union")
 		if _, err := t.WriteTo(w); err != nil {
 			return err
+		}
+		if bounds {
+			fmt.Fprintln(w, "union: only bounds, because more than two filters are compared by joined cells")
 		}
 		_, err := fmt.Fprintf(w, "merged, %s, they would have a false-positive rate of %s\n", formWords[merged.Form], rateOf(rate))
 		return err
@@ -225,20 +232,20 @@ func (t target) estimateUnion(names []string) error {
 var formWords = map[merging.Form]string{merging.Joined: "cell by cell", merging.Union: "side by side"}
 
 // keysOf estimates the number of distinct keys in filters: from their cells joined, if that is
-// possible, or from the cells of two filters side by side. Otherwise it is between the largest number of keys of
-// a filter and the sum.
-func keysOf(fs []umbel.Filter, merged merging.Result) plan.Estimate {
+// possible, or from the cells of two filters side by side. Otherwise bounds is set: the number is between the
+// largest number of keys of a filter and the sum.
+func keysOf(fs []umbel.Filter, merged merging.Result) (keys plan.Estimate, bounds bool) {
 	if r, err := merging.Filters(fs, merging.Joined); err == nil {
-		return overlap.Keys(r.Filter)
+		return overlap.Keys(r.Filter), false
 	}
 	if len(fs) == 2 {
 		a, errA := overlap.Bits(fs[0])
 		b, errB := overlap.Bits(fs[1])
 		if errors.Join(errA, errB) == nil {
 			if o, err := overlap.Of(filter.All, a, b); err == nil {
-				return o.Union
+				return o.Union, false
 			}
 		}
 	}
-	return overlap.Keys(merged.Filter)
+	return overlap.Keys(merged.Filter), true
 }

@@ -34,22 +34,22 @@ func WriteSecret(path string, write func(io.Writer) error) error {
 	return writeMode(path, 0o600, os.Rename, write)
 }
 
-// CreateSecret is WriteSecret, but it does not replace a file that has contents: the error wraps
-// fs.ErrExist. Standard output may be such a file.
+// CreateSecret is WriteSecret, but it does not replace a file that has contents: see [CheckNew].
 func CreateSecret(path string, write func(io.Writer) error) error {
-	if err := checkNew(path); err != nil {
+	if err := CheckNew(path); err != nil {
 		return err
 	}
 	return writeMode(path, 0o600, os.Rename, func(w io.Writer) error {
 		if err := write(w); err != nil {
 			return err
 		}
-		return checkNew(path) // it may have been made meanwhile
+		return CheckNew(path) // it may have been made meanwhile
 	})
 }
 
-// checkNew returns an error wrapping fs.ErrExist if path is a regular file with contents.
-func checkNew(path string) error {
+// CheckNew returns an error wrapping fs.ErrExist if path is a regular file with contents, unless it
+// is standard output.
+func CheckNew(path string) error {
 	old, err := os.Stat(path)
 	if err != nil || !old.Mode().IsRegular() || old.Size() == 0 {
 		return nil // Write reports what is wrong

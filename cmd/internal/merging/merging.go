@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/union"
@@ -72,14 +73,14 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 		r.JoinedRate = r.Stats.FPRate
 		r.Beyond = r.JoinedRate > max(limit, r.UnionRate)
 		if r.Stats.Cells < least/2 {
-			r.Apart = fmt.Errorf("joined they would have %d cells, less than half of the smallest", r.Stats.Cells)
+			r.Apart = fmt.Errorf("joined they would have %v cells, less than half of the smallest", quantity.Count(r.Stats.Cells))
 		}
 	}
 	if r.Apart == nil {
 		r.Apart = err
 	}
 	if _, merges := fs[0].(umbel.Merger); merges && alike && least < most && err != nil {
-		r.Apart = fmt.Errorf("their sizes, from %d to %d cells, have no large common divisor", least, most)
+		r.Apart = fmt.Errorf("their sizes, from %v to %v cells, have no large common divisor", quantity.Count(least), quantity.Count(most))
 	}
 	if form == Joined {
 		return r, err
