@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Message states the requirements for a filter that is sent to peers again and again. Keys is
@@ -157,17 +156,10 @@ func (q Message) why(o, best MessageOption) string {
 	return text
 }
 
-// refusal returns the error for options of which none fits.
+// refusal returns the error for options of which none fits, with the reason of kind bloom.
 func refusal(options []MessageOption) error {
-	var reasons []string
-	for _, o := range options {
-		name := o.Kind
-		if o.Coded && name == "bloom" {
-			name = "compressed bloom"
-		}
-		reasons = append(reasons, name+": "+o.Why)
-	}
-	return fmt.Errorf("plan: no kind of filter fits; allow more bits or memory, or a higher rate (%s): %w", strings.Join(reasons, "; "), ErrRange)
+	o := options[max(slices.IndexFunc(options, func(o MessageOption) bool { return o.Kind == "bloom" }), 0)]
+	return fmt.Errorf("plan: no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s): %w", o.Kind, o.Why, ErrRange)
 }
 
 // check returns an error wrapping ErrRange if a field is outside its range.

@@ -62,7 +62,7 @@ type info struct {
 	FPRate    *float           `json:"fpRate,omitempty"`
 	Planned   *plannedInfo     `json:"planned,omitempty"`
 	Bytes     uint64           `json:"bytes"`
-	FileBytes int64            `json:"fileBytes"`
+	FileBytes int64            `json:"fileBytes,omitempty"` // 0 for a pipe
 	Sent      packedInfo       `json:"sent"`
 	ID        string           `json:"id"`
 
@@ -252,7 +252,9 @@ func (in info) write(w io.Writer) error {
 		}
 	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
-	t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
+	if in.FileBytes > 0 {
+		t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
+	}
 	t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed), quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
 	t.Row("blocks", in.Sent.blocks()+" when packed")
 	t.Row("id", in.ID)

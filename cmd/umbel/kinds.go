@@ -73,18 +73,21 @@ func describe(v umbel.Kind) (kindInfo, error) {
 }
 
 func writeKinds(w io.Writer, list []kindInfo) error {
+	var text strings.Builder
+	p := page{&text, pageWidth()}
 	for i, k := range list {
 		if i > 0 {
-			fmt.Fprintln(w)
+			text.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "%s\n  %s\n  can %s\n", k.Kind, k.Doc, strings.Join(k.Can, ", "))
-		for _, p := range k.Params {
-			if _, err := fmt.Fprintf(w, "  --%s  %s: %s to %s\n", p.Name, p.Doc, bound(p.Min), bound(p.Max)); err != nil {
-				return err
-			}
+		text.WriteString(k.Kind + "\n")
+		p.words("  ", "  ", k.Doc)
+		p.words("  ", "    ", "can "+strings.Join(k.Can, ", "))
+		for _, param := range k.Params {
+			p.words(fmt.Sprintf("  --%s  ", param.Name), "    ", fmt.Sprintf("%s: %s to %s", param.Doc, bound(param.Min), bound(param.Max)))
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, text.String())
+	return err
 }
 
 // bound formats the end of a range; a large power of two as a power.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/suggest"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/cmd/internal/trial"
 	"github.com/umbel-filters/umbel/filter"
@@ -22,7 +25,8 @@ are made, and each is queried --queries times. All added keys are queried too, e
 whose keys expire.
 
 "Planned" is the rate of the formula for the goal's number of keys, "estimated" the filters'
-own estimate. The same --seed gives the same numbers.`
+own estimate, and "ratio" the measured rate divided by the planned one. The same --seed gives the
+same numbers.`
 
 const measureExample = `  umbel measure -n 100000 --fpr 1%
   umbel measure -n 1000 --fpr 1% --kind scalable --load 100`
@@ -47,7 +51,14 @@ func measureCommand() *cobra.Command {
 		Short:   "measure the false-positive rate",
 		Long:    measureHelp,
 		Example: measureExample,
-		Args:    noArguments,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if _, err := os.Stat(args[0]); err == nil {
+					return usageError(cmd, fmt.Errorf("measure makes filters of its own; umbel info %s states the rate of a file's filter", args[0]))
+				}
+			}
+			return noArguments(cmd, args)
+		},
 
 		DisableFlagsInUseLine: true,
 	}
@@ -89,8 +100,23 @@ func chosenKinds(name string) (umbel.Kinds, error) {
 	if name == "" {
 		return filter.All, nil
 	}
-	v, err := filter.All.Find(name)
+	v, err := findKind(name)
 	return umbel.Kinds{v}, err
+}
+
+// findKind returns the kind of a name.
+func findKind(name string) (umbel.Kind, error) {
+	v, err := filter.All.Find(name)
+	if err != nil {
+		var names []string
+		for _, k := range filter.All {
+			names = append(names, k.Name)
+		}
+		if near := suggest.Nearest(name, names); len(near) > 0 {
+			return v, fmt.Errorf("there is no kind %.40q; did you mean %s?", name, strings.Join(near, " or "))
+		}
+	}
+	return v, err
 }
 
 // measureAll runs a trial of each kind. It returns an error if all trials fail.
@@ -131,11 +157,11 @@ func printMeasured(cmd *cobra.Command, rows []measured) error {
 		}
 		return nil
 	}
-	t := table.New("Kind", " Keys", " Bits per key", " Planned", " Measured", " Sigma", " Estimated", " Measured / planned")
+	t := table.New("Kind", " Keys", " Bits/key", " Planned", " Measured", " ± Sigma", " Estimated", " Ratio")
 	for _, r := range rows {
 		if r.Error == nil {
-			t.Row(r.Kind, quantity.Count(r.Keys).String(), fmt.Sprintf("%.2f", r.BitsPerKey), rateOf(float64(r.Planned)),
-				rateOf(float64(r.FPRate)), fmt.Sprintf("%.2g", r.Sigma), rateOf(float64(r.Estimated)), fmt.Sprintf("%.3f", r.FPRate/r.Planned))
+			t.Row(r.Kind, quantity.Count(r.Keys).String(), fmt.Sprintf("%.2f", r.BitsPerKey), percent(r.Planned),
+				percent(r.FPRate), percent(r.Sigma), percent(r.Estimated), fmt.Sprintf("%.3f", r.FPRate/r.Planned))
 		}
 	}
 	if _, err := t.WriteTo(w); err != nil {

@@ -171,6 +171,9 @@ func (a analysis) composite() string {
 
 // percent formats a share, which may be far above 1.
 func percent(f float) string {
+	if f > 0 && f < 1e-6 {
+		return quantity.Rate(f).Percent()
+	}
 	if f < 10 {
 		return fmt.Sprintf("%.3g%%", 100*float64(f))
 	}

@@ -104,11 +104,14 @@ func (s summary) overfull() string {
 	return text + fmt.Sprintf(" with about %s; make it again with --keys %.0f", wholeKeys(keys), math.Ceil(keys))
 }
 
+// fullRate is a rate at which a filter is of no use.
+const fullRate = 0.5
+
 // refuseFull returns an error if a filter of umbel make is useless: if it takes more than half of all
 // absent keys for present ones, and neither its rate nor its number of cells was given.
 func refuseFull(cmd *cobra.Command, f umbel.Filter) error {
 	rate, planned := f.Stats().FPRate, f.State().Planned
-	if rate <= 0.5 || cmd.Flags().Changed("m") || cmd.Flags().Changed("fpr") && planned.FPRate > 0.5 {
+	if rate <= fullRate || cmd.Flags().Changed("m") || cmd.Flags().Changed("fpr") && planned.FPRate > fullRate {
 		return nil
 	}
 	return fmt.Errorf("the filter would be full: its false-positive rate would be %s; nothing was written; give more --keys or --bytes", percent(float(rate)))

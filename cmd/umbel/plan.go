@@ -17,10 +17,12 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/union"
 )
 
 const planHelp = `Print what a filter would cost, without making it. Give two of the number of keys, the rate and
-the size; the third follows, for each kind. With the number of keys alone the rate is 1%.
+the size; the third follows, for each kind. With all three, kinds that take more than the size are
+listed below the others. With the number of keys alone the rate is 1%.
 
 --explain prints the formulas of the numbers, in letters and with numbers, and their sources.
 
@@ -59,7 +61,7 @@ type kindPlan struct {
 
 func planCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE | --sent SIZE]",
+		Use:     "plan [-n NUMBER] [--fpr RATE] [--memory SIZE] [--sent SIZE]",
 		Short:   "print what a filter would cost",
 		Long:    planHelp,
 		Example: planExample,
@@ -90,6 +92,9 @@ func planCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if *kind == "" { // a union of one filter is planned as that filter
+			kinds = slices.DeleteFunc(slices.Clone(kinds), func(k umbel.Kind) bool { return k.Name == union.Name })
+		}
 		s := wanted.Spec()
 		offers, err := kindPlansOf(kinds, s)
 		if err != nil {
@@ -110,10 +115,21 @@ func planCommand() *cobra.Command {
 
 // kindPlansOf plans all kinds. It returns an error if the goal is impossible for all.
 func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
+	limit := uint64(math.MaxUint64)
+	if s.Goal.Keys != 0 && s.Goal.FPRate != 0 && s.Goal.Bytes != 0 {
+		limit, s.Goal.Bytes = s.Goal.Bytes, 0
+	}
 	var offers []kindPlan
 	var reasons []error
 	for _, v := range kinds {
 		f, err := v.Plan(spec.Complete(v, s.Goal, s.Params), s.Params)
+		switch {
+		case err != nil:
+		case f.Bytes > limit:
+			err = fmt.Errorf("takes %v", quantity.Size(f.Bytes))
+		case f.FPRate > fullRate && s.Goal.FPRate == 0:
+			err = fmt.Errorf("%v are too few: most other keys would be false positives", quantity.Size(s.Goal.Bytes))
+		}
 		if err != nil {
 			reasons = append(reasons, err)
 			text := message.Of(err)
@@ -125,10 +141,14 @@ func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
 			BitsPerKey: float(float64(f.Bytes) * 8 / float64(f.Keys)),
 		})
 	}
-	if len(reasons) == len(kinds) {
-		return nil, reasons[0]
+	if len(reasons) < len(kinds) {
+		return offers, nil
 	}
-	return offers, nil
+	if limit < math.MaxUint64 && len(kinds) > 1 {
+		return nil, fmt.Errorf("no kind has %v keys at a rate of %s in %v; omit one of the three to see what is possible",
+			quantity.Count(s.Goal.Keys), percent(float(s.Goal.FPRate)), quantity.Size(limit))
+	}
+	return nil, reasons[0]
 }
 
 func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
@@ -144,12 +164,22 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	first := slices.IndexFunc(offers, func(o kindPlan) bool { return o.Error == nil })
 	best := offers[first] // there is one
 	open, ratio := measureOf(g)
-	t := table.New("Kind", " Size", " Bits per key", " K", " Keys", "False-positive rate", " Difference")
+	header := []string{"Kind", " Size", " Bits/key", " K", "False-positive rate", " Difference"}
+	if g.Keys == 0 {
+		header = []string{"Kind", " Size", " Bits/key", " K", " Keys", "Rate", " Difference"}
+	}
+	t := table.New(header...)
 	for _, o := range offers {
-		if o.Error == nil {
-			t.Row(o.Kind, quantity.Size(o.Bytes).String(), fmt.Sprintf("%.2f", o.BitsPerKey), fmt.Sprintf("%.4g", o.K),
-				quantity.Count(o.Keys).String(), rateOf(float64(o.FPRate)), differs(ratio(o)/ratio(best)))
+		if o.Error != nil {
+			continue
 		}
+		row := []string{o.Kind, quantity.Size(o.Bytes).String(), fmt.Sprintf("%.2f", o.BitsPerKey), fmt.Sprintf("%.4g", o.K),
+			rateOf(float64(o.FPRate)), differs(ratio(o) / ratio(best))}
+		if g.Keys == 0 { // the lines stay below 80 columns
+			row[4] = percent(o.FPRate)
+			row = slices.Insert(row, 4, quantity.Count(o.Keys).String())
+		}
+		t.Row(row...)
 	}
 	if _, err := t.WriteTo(w); err != nil {
 		return err
@@ -160,7 +190,7 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	words := fmt.Sprintf("%s: %v keys in %v; %s.",
 		best.Kind, quantity.Count(best.Keys), quantity.Size(best.Bytes), inWords(float64(best.FPRate)))
 	if len(offers) > first+1 {
-		words += fmt.Sprintf("\nThe difference is that in %s. umbel kinds describes the kinds.", open)
+		words += fmt.Sprintf("\n\"Difference\" compares the %s with that of %s. umbel kinds describes the kinds.", open, best.Kind)
 	}
 	if g.Keys != 0 && g.Bytes != 0 && best.Keys > g.Keys {
 		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this rate, see\numbel plan -n %d --fpr %g.",
@@ -191,12 +221,12 @@ func reason(kind, text string) string {
 // measureOf returns the number that a goal leaves open, in which plans differ.
 func measureOf(g umbel.Goal) (string, func(kindPlan) float64) {
 	switch {
-	case g.Bytes == 0:
-		return "memory", func(o kindPlan) float64 { return float64(o.Bytes) }
+	case g.Bytes == 0, g.Keys != 0 && g.FPRate != 0:
+		return "size", func(o kindPlan) float64 { return float64(o.Bytes) }
 	case g.Keys == 0:
-		return "keys", func(o kindPlan) float64 { return float64(o.Keys) }
+		return "number of keys", func(o kindPlan) float64 { return float64(o.Keys) }
 	}
-	return "the rate", func(o kindPlan) float64 { return float64(o.FPRate) }
+	return "rate", func(o kindPlan) float64 { return float64(o.FPRate) }
 }
 
 // differs formats a ratio as a difference, and a large one as a factor.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -200,11 +202,10 @@ func printMessagePlans(cmd *cobra.Command, q plan.Message, options []plan.Messag
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", label(options[0]), bestWords(q, options[0]))
 	for _, o := range options[1:] {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", label(o), o.Why); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s: %s\n", label(o), o.Why)
 	}
-	return nil
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(commandsFor(q, options[0]), "\n"))
+	return err
 }
 
 // label names an option: a Bloom filter is sent plain or coded.
@@ -215,25 +216,32 @@ func label(o plan.MessageOption) string {
 	return o.Kind
 }
 
-// bestWords describes the best option, and the commands that make it.
+// bestWords describes the best option.
 func bestWords(q plan.Message, o plan.MessageOption) string {
-	words, rate := "the lowest rate for the size", o.FPRate
+	words := "the lowest rate for the size"
 	if q.FPRate > 0 {
-		words, rate = "sends the least", q.FPRate
+		words = "sends the least"
 	}
-	made := fmt.Sprintf("--kind %s -n %d --fpr %.6g", o.Kind, q.Keys, rate)
+	if o.Kind == "sparse" {
+		words += "; a coded bloom filter, of which receivers store positions"
+	}
+	return words
+}
+
+// commandsFor returns the commands that make an option.
+func commandsFor(q plan.Message, o plan.MessageOption) []string {
+	made := fmt.Sprintf("--kind %s -n %d --fpr %.6g", o.Kind, q.Keys, cmp.Or(q.FPRate, o.FPRate))
 	if o.K > 0 {
 		made = fmt.Sprintf("--m %d --k %d", o.M, o.K)
 	}
-	made = "umbel make -o FILE " + made
+	commands := []string{"umbel make -o filter.umb " + made + " KEYFILE"}
 	if o.Coded {
-		made += "; umbel pack FILE -o MESSAGE"
+		commands = append(commands, "umbel pack filter.umb -o message.umb")
 	}
 	if o.Kind == "sparse" {
-		words += "; a coded bloom filter; receivers store positions"
-		made += "; on receivers, umbel unpack MESSAGE --sparse -o FILE"
+		commands = append(commands, "umbel unpack message.umb --sparse -o copy.umb     # on receivers")
 	}
-	return words + "; " + made
+	return commands
 }
 
 // sizeOf formats a number of bytes, which may have a fraction.

@@ -23,7 +23,7 @@ func addSpecFlags(cmd *cobra.Command) *spec.Flags {
 
 // resolve returns the kind that flags specify, and the goal and parameters, which may be incomplete.
 func resolve(f *spec.Flags) (umbel.Kind, umbel.Goal, umbel.Params, error) {
-	v, err := filter.All.Find(f.Kind)
+	v, err := findKind(f.Kind)
 	if err == nil {
 		err = f.Check()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/wire"
@@ -91,7 +92,10 @@ func describe(path string, err error) error {
 	}
 	defer f.Close()
 	head, _ := io.ReadAll(io.LimitReader(f, int64(len(magic))))
+	compression, cat := keys.Compressed(head)
 	switch {
+	case compression != "":
+		return fmt.Errorf("%s is compressed with %s; decompress it: %s %s | umbel VERB -; a packed filter is small already: %w", path, compression, cat, path, umbel.ErrCorrupt)
 	case len(head) == 0:
 		return fmt.Errorf("%s is empty, which no filter is; make it again: %w", path, umbel.ErrCorrupt)
 	case !IsHead(head):

@@ -34,6 +34,18 @@ var compressions = []struct{ magic, name, cat string }{
 	{"PK\x03\x04", "zip", "unzip -p"},
 }
 
+// Compressed returns the name of the compression that a stream begins with, and the command that
+// decompresses it. It returns "" if there is none.
+func Compressed(head []byte) (name, cat string) {
+	for _, c := range compressions {
+		// The second test is for lines of text that begin like bzip2.
+		if bytes.HasPrefix(head, []byte(c.magic)) && (c.name != "bzip2" || bytes.Contains(head[:min(len(head), 10)], []byte("1AY&SY"))) {
+			return c.name, c.cat
+		}
+	}
+	return "", ""
+}
+
 // headBytes is the number of bytes in which zero bytes are searched.
 const headBytes = 8000
 
@@ -43,14 +55,8 @@ func checkText(source any, head []byte, f Format) error {
 		return nil
 	}
 	head = head[:min(len(head), headBytes)]
-	for _, c := range compressions {
-		if !bytes.HasPrefix(head, []byte(c.magic)) {
-			continue
-		}
-		if c.name == "bzip2" && !bytes.Contains(head[:min(len(head), 10)], []byte("1AY&SY")) {
-			continue // a line that begins so
-		}
-		return &BinaryError{nameOf(source), c.name, c.cat}
+	if name, cat := Compressed(head); name != "" {
+		return &BinaryError{nameOf(source), name, cat}
 	}
 	if f.Separator != 0 && bytes.IndexByte(head, 0) >= 0 {
 		return &BinaryError{Name: nameOf(source)}

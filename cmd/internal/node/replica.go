@@ -76,7 +76,7 @@ func (c Config) validateReplica() error {
 	case c.Cache == "":
 		return fmt.Errorf("cache is empty, want a directory")
 	case c.Stale == "":
-		return fmt.Errorf("stale is not set; choose what queries return while a version is out of date: error, maybe or last")
+		return fmt.Errorf("set stale (--stale) to what queries return while a version is out of date: error, maybe or last")
 	case c.Follow < 0 || c.Follow > 0 && c.Follow < 100*time.Millisecond:
 		return fmt.Errorf("follow is %v, want at least 100ms", c.Follow)
 	}

@@ -242,7 +242,7 @@ func TestReplicaConfig(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"set subscriptions":          func(c *Config) { c.Following = nil },
 		"cache is empty":             func(c *Config) { c.Cache = "" },
-		"stale is not set":           func(c *Config) { c.Stale = "" },
+		"set stale (--stale)":        func(c *Config) { c.Stale = "" },
 		"follow is -1s":              func(c *Config) { c.Follow = -time.Second },
 		"resp and http are both off": func(c *Config) { c.RESP, c.HTTP = off, off },
 		"has no TLS":                 func(c *Config) { c.RESP = ":6380" },

@@ -53,14 +53,17 @@ func (r Rate) String() string {
 		return fmt.Sprintf("%.3g%%", 100*p)
 	case p < 1e-18:
 		return fmt.Sprintf("%.3g", p)
-	case p < 0.0001:
-		return fmt.Sprintf("%.3g, 1 in %s", p, Count(math.Round(1/p)))
 	}
-	return fmt.Sprintf("%.3g%%, 1 in %s", 100*p, nearest(1/p))
+	return r.Percent() + ", 1 in " + nearest(1/p)
 }
 
-// Percent returns the rate as a percentage with three digits: 0 as 0%, and rates below 0.0001 % as 1e-07%.
-func (r Rate) Percent() string { return fmt.Sprintf("%.3g%%", 100*min(float64(r), 1)) }
+// Percent returns the rate as a percentage with three digits, and rates from 0 to 0.0001 % as a number such as 1e-09.
+func (r Rate) Percent() string {
+	if p := float64(r); p > 0 && p < 1e-6 {
+		return fmt.Sprintf("%.3g", p)
+	}
+	return fmt.Sprintf("%.3g%%", 100*min(float64(r), 1))
+}
 
 // nearest formats n, with a digit after the point for small n.
 func nearest(f float64) string {

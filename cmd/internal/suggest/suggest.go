@@ -20,23 +20,25 @@ func Nearest(word string, words []string) []string {
 	return near[:min(len(near), 3)]
 }
 
-// Distance returns the least number of bytes to insert, remove or replace to make b from a:
-// Levenshtein 1966, row by row. It takes O(len(a)·len(b)) steps.
+// Distance returns the least number of bytes to insert, remove or replace, and of neighbors to exchange, to
+// make b from a, if no byte is changed twice: Damerau 1964, row by row. It takes O(len(a)·len(b)) steps.
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	above, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		above, last, row = last, row, above
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			replaced := last[j]
 			if a[i] != b[j] {
-				cost++
+				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(replaced, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], above[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

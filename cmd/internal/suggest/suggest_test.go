@@ -10,8 +10,8 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "has", 3}, {"has", "", 3}, {"has", "has", 0}, {"hass", "has", 1}, {"ahs", "has", 2},
-		{"mkae", "make", 2}, {"durabilty", "durability", 1}, {"kitten", "sitting", 3},
+		{"", "", 0}, {"", "has", 3}, {"has", "", 3}, {"has", "has", 0}, {"hass", "has", 1}, {"ahs", "has", 1},
+		{"mkae", "make", 1}, {"hsa", "has", 1}, {"ca", "abc", 3}, {"abcd", "badc", 2}, {"durabilty", "durability", 1}, {"kitten", "sitting", 3},
 	} {
 		if got := Distance(c.a, c.b); got != c.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
@@ -22,8 +22,8 @@ func TestDistance(t *testing.T) {
 func TestNearest(t *testing.T) {
 	verbs := []string{"make", "man", "add", "has", "merge", "pack", "patch", "measure"}
 	for word, want := range map[string][]string{
-		"hass": {"has"}, "MAKE": {"make"}, "mak": {"make", "man"}, "merg": {"merge"}, "pacth": {"pack", "patch"},
-		"mesure": {"measure"}, "zebra": nil, "": nil,
+		"hass": {"has"}, "MAKE": {"make"}, "mak": {"make", "man"}, "merg": {"merge"}, "pacth": {"patch"},
+		"mesure": {"measure"}, "hsa": {"has"}, "zebra": nil, "": nil,
 	} {
 		if got := Nearest(word, verbs); !slices.Equal(got, want) {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)

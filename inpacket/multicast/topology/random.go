@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -115,6 +116,8 @@ var ErrRule = errors.New("topology: no such rule")
 // Rules is the syntax of rules.
 const Rules = "grid:ROWSxCOLUMNS, ring:N, line:N, star:N, fat-tree:K, waxman:N or barabasi-albert:NxM"
 
+var ruleNames = []string{"grid", "ring", "line", "star", "fat-tree", "waxman", "barabasi-albert"}
+
 // Waxman's parameters for networks made by [Make]: a network of a hundred nodes has about
 // as many links per node as networks of carriers.
 const (
@@ -126,6 +129,9 @@ const (
 // random networks. Errors wrap [ErrRule], or [ErrSize] if only the numbers are invalid.
 func Make(rule string, seed uint64) (*Graph, error) {
 	name, text, _ := strings.Cut(rule, ":")
+	if !slices.Contains(ruleNames, name) {
+		return nil, fmt.Errorf("%w as %q, want %s", ErrRule, name, Rules)
+	}
 	want := 1
 	if name == "grid" || name == "barabasi-albert" {
 		want = 2
