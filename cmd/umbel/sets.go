@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/union"
 )
 
 const intersectHelp = `Estimate how many keys are in both filters, with an interval of at least 95% confidence. The
@@ -78,6 +79,9 @@ func intersect(t target, a, b string) (intersection, error) {
 		return intersection{}, err
 	}
 	for i, name := range []string{a, b} {
+		if fs[i].State().Kind == union.Name {
+			return intersection{}, fmt.Errorf("%s: the filters of a union can't be compared as one: compare them before they are merged, or make one filter of all keys", name)
+		}
 		if fs[i], err = overlap.Bits(fs[i]); err != nil {
 			return intersection{}, fmt.Errorf("%s: %w", name, err)
 		}

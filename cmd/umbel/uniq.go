@@ -146,7 +146,7 @@ func (r *uniqRun) tick(bytes int64) {
 	r.bar.Add(bytes)
 	if !r.warned && r.state.full() != nil {
 		r.warned = true
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "warning: %s; lines that were seen stay known, but more new lines than --fpr will be taken for known ones\n", r.state.fullWords())
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "umbel: warning: %s; lines that were seen stay known, but more new lines than --fpr will be taken for known ones\n", r.state.fullWords())
 	}
 }
 
@@ -175,6 +175,9 @@ func (r *uniqRun) summary() error {
 	var err error
 	if s.summary, err = r.state.summary(r.cmd); err != nil {
 		return err
+	}
+	if text := s.overfull(); text != "" && !r.warned {
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "umbel: warning: %s\n", text)
 	}
 	s.Read = &r.stream.Read
 	unit := "lines"
