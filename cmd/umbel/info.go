@@ -20,7 +20,8 @@ const infoHelp = `Describe the filters in the files: kind, hash, parameters, siz
 distinct keys with its 95% confidence interval, the fill ratio (the share of cells that aren't
 zero), the false-positive rate at that fill, bytes in memory and in the file, and the ID, which
 identifies the contents. The sent size is that of the packed filter (see umbel pack), next to
-the entropy of its cells; the codings of its blocks follow.
+the entropy of its cells; the codings of its blocks follow. Above 16 MiB of cells it is estimated
+from a part of them, unless --packed is given.
 
 Next to the rate is what the filter was made for, if that is known: a rate with a number of keys. A filter is
 overfull if its rate is more than twice that rate.
@@ -95,6 +96,7 @@ func nodeKeys(e api.Estimate) keysInfo {
 }
 
 func infoCommand() *cobra.Command {
+	exact := false
 	cmd := &cobra.Command{
 		Use:     "info FILE...",
 		Short:   "describe a filter",
@@ -106,22 +108,27 @@ func infoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			pack := nearlyPacked
+			if exact {
+				pack = packed
+			}
 			var failed error
 			for i, name := range args {
 				if i > 0 && !wantsJSON(cmd) {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				failed = errors.Join(failed, t.info(name))
+				failed = errors.Join(failed, t.info(name, pack))
 			}
 			return failed
 		},
 	}
+	cmd.Flags().BoolVar(&exact, "packed", false, "pack a large filter to measure its sent size, instead of estimating it")
 	addAddrFlags(cmd)
 	return cmd
 }
 
 // info describes a file, or a filter on a node.
-func (t target) info(name string) error {
+func (t target) info(name string, pack func(umbel.State) (packedInfo, error)) error {
 	if t.node != nil {
 		in, err := t.node.Info(t.cmd.Context(), name)
 		if err != nil {
@@ -134,7 +141,7 @@ func (t target) info(name string) error {
 		return inspectDelta(t.cmd, name)
 	}
 	stop := note(t.cmd, "measuring "+name)
-	in, err := inspect(name)
+	in, err := inspect(name, pack)
 	stop()
 	if err != nil {
 		return err
@@ -142,8 +149,8 @@ func (t target) info(name string) error {
 	return answer(t.cmd, in, in.write)
 }
 
-// inspect describes the filter in a container.
-func inspect(name string) (info, error) {
+// inspect describes the filter in a container; pack measures its packed size.
+func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, error) {
 	s, size, err := container.Read(name)
 	if err != nil {
 		return info{}, err
@@ -152,7 +159,7 @@ func inspect(name string) (info, error) {
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
 		FileBytes: size, ID: wire.Identify(s).String(), hasher: s.Hasher,
 	}
-	if in.Sent, err = packed(s); err != nil {
+	if in.Sent, err = pack(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
 	f, err := filter.All.Open(s)
@@ -255,8 +262,12 @@ func (in info) write(w io.Writer) error {
 	if in.FileBytes > 0 {
 		t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
 	}
-	t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed), quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
-	t.Row("blocks", in.Sent.blocks()+" when packed")
+	if in.Sent.Estimated {
+		t.Row("sent size", fmt.Sprintf("about %v packed, from a sample of the cells", quantity.Size(in.Sent.Packed)))
+	} else {
+		t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed), quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
+		t.Row("blocks", in.Sent.blocks()+" when packed")
+	}
 	t.Row("id", in.ID)
 	if _, err := t.WriteTo(w); err != nil || len(in.Parts) == 0 {
 		return err

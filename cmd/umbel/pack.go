@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/sparse"
@@ -51,7 +53,8 @@ type packing struct {
 type packedInfo struct {
 	Packed       uint64                 `json:"packedBytes"`  // of the whole file
 	EntropyBytes float                  `json:"entropyBytes"` // of the cells, block by block
-	Codings      map[string]codingTally `json:"codings"`
+	Codings      map[string]codingTally `json:"codings,omitempty"`
+	Estimated    bool                   `json:"estimated,omitempty"` // from a sample of the cells, without codings
 }
 
 type codingTally struct {
@@ -63,6 +66,40 @@ type codingTally struct {
 func packed(s umbel.State) (packedInfo, error) {
 	c, err := container.Packer().Stats(s)
 	return packedInfoOf(c), err
+}
+
+// sampleBytes is the memory of cells up to which [nearlyPacked] packs all of them.
+const sampleBytes = 16 << 20
+
+// nearlyPacked is packed, but of a large state it packs a part only and estimates the sizes. Blocks of cells
+// are packed independently, and keys set cells everywhere alike.
+func nearlyPacked(s umbel.State) (packedInfo, error) {
+	bytes := s.Bytes()
+	if bytes <= sampleBytes {
+		return packed(s)
+	}
+	part := sampleOf(s, float64(sampleBytes)/float64(bytes))
+	in, err := packed(part)
+	share := float64(part.Bytes()) / float64(bytes)
+	return packedInfo{
+		Packed: uint64(float64(in.Packed) / share), EntropyBytes: float(float64(in.EntropyBytes) / share), Estimated: true,
+	}, err
+}
+
+// sampleOf returns s with a share of each array, in whole blocks of cells. It shares the memory of s.
+func sampleOf(s umbel.State, share float64) umbel.State {
+	const block = 64 << 10 / 8 // words
+	s.Arrays, s.Parts = slices.Clone(s.Arrays), slices.Clone(s.Parts)
+	for i, a := range s.Arrays {
+		blocks := int(math.Ceil(share * float64(len(a.Words)) / block))
+		if n := blocks * block; n < len(a.Words) {
+			s.Arrays[i] = cells.Array{Len: uint64(n) * 64 / uint64(max(a.Width, 1)), Width: a.Width, Words: a.Words[:n]}
+		}
+	}
+	for i, p := range s.Parts {
+		s.Parts[i] = sampleOf(p, share)
+	}
+	return s
 }
 
 func packedInfoOf(c wire.PackStats) packedInfo {
