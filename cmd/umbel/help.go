@@ -106,30 +106,53 @@ func (p page) row(name, doc string) {
 	p.words(fmt.Sprintf("%-*s", column, name), strings.Repeat(" ", column), doc)
 }
 
+// verbGroup is verbs below a title, which may be empty.
+type verbGroup struct {
+	title string
+	verbs []*cobra.Command
+}
+
+// groupsOf returns the verbs of cmd: those of umbel by [verbGroups], others as one group.
+func groupsOf(cmd *cobra.Command) []verbGroup {
+	if cmd.HasParent() {
+		return []verbGroup{{"", cmd.Commands()}}
+	}
+	var groups []verbGroup
+	for _, g := range verbGroups {
+		group := verbGroup{title: g.title}
+		for _, name := range g.verbs {
+			c, _, _ := cmd.Find([]string{name})
+			group.verbs = append(group.verbs, c)
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
 // verbs writes the verbs of cmd.
 func (p page) verbs(cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
 	}
-	if cmd.HasParent() {
-		fmt.Fprintln(p.w, "\nVerbs:")
-		for _, c := range cmd.Commands() {
+	for _, g := range groupsOf(cmd) {
+		fmt.Fprintf(p.w, "\n%s:\n", cmp.Or(g.title, "Verbs"))
+		for _, c := range g.verbs {
 			p.row("  "+c.Name(), c.Short)
 		}
-		return
 	}
-	for _, g := range verbGroups {
-		fmt.Fprintf(p.w, "\n%s:\n", g.title)
-		for _, name := range g.verbs {
-			c, _, _ := cmd.Find([]string{name})
-			p.row("  "+name, c.Short)
-		}
+	if !cmd.HasParent() {
+		fmt.Fprintln(p.w, "\numbel VERB --help describes a verb.")
 	}
-	fmt.Fprintln(p.w, "\numbel VERB --help describes a verb.")
 }
 
-// flags writes the flags of cmd: its own, those of each kind, those of the connection, and those of all verbs.
-func (p page) flags(cmd *cobra.Command) {
+// flagGroup is flags below a title.
+type flagGroup struct {
+	title string
+	flags []*pflag.Flag
+}
+
+// flagGroups returns the flags of cmd: its own, those of each kind, those of the connection, and those of all verbs.
+func flagGroups(cmd *cobra.Command) []flagGroup {
 	const own, all = "Flags", "Flags of all verbs"
 	lists, titles := map[string][]*pflag.Flag{}, []string{own}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -150,21 +173,30 @@ func (p page) flags(cmd *cobra.Command) {
 	slices.SortStableFunc(titles[1:], func(a, b string) int {
 		return cmp.Or(strings.Count(b, ",")-strings.Count(a, ","), strings.Compare(a, b))
 	})
+	var groups []flagGroup
 	for _, title := range append(titles, all) {
-		if len(lists[title]) == 0 {
-			continue
+		if len(lists[title]) > 0 {
+			groups = append(groups, flagGroup{title, lists[title]})
 		}
+	}
+	return groups
+}
+
+// flags writes the flags of cmd.
+func (p page) flags(cmd *cobra.Command) {
+	for _, g := range flagGroups(cmd) {
 		fmt.Fprintln(p.w)
-		p.words("", "  ", title+":")
-		for _, f := range lists[title] {
-			p.flag(f)
+		p.words("", "  ", g.title+":")
+		for _, f := range g.flags {
+			p.row(describeFlag(f))
 		}
 	}
 }
 
-func (p page) flag(f *pflag.Flag) {
+// describeFlag returns the name of a flag, with its value, and its description.
+func describeFlag(f *pflag.Flag) (name, doc string) {
 	value, doc := pflag.UnquoteUsage(f)
-	name := "      --" + f.Name
+	name = "      --" + f.Name
 	if f.Shorthand != "" {
 		name = "  -" + f.Shorthand + ", --" + f.Name
 	}
@@ -174,5 +206,5 @@ func (p page) flag(f *pflag.Flag) {
 	if !slices.Contains([]string{"", "0", "false", "[]", "0s", "0 B"}, f.DefValue) {
 		doc += " (default " + f.DefValue + ")"
 	}
-	p.row(name, doc)
+	return name, doc
 }
