@@ -135,7 +135,7 @@ func TestAlmeidaLayers(t *testing.T) {
 }
 
 // Almeida et al. 2007, section 3: the compound rate stays below P_0/(1-r), for any
-// the number of layers.
+// number of layers.
 func TestAlmeidaCompoundIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.Float64Range(1e-9, 0.999).Draw(t, "f")

@@ -142,8 +142,8 @@ func (d *day) check(f *follower, at time.Duration) {
 // The population of a set follows a day. Subscribers state the rate ρ+ε that suffices, follow the class for
 // it, and fold what they have: their rate stays between ρ-ε and ρ+ε, with ε = ρ/3, because possible factors
 // differ by at most 2 (Sailhan and Stehr 2012, section II). For every rate that suffices, they receive at most a
-// twentieth more than one for whom the filter is published folded to that rate, and less than one who
-// follows the whole filter. One that is limited to 2000 bytes per second keeps to it in a rush hour.
+// twentieth more than if the filter were published folded to that rate, and less than a subscriber of
+// the whole filter. One that is limited to 2000 bytes per second keeps to it in a rush hour.
 func TestDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &day{T: t, rng: rand.New(rand.NewPCG(19, 20)), bits: live(t), folded: live(t)}

@@ -19,9 +19,9 @@
 //
 // A subscriber is exact only while its filter has been verified and its head is valid. Then Has is
 // what the publisher's filter answered at most [Head.Valid] ago. Otherwise it answers what the
-// program has chosen: an error, "maybe" for every key, or the last version ([Stale]). Whatever is
-// lost, repeated, reordered or damaged on the way makes a subscriber late, never wrong: it keeps its
-// last version until it has verified another one.
+// program has chosen: an error, "maybe" for every key, or the last version ([Stale]). Data
+// that is lost, repeated, reordered or damaged on the way makes a subscriber late, never wrong: it keeps
+// its last version until it has verified another one.
 //
 // A subscriber accepts heads in the order of their times, and while a head is valid none of a stream
 // that began earlier; with a cache that holds across restarts. A publisher continues the stream in its

@@ -8,8 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// HasString answers from the version of View or a later one, also while a version is shown: whoever has
-// seen a version finds its keys.
+// HasString answers from the version of View or a later one, also while a version is shown: a caller
+// that has seen a version finds its keys.
 func TestAnswersOfView(t *testing.T) {
 	key, _, err := NewKey("example.org/words")
 	if err != nil {

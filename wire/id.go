@@ -11,8 +11,8 @@ import (
 )
 
 // ID identifies a state: the root of a hash tree over its arrays and other fields
-// (spec/container.md, "ID"). States are equal if and only if their IDs are, whatever the
-// encoding and of the goals that the filters were planned for.
+// (spec/container.md, "ID"). States are equal if and only if their IDs are, regardless of
+// the encoding and of the goals that the filters were planned for.
 type ID [sha256.Size]byte
 
 // Identify returns the ID of s, in the time of hashing all its words; [Tree] computes the ID

@@ -9,8 +9,7 @@ import (
 )
 
 // hostileStates: a state that no filter of the kind has is refused with an error wrapping
-// umbel.ErrCorrupt or umbel.ErrKind. A state that some filter has opens to a working filter,
-// with any contents.
+// umbel.ErrCorrupt or umbel.ErrKind. A state that some filter has opens to a working filter.
 func hostileStates(t tb, v umbel.Kind) {
 	for _, n := range []uint64{8, 12000} {
 		for _, f := range filled(t, v, n, digests(1, 8)) {

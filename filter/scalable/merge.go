@@ -38,8 +38,8 @@ func (f *Filter) setLayers(layers []layered.Counted) {
 //
 // The rate is at most the sum of the rates of both filters, and rises with each merge of
 // full filters: Stats returns it, and Compact accepts a higher rate for fewer layers. The
-// result contains the same keys in any order of merges, but its layers may
-// differ. The error wraps umbel.ErrMismatch, or umbel.ErrLimit if the result exceeds
+// result contains the same keys in any order of merges, but its layers may differ. The error wraps
+// umbel.ErrMismatch, or umbel.ErrLimit if the result exceeds
 // MaxBytes; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
 	g, err := layered.Other(f.State(), s, Open)

@@ -112,8 +112,7 @@ func TestLearnRefuses(t *testing.T) {
 	}
 }
 
-// Keys that tell their class by how they begin are added with it, whatever the number
-// of workers.
+// Keys whose prefix determines their class are added with it, by any number of workers.
 func TestAddOfClasses(t *testing.T) {
 	s := weighted.Shape{M: 6400, Classes: []weighted.Class{{K: 2}, {K: 9}}, Prefixes: []weighted.Prefix{{Prefix: "h", Class: 1}}}
 	lines := []string{"hot", "cold", "here", "x"}

@@ -105,8 +105,8 @@ func (c *concern) create(ch *engine.Change, offset engine.Position) {
 	}
 }
 
-// AppendScope appends the scope of the batch to dst. It returns dst unchanged if the batch has too many filters and names:
-// it has none.
+// AppendScope appends the scope of the batch to dst. It returns dst unchanged if the batch has no scope,
+// because it has too many filters and names.
 func (b *Batch) AppendScope(dst []byte) []byte {
 	c := &b.concern
 	if c.vague {

@@ -191,8 +191,8 @@ func (e *Engine) Busy(name []byte) (busy, waiting bool) {
 	return x.blocked.Load(), x.waiting.Load() > 0
 }
 
-// Settle waits while a filter is busy. It is called before a change by whoever holds locks during the
-// change. Afterwards the filter may be busy again.
+// Settle waits while a filter is busy. A caller that holds locks during a change calls it before
+// the change. Afterwards the filter may be busy again.
 func (e *Engine) Settle(ctx context.Context, name []byte) {
 	f := e.Get(name)
 	for f != nil && f.extra().blocked.Load() {

@@ -8,8 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// The filters of a replica are versions of filters that change elsewhere. They are followed: whoever receives
-// the versions replaces them with Follow, and states for each query whether they are up to date.
+// The filters of a replica are versions of filters that change elsewhere. They are followed: the subscriber that
+// receives the versions replaces them with Follow, and states for each query whether they are up to date.
 
 // ErrReplica means that the filters are followed, and that the engine accepts no changes of clients. It is
 // for Options.ReadOnly.

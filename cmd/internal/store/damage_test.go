@@ -46,7 +46,7 @@ func damage(rng *rand.Rand, d *drive) string {
 }
 
 // If one file of the log or of the snapshots is damaged in any way, either a start finds everything, or it
-// reports what is lost; and if the loss is accepted, no filter returns a wrong no. UMBEL_LONG=1 damages
+// reports what is lost; and if the loss is acknowledged, no filter has a false negative. UMBEL_LONG=1 damages
 // 2,000 times.
 func TestRandomDamage(t *testing.T) {
 	d, names, keys, want := history(t, 3)

@@ -14,7 +14,8 @@ import (
 // exceeded. A snapshot needs room before it makes room. So it is taken while the limit still leaves as much
 // as the log has grown since the last one, and changes are refused while the limit leaves enough for the queued
 // changes and a snapshot. The reserve is room for commands that had begun by then, and for changes that free
-// space. Filters are admitted as long as the limit has room for a snapshot of all of them, even if all of their cells change.
+// space. Filters are admitted as long as the limit has room for a snapshot of all of them, even if all of
+// their cells change.
 
 const (
 	maxSegment = 32 << 20
@@ -46,7 +47,8 @@ func (o *Options) reserveBytes(limit uint64) uint64 {
 	return min(o.Reserve, limit/8)
 }
 
-// limitFor returns the least limit within which filters of so many bytes can always be saved, even if all of their cells change.
+// limitFor returns the least limit within which filters of that many bytes in all can be saved even if all
+// of their cells change.
 func (o *Options) limitFor(filters uint64) uint64 {
 	files := copies*snapshot.Bytes(filters) + queueBytes + o.Others.Used()
 	// Reserve and log are an eighth of the limit each, or fixed if that is less: the least of the solutions is

@@ -232,8 +232,8 @@ func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
 	})
 }
 
-// The least limit for filters is the one within which a snapshot of them fits regardless of what they were before, and
-// increases with them.
+// The least limit for filters is the one within which a snapshot of them fits even if all of their cells
+// changed, and increases with them.
 func TestLimitFor(t *testing.T) {
 	o := Options{Reserve: 64 << 20}
 	before := uint64(0)
@@ -268,8 +268,8 @@ func TestFilterAboveMaxDisk(t *testing.T) {
 	})
 }
 
-// With the least limit for its filters a store always leaves the limit, regardless of which parts of which filters change
-// and of what is obsolete in its snapshots.
+// With the least limit for its filters a store always gets below the limit again, with any changes and any
+// obsolete pieces of its snapshots.
 func TestLeastLimitIsEnough(t *testing.T) {
 	for seed := range uint64(2) {
 		synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
-// After the loss of a batch, names may be missing and filters are incomplete until an operator does something
-// about it, at any time the process ends and with any writes meanwhile.
+// After the loss of a batch, names may be missing and filters are incomplete until an operator acknowledges
+// the loss, also after ends of the process and further writes.
 func TestMissingNamesRemain(t *testing.T) {
 	for _, head := range []bool{true, false} {
 		d := newDisk()
