@@ -49,6 +49,15 @@ func (p Planned) Exceeded(fpRate float64) bool {
 	return p.FPRate > 0 && fpRate > OverfullFactor*p.FPRate
 }
 
+// Accepting returns p for a user who accepts that the filter has this rate, for example because it was folded for
+// less memory: if p.FPRate is lower, the result has fpRate instead. It returns p if p is zero or fpRate is not below 1.
+func (p Planned) Accepting(fpRate float64) Planned {
+	if p.FPRate > 0 && fpRate > p.FPRate && fpRate < 1 {
+		p.FPRate = fpRate
+	}
+	return p
+}
+
 // Planner is a filter that keeps what it was planned for. All kinds of this module do.
 type Planner interface {
 	// Planned returns what the filter was made for: State returns it as well.

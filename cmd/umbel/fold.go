@@ -100,11 +100,8 @@ func (what fold) run(t target, name, target string, given func(string) bool) err
 				return nil, err
 			}
 			words, factor = foldWords(ladder, r), r
-			if p, ok := folded.(umbel.Planner); ok && given("to-fpr") {
-				chosen := umbel.Planned{Keys: p.Planned().Keys, FPRate: float64(what.rate)}
-				if chosen.Check() == nil {
-					p.SetPlanned(chosen)
-				}
+			if p, ok := folded.(umbel.Planner); ok && r > 1 {
+				p.SetPlanned(p.Planned().Accepting(max(folded.Stats().FPRate, float64(what.rate))))
 			}
 			return folded, nil
 		},

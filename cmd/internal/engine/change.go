@@ -249,7 +249,13 @@ func (f *Filter) folding(r uint64) func(umbel.Filter) (umbel.Filter, error) {
 		if !ok {
 			return nil, f.unsupported("fold")
 		}
-		return g, b.Fold(r)
+		if err := b.Fold(r); err != nil {
+			return g, err
+		}
+		if p, ok := g.(umbel.Planner); ok && p.Planned() != (umbel.Planned{}) {
+			p.SetPlanned(p.Planned().Accepting(g.Stats().FPRate)) // a filter is folded to have less memory at this rate
+		}
+		return g, nil
 	}
 }
 

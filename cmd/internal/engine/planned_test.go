@@ -69,3 +69,21 @@ func TestOverfullVersions(t *testing.T) {
 		t.Errorf("%d reports, want 1", reports)
 	}
 }
+
+// A fold accepts the rate that it leads to.
+func TestFoldAcceptsRate(t *testing.T) {
+	e := engine.New(engine.Options{Kinds: filter.All})
+	f := create(t, e, "f", "bloom", umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
+	add(t, f, digests(1, 1000))
+	if _, err := f.Fold(2); err != nil {
+		t.Fatal(err)
+	}
+	s := f.Stats()
+	if p := f.Planned(); f.Overfull() || p.Keys != 1000 || p.FPRate != s.FPRate || s.FPRate < 0.1 {
+		t.Errorf("planned for %v at a rate of %v, overfull %v; want the rate of the folded filter", p, s.FPRate, f.Overfull())
+	}
+	add(t, f, digests(2, 1500))
+	if f.Stats(); !f.Overfull() {
+		t.Error("two and a half times the keys after the fold, and the filter is not overfull")
+	}
+}
