@@ -78,6 +78,9 @@ func (l *label) String() string {
 		b := *(*byte)(unsafe.Add(unsafe.Pointer(l), at))
 		n |= int(b&0x7f) << shift
 		if at++; b < 0x80 {
+			if n == 0 {
+				return "" // nothing follows in the allocation, to which a pointer could point
+			}
 			return unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(l), at)), n)
 		}
 	}

@@ -277,6 +277,7 @@ func TestMetrics(t *testing.T) {
 	n := started(t, c)
 	r := dial(t, n, nil)
 	r.Want("BF.ADD k a", ":1")
+	r.Want("UM.MAKE planned bloom KEYS 100", "+OK")
 	r.Want("SAVE", "+OK")
 	get(t, n, "/v1/filters")
 	if status, _ := get(t, n, "/metrics"); status == http.StatusOK {
@@ -288,7 +289,8 @@ func TestMetrics(t *testing.T) {
 	defer cancel()
 	go n.metrics.Survey(working)
 	var page string
-	for !strings.Contains(page, `umbel_filter_items{filter="k",kind="redisbloom"} 1`) {
+	for !strings.Contains(page, `umbel_filter_items{filter="k",kind="redisbloom"} 1`) ||
+		!strings.Contains(page, `umbel_filter_items{filter="planned",kind="bloom"} 0`) {
 		time.Sleep(10 * time.Millisecond)
 		_, page = get(t, n, "/metrics")
 	}
@@ -298,7 +300,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("the dashboard asks for %s", name)
 		}
 	}
-	for _, line := range []string{`umbel_commands_total{command="bf.add"} 1`, "bloom_num_objects 1", "umbel_log_healthy 1", "bloom_capacity_across_objects 100"} {
+	for _, line := range []string{`umbel_commands_total{command="bf.add"} 1`, "bloom_num_objects 2", "umbel_log_healthy 1", "bloom_capacity_across_objects 100"} {
 		if !strings.Contains(page, "\n"+line+"\n") {
 			t.Errorf("no %s", line)
 		}
