@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -48,4 +50,24 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	check(rootCommand())
+}
+
+// Plans and measurements fit 80 columns if standard output is not a terminal. Demo --plain is wider.
+func TestWidth(t *testing.T) {
+	for _, command := range []string{
+		"kinds", "plan -n 1e9", "plan -n 1e9 --bytes 1GiB", "plan --fpr 1e-6 --bytes 10", "plan -n 2000 --bytes 64KiB --kind bloom",
+		"plan -n 1e6 --k 3", "plan -n 1e6 --fpr 1% --churn 1%", "plan -n 1e6 --fpr 1% --churn 1% --peers 10",
+		"plan -n 1000 --sent 1400B --query-only", "plan -n 10000 --sent 10000B --curve -",
+		"measure -n 1000 --fpr 0.1% --filters 1 --queries 5000", "measure -n 1000 --bytes 100 --filters 1 --queries 5000",
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(append(strings.Fields(command), "--quiet"), os.Stdin, &stdout, &stderr); code != exitOK {
+			t.Errorf("umbel %s: exit code %d: %s", command, code, &stderr)
+		}
+		for line := range strings.Lines(stdout.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("umbel %s prints a line of %d columns: %s", command, n, line)
+			}
+		}
+	}
 }

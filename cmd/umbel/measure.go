@@ -183,9 +183,7 @@ func writeMisses(w io.Writer, rows []measured) error {
 		default:
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s\n", r.Kind, text); err != nil {
-			return err
-		}
+		page{w, pageWidth()}.words("", "  ", r.Kind+": "+text)
 	}
 	return nil
 }

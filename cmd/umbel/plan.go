@@ -193,11 +193,15 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 		words += fmt.Sprintf("\n\"Difference\" compares the %s with that of %s. umbel kinds describes the kinds.", open, best.Kind)
 	}
 	if g.Keys != 0 && g.Bytes != 0 && best.Keys > g.Keys {
-		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this rate, see\numbel plan -n %d --fpr %g.",
+		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this rate, see:\numbel plan -n %d --fpr %g",
 			percent(spec.LeastRate), quantity.Count(g.Keys), g.Keys, spec.LeastRate)
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", words)
-	return err
+	p := page{w, pageWidth()}
+	fmt.Fprintln(w)
+	for line := range strings.SplitSeq(words, "\n") {
+		p.words("", "", line)
+	}
+	return nil
 }
 
 // writeReasons lists the kinds for which the goal is impossible.
@@ -206,9 +210,7 @@ func writeReasons(w io.Writer, offers []kindPlan) error {
 		if o.Error == nil {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s\n", o.Kind, reason(o.Kind, *o.Error)); err != nil {
-			return err
-		}
+		page{w, pageWidth()}.words("", "  ", o.Kind+": "+reason(o.Kind, *o.Error))
 	}
 	return nil
 }

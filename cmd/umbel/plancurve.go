@@ -75,7 +75,7 @@ func printCurve(w io.Writer, n float64, points []plan.CompressionPoint) error {
 		line := []byte(strings.Repeat(" ", width+1))
 		line[place(p.PlainFPRate)] = 'o'
 		line[place(p.FPRate)] = '*'
-		t.Row(fmt.Sprintf("%g", p.K), cellsAt(p, n), rateOf(p.FPRate), rateOf(p.PlainFPRate), string(line))
+		t.Row(fmt.Sprintf("%g", p.K), cellsAt(p, n), percent(float(p.FPRate)), percent(float(p.PlainFPRate)), string(line))
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -164,11 +164,13 @@ func columns(flags *pflag.FlagSet) []column {
 	if flags.Changed("peers") || flags.Changed("per-hour") {
 		cs = append(cs, column{" Per hour", func(o plan.MessageOption) string { return sizeOf(o.PerHour) }})
 	}
+	cs = append(cs, column{" Memory", func(o plan.MessageOption) string { return quantity.Size(o.Memory).String() }})
+	if len(cs) < 6 { // within 80 columns; the command for the best option has its cells
+		cs = append(cs, column{" Cells", func(o plan.MessageOption) string { return unlessZero(o.M) }})
+	}
 	return append(cs,
-		column{" Memory", func(o plan.MessageOption) string { return quantity.Size(o.Memory).String() }},
-		column{" Cells", func(o plan.MessageOption) string { return unlessZero(o.M) }},
 		column{" K", func(o plan.MessageOption) string { return unlessZero(uint64(o.K)) }},
-		column{"False-positive rate", func(o plan.MessageOption) string { return rateOf(o.FPRate) }})
+		column{"Rate", func(o plan.MessageOption) string { return percent(float(o.FPRate)) }})
 }
 
 // unlessZero formats a count; 0 is empty.
@@ -200,9 +202,11 @@ func printMessagePlans(cmd *cobra.Command, q plan.Message, options []plan.Messag
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s: %s\n", label(options[0]), bestWords(q, options[0]))
+	p := page{w, pageWidth()}
+	fmt.Fprintln(w)
+	p.words("", "  ", label(options[0])+": "+bestWords(q, options[0]))
 	for _, o := range options[1:] {
-		fmt.Fprintf(w, "%s: %s\n", label(o), o.Why)
+		p.words("", "  ", label(o)+": "+o.Why)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(commandsFor(q, options[0]), "\n"))
 	return err
