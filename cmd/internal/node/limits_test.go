@@ -98,7 +98,8 @@ func TestLimitOfCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.limitFiles()
-	if err := n.copies.Take(1<<20 + 1); err == nil {
+	// The log may have been trimmed since it was measured.
+	if err := n.copies.Take(int64(c.MaxDisk) + 1); err == nil {
 		t.Error("copies may take more than max-disk leaves")
 	}
 	dial(t, n, nil).Want("CONFIG GET max-disk", `*2[$8:"max-disk", `+fmt.Sprintf("$%d:%q]", len(c.MaxDisk.String()), c.MaxDisk.String()))
