@@ -72,7 +72,7 @@ func packed(s umbel.State) (packedInfo, error) {
 const sampleBytes = 16 << 20
 
 // nearlyPacked is packed, but of a large state it packs a part only and estimates the sizes. Blocks of cells
-// are packed independently, and keys set cells everywhere alike.
+// are packed independently, and keys set the cells of an array with equal probability.
 func nearlyPacked(s umbel.State) (packedInfo, error) {
 	bytes := s.Bytes()
 	if bytes <= sampleBytes {
