@@ -105,12 +105,12 @@ func BaseSize(n uint64, k int, p, eps float64, oversize float64) (m uint64, err 
 	if !(oversize >= 1) {
 		return 0, fmt.Errorf("plan: a base %v times as large as its keys need, want 1 or more, or 0 for %d: %w", oversize, DefaultOversize, ErrRange)
 	}
-	if float64(high)*oversize > maxCells {
+	lowest := math.Ceil(float64(low) * oversize)
+	if lowest > maxCells {
 		return 0, fmt.Errorf("plan: a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate: %w", oversize, n, ErrRange)
 	}
 	// A wide interval would only make the base larger than requested.
-	lowest := math.Ceil(float64(low) * oversize)
-	highest := math.Floor(min(float64(high)*oversize, lowest*1.5))
+	highest := math.Floor(min(float64(high)*oversize, lowest*1.5, maxCells))
 	unit := uint64(1)
 	if lowest >= WholeWordsFrom {
 		unit = 64
