@@ -158,9 +158,7 @@ func makeCommand() *cobra.Command {
 			return err
 		}
 		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)
-		if err := s.Weights.warn(cmd.ErrOrStderr(), *output); err != nil {
-			return err
-		}
+		s.Weights.warn(cmd, *output)
 		done := quantity.Count(made.Read).String() + " keys read"
 		if n := made.Distinct; n > 0 && n < made.Read {
 			about := ""

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/suggest"
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
@@ -78,6 +79,10 @@ func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
 	if _, err := os.Stat(f.topology); errors.Is(err, fs.ErrNotExist) {
 		g, err := topology.Make(f.topology, f.made)
 		if errors.Is(err, topology.ErrRule) {
+			name, numbers, colon := strings.Cut(f.topology, ":")
+			if near := suggest.Nearest(name, topology.RuleNames()); colon && near != nil && near[0] != name {
+				return nil, fmt.Errorf("--topology %s: no such file or rule; did you mean %s:%s?", f.topology, near[0], numbers)
+			}
 			err = fmt.Errorf("no such file, and %w", err)
 		}
 		if err != nil {

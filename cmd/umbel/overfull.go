@@ -86,8 +86,8 @@ func (s summary) judge(cmd *cobra.Command, consequence string) error {
 	case isStrict(cmd):
 		return errors.New(text + "; " + consequence)
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: %s\n", text)
-	return err
+	warn(cmd, "%s", text)
+	return nil
 }
 
 // overfull returns the warning about a filter that is overfull, and "" about others.

@@ -56,7 +56,7 @@ func peersHasCommand() *cobra.Command {
 		case none && text != "":
 			return withCode(exitStale, errors.New(text))
 		case text != "":
-			fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: %s\n", text)
+			warn(cmd, "%s", text)
 		case none:
 			return errAbsent
 		}

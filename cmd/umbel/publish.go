@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
@@ -131,11 +129,11 @@ func publishCommand() *cobra.Command {
 			}
 		}
 		if *valid > longValid {
-			fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: subscribers take this version for exact for %v, also if newer ones do not reach them\n", *valid)
+			warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", *valid)
 		}
 		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, o: share.PublisherOptions{
 			Key: k.Key, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
-			Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn), Kinds: filter.All,
+			Log: warningLog(cmd), Kinds: filter.All,
 		}}
 		for _, r := range *folds {
 			p.o.Folds = append(p.o.Folds, uint64(r))
@@ -232,7 +230,7 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	}
 	p.guard.keys = keys
 	if err != nil {
-		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: warning: %v\n", err)
+		warn(p.cmd, "%v", err)
 	}
 	if isQuiet(p.cmd) {
 		return nil

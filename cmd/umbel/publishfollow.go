@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -27,7 +26,7 @@ func (p *publisher) watch(ctx context.Context) error {
 				return err
 			}
 			if text := err.Error(); text != warned {
-				fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: warning: %s; the last version remains published\n", text)
+				warn(p.cmd, "%s; the last version remains published", text)
 				warned = text
 			}
 		} else {

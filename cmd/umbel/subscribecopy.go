@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"os"
 	"os/signal"
@@ -17,7 +16,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
-	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/filter"
@@ -87,7 +85,7 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	defer stop()
 	o := share.SubscriberOptions{
 		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(), Budget: spec.Share(),
-		Log: node.NewLogger(os.Stderr, "text", slog.LevelWarn),
+		Log: warningLog(cmd),
 	}
 	if cache := cmd.Flags().Lookup("cache"); cache.Changed {
 		store, err := dir.Create(cache.Value.String())

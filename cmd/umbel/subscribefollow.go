@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/umbel-filters/umbel/share"
@@ -47,7 +46,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		case !warned:
 			warned = true
 			h := v.Head()
-			fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: version %d expired at %s; %s\n", h.Version, h.Expires().Local().Format(time.DateTime), s.kept())
+			warn(s.cmd, "version %d expired at %s; %s", h.Version, h.Expires().Local().Format(time.DateTime), s.kept())
 		}
 		select {
 		case <-ctx.Done():
@@ -65,7 +64,7 @@ const maxPutDelay = time.Minute
 func (s *subscriber) postpone(err error) {
 	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
 	s.retryAt = time.Now().Add(s.delay)
-	fmt.Fprintf(s.cmd.ErrOrStderr(), "umbel: warning: %v; version %d stays in the file, and the next attempt is in %v\n", err, s.written.Head().Version, s.delay)
+	warn(s.cmd, "%v; version %d stays in the file, and the next attempt is in %v", err, s.written.Head().Version, s.delay)
 }
 
 // kept says what the file contains.

@@ -116,7 +116,7 @@ func (r *uniqRun) run(files []*os.File) error {
 	err := r.stream.Run(r.cmd.Context(), readers(files)...)
 	r.bar.Stop()
 	if saved := r.state.save(); saved != nil {
-		return saved
+		return fmt.Errorf("%w; lines printed since the last save will count as new in the next run", saved)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -146,7 +146,7 @@ func (r *uniqRun) tick(bytes int64) {
 	r.bar.Add(bytes)
 	if !r.warned && r.state.full() != nil {
 		r.warned = true
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "umbel: warning: %s; lines that were seen stay known, but more new lines than --fpr will be taken for known ones\n", r.state.fullWords())
+		warn(r.cmd, "%s; lines that were seen stay known, but more new lines than --fpr will be taken for known ones", r.state.fullWords())
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *uniqRun) summary() error {
 		return err
 	}
 	if text := s.overfull(); text != "" && !r.warned {
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "umbel: warning: %s\n", text)
+		warn(r.cmd, "%s", text)
 	}
 	s.Read = &r.stream.Read
 	unit := "lines"

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
@@ -35,13 +36,11 @@ func (w *weightsInfo) write(out io.Writer) error {
 	return err
 }
 
-// warn writes a warning if a bloom filter is as good.
-func (w *weightsInfo) warn(out io.Writer, file string) error {
-	if w == nil || !w.worthless {
-		return nil
+// warn prints a warning if a bloom filter is as good.
+func (w *weightsInfo) warn(cmd *cobra.Command, file string) {
+	if w != nil && w.worthless {
+		warn(cmd, "%s gains nothing by its log of queries; a bloom filter of the same size is as good: omit --weights", file)
 	}
-	_, err := fmt.Fprintf(out, "umbel: warning: %s gains nothing by its log of queries; a bloom filter of the same size is as good: omit --weights\n", file)
-	return err
 }
 
 // makeByLog makes the weighted filter of an order with a log of queries.

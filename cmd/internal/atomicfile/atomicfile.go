@@ -116,7 +116,7 @@ func replace(ctx context.Context, path string, mode fs.FileMode, rename func(fro
 			os.Remove(f.Name())
 		}
 	}()
-	b := bufio.NewWriterSize(guarded{ctx, f}, 1<<20)
+	b := bufio.NewWriterSize(guarded{ctx, f, path}, 1<<20)
 	if err := write(b); err != nil {
 		return err
 	}
@@ -124,10 +124,10 @@ func replace(ctx context.Context, path string, mode fs.FileMode, rename func(fro
 		return err
 	}
 	if err := f.Sync(); err != nil {
-		return err
+		return renamed(path, err)
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return renamed(path, err)
 	}
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -154,13 +154,18 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 // writeError returns the error of creating the new file, with the path that the user knows.
 func writeError(path string, err error) error {
 	var wrong *fs.PathError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case errors.Is(err, fs.ErrPermission):
+	if errors.As(err, &wrong) && errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("write %s: cannot create a file in its directory: %w", path, wrong.Err)
 	}
-	return &fs.PathError{Op: "write", Path: path, Err: wrong.Err}
+	return renamed(path, err)
+}
+
+// renamed returns the error of the new file with the path of the file that it would have replaced.
+func renamed(path string, err error) error {
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%w; nothing was written", &fs.PathError{Op: "write", Path: path, Err: wrong.Err})
+	}
+	return err
 }
 
 // syncDir syncs the directory, so that the new name survives a power failure.
@@ -171,15 +176,17 @@ func syncDir(dir string) {
 	}
 }
 
-// guarded is a writer that fails after its context is done.
+// guarded is a writer that fails after its context is done. Its errors have the path that the user knows.
 type guarded struct {
-	ctx context.Context
-	w   io.Writer
+	ctx  context.Context
+	f    *os.File
+	path string
 }
 
 func (g guarded) Write(b []byte) (int, error) {
 	if g.ctx.Err() != nil {
 		return 0, ErrInterrupted
 	}
-	return g.w.Write(b)
+	n, err := g.f.Write(b)
+	return n, renamed(g.path, err)
 }

@@ -196,3 +196,17 @@ func TestDeletedFile(t *testing.T) {
 		t.Errorf("the file contains %q, %v; want x", b, err)
 	}
 }
+
+// An error of the new file has the name of the file that it would have replaced.
+func TestErrorNamesFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := os.Open(t.TempDir()) // which can't be written
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, err = guarded{context.Background(), f, path}.Write([]byte("x"))
+	if err == nil || !strings.HasPrefix(err.Error(), "write "+path+": ") || !strings.HasSuffix(err.Error(), "; nothing was written") {
+		t.Errorf("error %v", err)
+	}
+}

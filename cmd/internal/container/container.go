@@ -95,7 +95,7 @@ func describe(path string, err error) error {
 	compression, cat := keys.Compressed(head)
 	switch {
 	case compression != "":
-		return fmt.Errorf("%s is compressed with %s; decompress it: %s %s | umbel VERB -; a packed filter is small already: %w", path, compression, cat, path, umbel.ErrCorrupt)
+		return fmt.Errorf("%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already: %w", path, compression, cat, path, umbel.ErrCorrupt)
 	case len(head) == 0:
 		return fmt.Errorf("%s is empty, which no filter is; make it again: %w", path, umbel.ErrCorrupt)
 	case !IsHead(head):

@@ -118,6 +118,9 @@ const Rules = "grid:ROWSxCOLUMNS, ring:N, line:N, star:N, fat-tree:K, waxman:N o
 
 var ruleNames = []string{"grid", "ring", "line", "star", "fat-tree", "waxman", "barabasi-albert"}
 
+// RuleNames returns the names of the rules, which precede the colon.
+func RuleNames() []string { return slices.Clone(ruleNames) }
+
 // Waxman's parameters for networks made by [Make]: a network of a hundred nodes has about
 // as many links per node as networks of carriers.
 const (
