@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/signal"
@@ -134,6 +135,11 @@ func (r *demoRun) run() (err error) {
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
+	defer func() {
+		if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == os.Stdout.Name() && errors.Is(e, syscall.EPIPE) {
+			err = errPipe
+		}
+	}()
 	read := note(r.cmd, "reading "+r.o.Dir)
 	d, err := demo.New(ctx, r.o)
 	read()

@@ -18,6 +18,9 @@ func usageError(cmd *cobra.Command, err error) error {
 
 // flagError is usageError for an error of the parser of flags.
 func flagError(cmd *cobra.Command, err error) error {
+	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
+		return noArguments(cmd, before) // the flag belongs to a mistyped verb
+	}
 	return usageError(cmd, describeFlagError(cmd, err))
 }
 

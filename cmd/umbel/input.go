@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
+	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
@@ -40,6 +41,10 @@ func binaryHint(cmd *cobra.Command, err error) error {
 	switch {
 	case !ok:
 		return err
+	case e.UTF16:
+		return fmt.Errorf("%w; convert it: iconv -f UTF-16 -t UTF-8 %s | %s ...", e, e.Name, cmd.CommandPath())
+	case e.Compression == "" && container.IsFile(e.Name):
+		return fmt.Errorf("%s is a filter, whose keys are not known; unite filters with umbel merge", e.Name)
 	case e.Compression == "":
 		return fmt.Errorf("%w; give -0 if keys end at a zero byte, or --text to take its lines as they are", e)
 	}

@@ -76,7 +76,11 @@ func generateKey(cmd *cobra.Command, name, file string) error {
 		return err
 	}
 	if file == "" {
-		file = path.Base(name) + ".key"
+		last := path.Base(name)
+		if strings.HasSuffix(name, "/") || strings.Trim(last, "./") == "" || strings.HasPrefix(last, "-") {
+			return fmt.Errorf("no file can have the last part of %q as its name; give the file with -o", name)
+		}
+		file = last + ".key"
 	}
 	if isStdout(file) {
 		if err := atomicfile.CreateSecret(file, lineWriter(private)); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -97,6 +98,9 @@ func mergeCommand() *cobra.Command {
 				}
 				if text := formNote(r, form); text != "" && !isQuiet(cmd) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", *output, text)
+				}
+				if r.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return f.State().Kind == window.Name }) {
+					warn(cmd, "%s does not forget: keys that are in its windows now stay", *output)
 				}
 				return r.Filter, nil
 			},

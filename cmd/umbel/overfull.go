@@ -108,10 +108,14 @@ func (s summary) overfull() string {
 const fullRate = 0.5
 
 // refuseFull returns an error if a filter of umbel make is useless: if it takes more than half of all
-// absent keys for present ones, and neither its rate nor its number of cells was given.
+// absent keys for present ones, and its rate was not given. It warns if the number of cells was given.
 func refuseFull(cmd *cobra.Command, f umbel.Filter) error {
 	rate, planned := f.Stats().FPRate, f.State().Planned
-	if rate <= fullRate || cmd.Flags().Changed("m") || cmd.Flags().Changed("fpr") && planned.FPRate > fullRate {
+	if rate <= fullRate || cmd.Flags().Changed("fpr") && planned.FPRate > fullRate {
+		return nil
+	}
+	if cmd.Flags().Changed("m") {
+		warn(cmd, "the filter is full: its false-positive rate is %s; give a larger --m, or --keys instead", percent(float(rate)))
 		return nil
 	}
 	return fmt.Errorf("the filter would be full: its false-positive rate would be %s; nothing was written; give more --keys or --bytes", percent(float(rate)))

@@ -96,6 +96,12 @@ func planCommand() *cobra.Command {
 			kinds = slices.DeleteFunc(slices.Clone(kinds), func(k umbel.Kind) bool { return k.Name == union.Name })
 		}
 		s := wanted.Spec()
+		if err := wanted.Check(); err != nil {
+			return usageError(cmd, err)
+		}
+		if s.Goal.Keys == 0 && (s.Goal.FPRate == 0 || s.Goal.Bytes == 0) {
+			return usageError(cmd, errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))
+		}
 		offers, err := kindPlansOf(kinds, s)
 		if err != nil {
 			return usageError(cmd, err)

@@ -82,16 +82,10 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 // describe returns the error of reading the file at path, with what the file is instead of a filter. A pipe
 // cannot be read again, so its error has the path only.
 func describe(path string, err error) error {
-	info, statErr := os.Stat(path)
-	if !errors.Is(err, umbel.ErrCorrupt) || statErr != nil || !info.Mode().IsRegular() {
+	if !errors.Is(err, umbel.ErrCorrupt) || !isRegular(path) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	f, openErr := os.Open(path)
-	if openErr != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, int64(len(magic))))
+	head := headOf(path)
 	compression, cat := keys.Compressed(head)
 	switch {
 	case compression != "":
@@ -153,6 +147,28 @@ const magic = "\x89umbel\n"
 // version.
 func IsHead(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(magic)) || delta.Is(head)
+}
+
+// IsFile reports whether the file at path begins like a container or a delta. It returns false for a pipe.
+func IsFile(path string) bool { return IsHead(headOf(path)) }
+
+// headOf returns the first bytes of the regular file at path, and none of another file.
+func headOf(path string) []byte {
+	if !isRegular(path) {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, int64(max(len(magic), delta.MagicBytes))))
+	return head
+}
+
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Packer returns the packer of a program that uses all cores.

@@ -16,20 +16,8 @@ import (
 func Differ() delta.Encoder { return delta.Encoder{Workers: runtime.GOMAXPROCS(0)} }
 
 // IsDelta reports whether the file at path begins like a delta. It returns false for a file that
-// can't be read.
-func IsDelta(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false // reading a pipe would consume its bytes
-	}
-	head := make([]byte, delta.MagicBytes)
-	_, err = io.ReadFull(f, head)
-	return err == nil && delta.Is(head)
-}
+// can't be read, and for a pipe, whose bytes reading would consume.
+func IsDelta(path string) bool { return delta.Is(headOf(path)) }
 
 // WriteDelta writes the delta to the file at path, completely or not at all. Only the owner can read a
 // new file if secret is set, because the seed of the filters is secret.

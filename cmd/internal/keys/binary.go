@@ -9,8 +9,9 @@ import (
 // BinaryError is the error of a reader for a stream that contains no text.
 type BinaryError struct {
 	Name        string // of the file, "" if unknown or standard input
-	Compression string // how the stream is compressed, "" if it contains zero bytes
+	Compression string // how the stream is compressed, "" if it is not
 	Cat         string // the command that decompresses it
+	UTF16       bool   // text in UTF-16; otherwise, without compression, the stream contains zero bytes
 }
 
 func (e *BinaryError) Error() string {
@@ -20,6 +21,9 @@ func (e *BinaryError) Error() string {
 	}
 	if e.Compression != "" {
 		return fmt.Sprintf("%s is compressed with %s", name, e.Compression)
+	}
+	if e.UTF16 {
+		return name + " is text in UTF-16"
 	}
 	return name + " contains zero bytes and is no text"
 }
@@ -56,10 +60,10 @@ func checkText(source any, head []byte, f Format) error {
 	}
 	head = head[:min(len(head), headBytes)]
 	if name, cat := Compressed(head); name != "" {
-		return &BinaryError{nameOf(source), name, cat}
+		return &BinaryError{Name: nameOf(source), Compression: name, Cat: cat}
 	}
 	if f.Separator != 0 && bytes.IndexByte(head, 0) >= 0 {
-		return &BinaryError{Name: nameOf(source)}
+		return &BinaryError{Name: nameOf(source), UTF16: bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))}
 	}
 	return nil
 }

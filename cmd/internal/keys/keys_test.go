@@ -98,7 +98,7 @@ func TestTooLong(t *testing.T) {
 
 // Files that were compressed, and others that are no text, are no lists of keys.
 func TestBinary(t *testing.T) {
-	const text, zeros = "", "zero bytes"
+	const text, zeros, utf16 = "", "zero bytes", "UTF-16"
 	for _, c := range []struct {
 		name, in string
 		format   Format
@@ -112,7 +112,9 @@ func TestBinary(t *testing.T) {
 		{"a word like bzip2", "BZh\n", Lines, text},
 		{"lz4", "\x04\x22\x4d\x18\n", Lines, "lz4"},
 		{"zip", "PK\x03\x04", Lines, "zip"},
-		{"UTF-16", "\xff\xfea\x00\n\x00", Lines, zeros},
+		{"UTF-16", "\xff\xfea\x00\n\x00", Lines, utf16},
+		{"UTF-16, big-endian", "\xfe\xff\x00a\x00\n", Lines, utf16},
+		{"zero bytes", "a\x00\n\x00", Lines, zeros},
 		{"zero bytes as separators", "a\x00b", NUL, text},
 		{"a zero byte later", strings.Repeat("x\n", headBytes) + "\x00", Lines, text},
 		{"accepted", "\x1f\x8b\x08\x00abc", binary(Lines), text},
@@ -123,6 +125,9 @@ func TestBinary(t *testing.T) {
 			_, err := readAll(NewReader(strings.NewReader(c.in), c.format))
 			if wrong, ok := errors.AsType[*BinaryError](err); ok {
 				got = cmp.Or(wrong.Compression, zeros)
+				if wrong.UTF16 {
+					got = utf16
+				}
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -130,6 +135,37 @@ func TestBinary(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A byte order mark at the beginning of lines is not part of the first key.
+func TestByteOrderMark(t *testing.T) {
+	for _, c := range []struct {
+		in     string
+		format Format
+		want   string
+	}{
+		{"\ufeffalice\nbob\n", Lines, "alice\nbob\n"},
+		{"\ufeffalice", Lines, "alice"},
+		{"alice\n\ufeffbob\n", Lines, "alice\n\ufeffbob\n"},
+		{"\ufeffalice\n", binary(Lines), "\ufeffalice\n"},
+		{"\ufeffalice\x00", NUL, "\ufeffalice\x00"},
+	} {
+		var got []byte
+		r := NewReader(iotest.OneByteReader(strings.NewReader(c.in)), c.format)
+		for {
+			chunk, err := r.Next(nil)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, chunk...)
+		}
+		if string(got) != c.want {
+			t.Errorf("%q: read %q, want %q", c.in, got, c.want)
+		}
 	}
 }
 

@@ -55,20 +55,27 @@ func (r *Reader) Next(buf []byte) ([]byte, error) {
 		if i := bytes.LastIndexByte(buf[old:], r.format.Separator); i >= 0 {
 			end := old + i + 1
 			r.rest = append(r.rest, buf[end:]...)
-			return buf[:end], r.check(buf)
+			return r.first(buf[:end], buf)
 		}
 	}
 	if len(buf) == 0 {
 		return nil, io.EOF
 	}
-	return buf, r.check(buf)
+	return r.first(buf, buf)
 }
 
-// check returns an error if head, the bytes read until the first key was complete, is no text.
-func (r *Reader) check(head []byte) error {
+// byteOrderMark is what some editors write at the beginning of a text in UTF-8.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// first returns a chunk. Of the first one it removes a byte order mark, which is part of no line, and it returns
+// an error if head, the bytes read until the first key was complete, is no text.
+func (r *Reader) first(chunk, head []byte) ([]byte, error) {
 	if r.began {
-		return nil
+		return chunk, nil
 	}
 	r.began = true
-	return checkText(r.r, head, r.format)
+	if r.format.Separator == '\n' && !r.format.Binary {
+		chunk = bytes.TrimPrefix(chunk, byteOrderMark)
+	}
+	return chunk, checkText(r.r, head, r.format)
 }

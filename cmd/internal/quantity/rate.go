@@ -18,8 +18,15 @@ func ParseRate(s string) (Rate, error) {
 	if !(f > 0 && f < 1) {
 		return 0, fmt.Errorf("rate %q must lie between 0 and 1 (0%% and 100%%), both excluded", clip(s))
 	}
+	if f < leastRate {
+		return 0, fmt.Errorf("rate %q is below %v; a hash has 128 bits, so no filter has such a rate", clip(s), leastRate)
+	}
 	return Rate(f), nil
 }
+
+// leastRate is the smallest rate that can be requested. Of 10^8 keys, one has the hash of a given other key at a
+// rate of 10^8/2^128, which is 3e-31.
+const leastRate = 1e-30
 
 func ratio(s string) (float64, bool) {
 	if percent, ok := strings.CutSuffix(s, "%"); ok {
