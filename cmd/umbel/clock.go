@@ -36,9 +36,10 @@ func ticks(length time.Duration) uint64 {
 	return uint64(max(clock().UnixNano(), 0)) / uint64(length)
 }
 
-// followClock makes an empty window follow the system's clock from now on.
+// followClock makes an empty window by time follow the system's clock from now on.
 func followClock(f umbel.Filter) {
-	if w, ok := f.(*window.Filter); ok {
+	w, ok := f.(*window.Filter)
+	if _, byTime := windowSpan(f.State()); ok && byTime {
 		w.SetTick(uint64(tick))
 		follow(w)
 	}

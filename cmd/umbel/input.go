@@ -42,7 +42,7 @@ func binaryHint(cmd *cobra.Command, err error) error {
 	case !ok:
 		return err
 	case e.UTF16:
-		return fmt.Errorf("%w; convert it: iconv -f UTF-16 -t UTF-8 %s | %s ...", e, e.Name, cmd.CommandPath())
+		return fmt.Errorf("%w; convert it: iconv -f UTF-16 -t UTF-8 %s | %s", e, e.Name, cmd.CommandPath())
 	case e.Compression == "" && container.IsFile(e.Name):
 		return fmt.Errorf("%s is a filter, whose keys are not known; unite filters with umbel merge", e.Name)
 	case e.Compression == "":
