@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,8 +200,9 @@ func unfold(file string, f umbel.Filter, factor quantity.Count) error {
 	return nil
 }
 
-const compactHelp = `Join the layers of the filter in FILE as far as its rate stays at most --to-fpr. The filter
-becomes smaller and faster to query. All keys stay, and it grows as before.
+const compactHelp = `Join the layers of the filter in FILE as far as its rate stays at most --to-fpr, by default the
+rate that it was planned for. The filter becomes smaller and faster to query. All keys stay, and it
+grows as before.
 
 A filter that has grown in many steps, or was merged, has layers with unused space; umbel
 info lists them as parts.`
@@ -209,7 +211,7 @@ const compactExample = `  umbel compact urls.umb
   umbel compact urls.umb --to-fpr 5% -o small.umb`
 
 func compactCommand() *cobra.Command {
-	rate := quantity.Rate(spec.DefaultRate)
+	var rate quantity.Rate
 	cmd := &cobra.Command{
 		Use:     "compact FILE",
 		Short:   "join the layers of a filter that grew",
@@ -218,7 +220,7 @@ func compactCommand() *cobra.Command {
 		Args:    arguments(1, 1),
 	}
 	cmd.Flags().Var(&rate, "to-fpr", "join layers while the rate is at most `RATE`")
-	cmd.Flags().Lookup("to-fpr").DefValue = "1%"
+	cmd.Flags().Lookup("to-fpr").DefValue = ""
 	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		var before summary
 		var was, is int // parts
@@ -229,7 +231,7 @@ func compactCommand() *cobra.Command {
 						return nil, err
 					}
 					before, was = summarize(args[0], f), len(f.State().Parts)
-					if err := c.Compact(float64(rate)); err != nil {
+					if err := c.Compact(cmp.Or(float64(rate), f.State().Planned.FPRate, spec.DefaultRate)); err != nil {
 						return nil, fmt.Errorf("%s: %w", args[0], err)
 					}
 					is = len(f.State().Parts)
@@ -241,7 +243,11 @@ func compactCommand() *cobra.Command {
 						return in, err
 					}
 					before, was = summaryOf(name, in), in.Parts
-					in, err = n.Compact(ctx, name, float64(rate))
+					to := cmp.Or(float64(rate), spec.DefaultRate)
+					if p := in.Planned; p != nil && rate == 0 {
+						to = cmp.Or(float64(p.FPRate), to)
+					}
+					in, err = n.Compact(ctx, name, to)
 					is = in.Parts
 					return in, err
 				},

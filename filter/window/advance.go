@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/plan"
 )
 
 // Advance sets the time, in ticks: see [umbel.Advancer]. A new filter has time 0. A key
@@ -148,6 +149,8 @@ func (f *Filter) onesOf(age int) uint64 {
 }
 
 func (f *Filter) crowded() error {
-	return fmt.Errorf("window: the newest slice has %d of the %d bits that a generation is planned for: "+
-		"advance the clock, or make a larger filter: %w", f.ones, f.shape.Limit, umbel.ErrLimit)
+	keys := func(ones uint64) float64 { return plan.KeysInterval(f.shape.Slice, 1, ones).Value }
+	return fmt.Errorf("window: the present generation is full: it has about %.0f keys of the %.0f that it is planned for, "+
+		"its share of the window; advance the clock, or make a larger filter: %w",
+		keys(f.ones), keys(f.shape.Limit), umbel.ErrLimit)
 }

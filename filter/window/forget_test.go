@@ -93,6 +93,36 @@ func TestWindowOfTime(t *testing.T) {
 	}
 }
 
+// TestNew: New and NewGoal make filters by keys.
+func TestNew(t *testing.T) {
+	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
+	shape, err := window.PlanKeys(goal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func() (*window.Filter, error){
+		"New":     func() (*window.Filter, error) { return window.New(goal.Keys, goal.FPRate) },
+		"NewGoal": func() (*window.Filter, error) { return window.NewGoal(goal) },
+	} {
+		f, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Shape() != shape || f.State().Planned != (umbel.Planned{Keys: goal.Keys, FPRate: goal.FPRate}) {
+			t.Errorf("%s: shape %+v, planned %+v; want %+v", name, f.Shape(), f.State().Planned, shape)
+		}
+		if err := f.Advance(1); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s: Advance: %v", name, err)
+		}
+		for i := range 20 * goal.Keys {
+			f.Add(f.Hasher().HashUint64(i))
+		}
+		if s := f.Stats(); f.Has(f.Hasher().HashUint64(0)) && f.Has(f.Hasher().HashUint64(1)) || s.FPRate > 1.2*goal.FPRate {
+			t.Errorf("%s: the first keys stay; rate %v", name, s.FPRate)
+		}
+	}
+}
+
 // TestWindowOfKeys: in a window by keys, a key is present until l·Limit later additions changed
 // the filter.
 func TestWindowOfKeys(t *testing.T) {

@@ -62,7 +62,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // NewGoal returns an empty filter with the shape that [PlanKeys] returns for g. The error
 // wraps umbel.ErrGoal.
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	return front.New[*Filter](Kind, g, nil)
+	return front.New[*Filter](Kind, g, umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}})
 }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.

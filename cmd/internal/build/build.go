@@ -199,9 +199,10 @@ func admit(g growing, planned uint64) func([]umbel.Digest) error {
 
 // Add adds all keys of the files to f, with the workers of the job, and returns their number.
 // If keys determine their class they are added with it. If f is an umbel.Grower and reaches its
-// limit, Add returns an error wrapping umbel.ErrLimit; some keys are then added.
+// limit, Add returns an error wrapping umbel.ErrLimit; some keys are then added. A filter with a clock has
+// no limit.
 func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
-	if g, ok := f.(growing); ok {
+	if g, ok := grower(f); ok {
 		return job.Run(readers(files), admit(g, 0))
 	}
 	job.Take = taker(f)
