@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/filter/ribbon"
 )
 
 const addHelp = `Add the keys in the files, or on standard input, to the filter in FILE.
@@ -25,6 +26,9 @@ first has ended, except on Windows, where the keys of one of them are lost.
 With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
 that were added before an error stay. With -o NAME the keys are added to a copy. The rate is known
 after the keys are added: with --strict the exit code is 2, the keys stay, and a copy is deleted.
+
+A filter of kind ribbon stores later keys in a list, 16 bytes each, and a warning is printed; umbel make
+makes it from all keys.
 
 Without any key, for example behind a command that failed, nothing is written, and the exit code is 2, unless
 --allow-empty is given.`
@@ -45,7 +49,7 @@ func addCommand() *cobra.Command {
 	addStrictFlag(cmd)
 	allowEmpty := addAllowEmptyFlag(cmd)
 	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
-		var read uint64
+		var read, listed uint64
 		return change{
 				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
 					files, closeFiles, err := openKeysFor(cmd, args[0], args[1:])
@@ -58,6 +62,7 @@ func addCommand() *cobra.Command {
 					if read, err = build.Add(f, job, files); err == nil && read == 0 && !*allowEmpty {
 						err = noKeys(args[1:])
 					}
+					listed = listedKeys(f.State())
 					return f, err
 				},
 				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
@@ -77,13 +82,34 @@ func addCommand() *cobra.Command {
 						}
 						return remote.Info{}, err
 					}
-					return n.Info(ctx, name)
+					in, err := n.Info(ctx, name)
+					if in.Kind == ribbon.Name {
+						listed = uint64(in.Params["listed"])
+					}
+					return in, err
 				},
 			}, func(s *summary) string {
 				s.Read = &read
+				if listed > 0 && !isQuiet(cmd) {
+					warn(cmd, "%s", listedWords(s.File, listed))
+				}
 				return fmt.Sprintf("%v keys added", quantity.Count(read))
 			}, nil
 	})
+}
+
+// listedKeys returns the number of keys that a ribbon filter stores next to its solution, and 0 for other kinds.
+func listedKeys(s umbel.State) uint64 {
+	if s.Kind != ribbon.Name {
+		return 0
+	}
+	return s.Params.Uint("listed")
+}
+
+// listedWords describes the cost of the keys that were added to a ribbon filter after it was made.
+func listedWords(file string, listed uint64) string {
+	return fmt.Sprintf("%s stores %v of its keys in a list, %v in all, since they were added after it was made; make it again from all keys with umbel make",
+		file, quantity.Count(listed), quantity.Size(16*listed))
 }
 
 // addOnNode adds keys to a node's filter and returns how many were acknowledged. On an error
