@@ -29,6 +29,7 @@ var broken = []struct {
 	{"CloneAndEqual", "Equal compares sizes only", wrap[roughEqual], "Equal"},
 	{"KeepsPlanned", "the state has no Planned", wrap[unplanned], "planned for"},
 	{"SeedsAreSecret", "String prints the seed", wrap[loudSeed], "printed"},
+	{"SeedsAreSecret", "a copy prints the seed", func() umbel.Kind { return kind(newLoudCopy) }, "printed"},
 	{"SeedsAreSecret", "an error prints the seed", wrap[loudError], "printed"},
 	{"Description", "the doc ends with a period", change(func(v *umbel.Kind) { v.Doc = "a filter." }), "final period"},
 	{"Description", "the state has another kind", change(func(v *umbel.Kind) { v.Name = "bluum" }), "of kind"},

@@ -63,6 +63,18 @@ type loudSeed struct{ *bloom.Filter }
 
 func (f *loudSeed) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "%x", f.Hasher().Seed.Bytes()) }
 
+type loudCopy struct {
+	*bloom.Filter
+	Seed [2]uint64
+}
+
+func newLoudCopy(f *bloom.Filter) umbel.Filter {
+	seed := f.Hasher().Seed
+	return &loudCopy{f, [2]uint64{seed.Lo, seed.Hi}}
+}
+
+func (f *loudCopy) Format(s fmt.State, _ rune) { fmt.Fprint(s, f.Filter.String()) }
+
 type loudError struct{ *bloom.Filter }
 
 func (f *loudError) Merge(s umbel.State) error {

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
@@ -29,6 +30,7 @@ func seedsAreSecret(t tb, v umbel.Kind) {
 		out.Write(b)
 	}
 	show(f)
+	show(reflect.Indirect(reflect.ValueOf(f)).Interface()) // a copy of the filter, not a pointer to it
 	show(f.Hasher())
 	if v.Shape != nil {
 		if s, _, err := v.Shape(g, nil); err == nil {

@@ -165,8 +165,9 @@ func (f *Filter) SetPlanned(p umbel.Planned) {
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return front.String("folding.Filter", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed.
-func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
+// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
+func (f Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 
 // GoString returns String.
 func (f *Filter) GoString() string { return f.String() }
@@ -330,8 +331,9 @@ func (f *Counting) SetPlanned(p umbel.Planned) {
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Counting) String() string { return front.String("folding.Counting", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed.
-func (f *Counting) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
+// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
+func (f Counting) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 
 // GoString returns String.
 func (f *Counting) GoString() string { return f.String() }

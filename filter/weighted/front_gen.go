@@ -134,8 +134,9 @@ func (f *Filter) SetPlanned(p umbel.Planned) {
 	f.array.Planned = p
 }
 
-// Format writes String for every verb: a seed is never printed.
-func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
+// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
+func (f Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 
 // GoString returns String.
 func (f *Filter) GoString() string { return f.String() }

@@ -223,8 +223,9 @@ func (f *{{.Type}}) EstimateIntersection(other *{{.Type}}) (plan.Estimate, error
 // String describes the filter by its type and {{if .Can "Shape"}}shape{{else}}options{{end}}, without seed and cells.
 func (f *{{.Type}}) String() string { return front.String("{{.Package}}.{{.Type}}", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed.
-func (f *{{.Type}}) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
+// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
+func (f {{.Type}}) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 
 // GoString returns String.
 func (f *{{.Type}}) GoString() string { return f.String() }
