@@ -8,7 +8,10 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/union"
+	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -101,6 +104,19 @@ func TestKinds(t *testing.T) {
 			}
 			t.Logf("%d bytes of memory, 30 versions with %d bytes", f.State().Bytes(), follows.Counters().Bytes)
 		})
+	}
+}
+
+// A zero filter has no version, since no subscriber could open it.
+func TestZeroFilters(t *testing.T) {
+	for _, f := range []umbel.Filter{new(bloom.Filter), new(scalable.Filter), new(ribbon.Filter), new(window.Filter), new(union.Filter)} {
+		p := newPair(t)
+		if _, err := p.p.Publish(t.Context(), f.State()); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%s: got %v, want an error that wraps ErrGoal", f.State().Kind, err)
+		}
+		if _, err := p.store.Record(t.Context(), share.HeadName); !errors.Is(err, share.ErrNotFound) {
+			t.Errorf("%s: something was published: %v", f.State().Kind, err)
+		}
 	}
 }
 

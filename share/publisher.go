@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 )
 
 // PublisherOptions configure a publisher. Store and Key are required.
@@ -141,7 +142,8 @@ func (p *Publisher) whole() *class { return p.classes[0] }
 // head in spite of its error. Publish may be called again. If it returns both, the version is
 // published, but an old object could not be removed. If the error wraps ErrFork, something else
 // changed the store: continue with a new publisher. It wraps umbel.ErrMismatch if the filter cannot be
-// folded by all factors of PublisherOptions.Folds, and errors.ErrUnsupported if its kind has no folds.
+// folded by all factors of PublisherOptions.Folds, errors.ErrUnsupported if its kind has no folds, and
+// umbel.ErrGoal if the filter is a zero filter.
 func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 	return p.PublishChanged(ctx, s, nil)
 }
@@ -162,6 +164,9 @@ func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed f
 	p.current = false
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("share: publish: %w", err)
+	}
+	if isZero(s) {
+		return nil, fmt.Errorf("share: publish: a zero filter of kind %s cannot be opened by subscribers: make the filter with New: %w", s.Kind, umbel.ErrGoal)
 	}
 	if !p.o.PublishSeed && hasSeed(s) {
 		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
@@ -209,6 +214,14 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 	return p.Head(), p.catalog.collect(ctx)
 }
 
+// isZero reports whether s is the state of a zero filter: it has no cells, and all its numbers are zero.
+func isZero(s umbel.State) bool {
+	return len(s.Parts) == 0 &&
+		!slices.ContainsFunc(s.Arrays, func(a cells.Array) bool { return a.Len > 0 }) &&
+		!slices.ContainsFunc(s.Params, func(p umbel.Param) bool { return p.Value != umbel.Number{} })
+}
+
+// hasSeed reports whether the hasher of s or of one of its parts has a seed.
 func hasSeed(s umbel.State) bool {
 	if s.Hasher.Seed != (umbel.Seed{}) {
 		return true
