@@ -36,7 +36,7 @@ func kindsCommand() *cobra.Command {
 		Use:     "kinds [KIND]",
 		Short:   "list the kinds of filter",
 		Long:    kindsHelp,
-		Example: "  umbel kinds\n  umbel kinds scalable\n  umbel kinds --json | jq -r '.[].kind'",
+		Example: "  umbel kinds\n  umbel kinds scalable\n  umbel kinds --json | jq -r .kind",
 		Args:    arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var list []kindInfo
@@ -51,7 +51,7 @@ func kindsCommand() *cobra.Command {
 				}
 				list = append(list, k)
 			}
-			return answer(cmd, list, func(w io.Writer) error { return writeKinds(w, list) })
+			return answerAll(cmd, list, func(w io.Writer) error { return writeKinds(w, list) })
 		},
 	}
 }

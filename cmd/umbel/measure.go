@@ -150,12 +150,7 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 func printMeasured(cmd *cobra.Command, rows []measured) error {
 	w := cmd.OutOrStdout()
 	if wantsJSON(cmd) {
-		for _, r := range rows {
-			if err := jsonLine(w, r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return jsonLines(w, rows)
 	}
 	t := table.New("Kind", " Keys", " Bits/key", " Planned", " Measured", " ± Sigma", " Estimated", " Ratio")
 	for _, r := range rows {

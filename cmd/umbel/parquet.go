@@ -109,12 +109,7 @@ func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
 	}
 	w := cmd.OutOrStdout()
 	if wantsJSON(cmd) {
-		for _, in := range list {
-			if err := jsonLine(w, in); err != nil {
-				return err
-			}
-		}
-		return nil
+		return jsonLines(w, list)
 	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "no column has a Bloom filter")

@@ -63,6 +63,24 @@ func jsonLine(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// jsonLines writes each value of list as a line of JSON.
+func jsonLines[T any](w io.Writer, list []T) error {
+	for _, v := range list {
+		if err := jsonLine(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answerAll prints the results of a verb: each as one JSON object, or all with text.
+func answerAll[T any](cmd *cobra.Command, list []T, text func(io.Writer) error) error {
+	if wantsJSON(cmd) {
+		return jsonLines(cmd.OutOrStdout(), list)
+	}
+	return text(cmd.OutOrStdout())
+}
+
 // float is a number that may be infinite; in JSON that is null.
 type float float64
 

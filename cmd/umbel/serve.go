@@ -147,7 +147,7 @@ environment, the file of --config, or the default. It has the flags of umbel ser
 the error with which umbel serve would fail.`
 
 const configExample = `  umbel config --config /etc/umbel/umbel.yaml
-  UMBEL_DURABILITY=everysec umbel config --json | jq '.[] | select(.from != "default")'`
+  UMBEL_DURABILITY=everysec umbel config --json | jq 'select(.from != "default")'`
 
 // setting is a line of umbel config.
 type setting struct {
@@ -172,7 +172,7 @@ func configCommand() *cobra.Command {
 			for i, o := range origins {
 				list[i] = setting{o.Name, o.Value, o.From}
 			}
-			if err := answer(cmd, list, func(w io.Writer) error {
+			if err := answerAll(cmd, list, func(w io.Writer) error {
 				t := table.New("setting", "value", "from")
 				for _, s := range list {
 					t.Row(s.Name, s.Value, s.From)

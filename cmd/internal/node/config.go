@@ -277,7 +277,10 @@ type Memory struct {
 	Bytes quantity.Size // 0: no limit
 }
 
-// Set parses "auto", "none" or a size.
+// leastMemory is the smallest limit that is not taken for a number whose unit is missing.
+const leastMemory quantity.Size = 64 << 10
+
+// Set parses "auto", "none" or a size, which is at least leastMemory.
 func (m *Memory) Set(s string) error {
 	switch s {
 	case "auto":
@@ -290,6 +293,9 @@ func (m *Memory) Set(s string) error {
 	n, err := quantity.ParseSize(s)
 	if err != nil {
 		return fmt.Errorf("%w, auto or none", err)
+	}
+	if n < leastMemory {
+		return fmt.Errorf("%v is less than a filter needs; want at least %v, such as 1GiB", n, leastMemory)
 	}
 	*m = Memory{Bytes: n}
 	return nil
