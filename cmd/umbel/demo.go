@@ -8,11 +8,11 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/demo"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"golang.org/x/term"
@@ -152,8 +152,8 @@ func (r *demoRun) run() (err error) {
 		ctx, cancel = context.WithTimeout(ctx, r.lasting)
 		defer cancel()
 	}
-	if !r.plain && !isQuiet(r.cmd) && !wantsJSON(r.cmd) && canDraw(os.Stdout) {
-		r.screen = &demo.Screen{Out: os.Stdout, Size: screenSize(os.Stdout), Colored: os.Getenv("NO_COLOR") == ""}
+	if !r.plain && !isQuiet(r.cmd) && !wantsJSON(r.cmd) && color.CanDraw(os.Stdout) {
+		r.screen = &demo.Screen{Out: os.Stdout, Size: screenSize(os.Stdout), Colored: color.Enabled(os.Stdout)}
 	}
 	last, err := r.runAndShow(ctx, d)
 	if err != nil {
@@ -228,13 +228,6 @@ func (r *demoRun) show(ctx context.Context, report func() demo.Report) error {
 		case <-t.C:
 		}
 	}
-}
-
-// canDraw reports whether f is a terminal on which a screen can be shown. Terminals on Windows need
-// to be prepared for that.
-func canDraw(f *os.File) bool {
-	kind := os.Getenv("TERM")
-	return term.IsTerminal(int(f.Fd())) && kind != "" && kind != "dumb" && runtime.GOOS != "windows"
 }
 
 // screenSize returns a function that returns the size of a terminal, and that of most terminals if it is not known.

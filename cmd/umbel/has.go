@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
@@ -194,15 +195,15 @@ func explainKey(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, as
 		}{newKeyJSON(key), has, d.String(), cells})
 	}
 	if has {
-		fmt.Fprintf(w, "%s: may be present, none of its %d cells is 0\n", key, len(cells))
+		fmt.Fprintf(w, "%s: %s, none of its %d cells is 0\n", key, paint(color.Green, "may be present"), len(cells))
 	} else {
-		fmt.Fprintf(w, "%s: absent, %d of its %d cells are 0\n", key, zeros, len(cells))
+		fmt.Fprintf(w, "%s: %s, %d of its %d cells are 0\n", key, paint(color.Red, "absent"), zeros, len(cells))
 	}
 	t := table.New(" Probe", " Cell", " Value", "")
 	for i, c := range cells {
 		mark := ""
 		if c.Value == 0 {
-			mark = "not set"
+			mark = paint(color.Red, "not set")
 		}
 		t.Row(fmt.Sprint(i+1), quantity.Count(c.Index).String(), fmt.Sprint(c.Value), mark)
 	}

@@ -250,7 +250,7 @@ func (in info) write(w io.Writer) error {
 	if in.Known {
 		t.Row("rate", rateOf(float64(*in.FPRate)))
 		if in.Planned != nil {
-			t.Row("planned", in.Planned.words())
+			t.Row("planned", in.Planned.painted())
 		}
 		name := "by keys"
 		for _, line := range in.curve {

@@ -76,7 +76,7 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
 	t.Row("rate", rateOf(float64(in.FPRate)))
 	if in.Planned != nil {
-		t.Row("planned", in.Planned.words())
+		t.Row("planned", in.Planned.painted())
 	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("can", strings.Join(in.Can, ", "))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -106,7 +107,7 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	for _, b := range all {
 		planned, expires, keys := "", "", ""
 		if p := nodePlannedInfo(b.Planned); p != nil {
-			planned = p.words()
+			planned = p.painted()
 		}
 		if b.Expires != nil {
 			expires = b.Expires.Format(time.RFC3339)
@@ -114,7 +115,7 @@ func writeList(w io.Writer, all []remote.Brief) error {
 		if span, ok := nodeSpan(b.Window); ok {
 			keys = span.after()
 		}
-		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keys, b.Incomplete)
+		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keys, paint(color.Red, b.Incomplete))
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -77,7 +78,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	if json, _ := root.PersistentFlags().GetBool("json"); json || slices.Contains(beforeDashes(args), "--json") {
 		_ = jsonLine(stderr, f)
 	} else {
-		fmt.Fprintf(stderr, "umbel: %s\n", f.Error)
+		fmt.Fprintf(stderr, "%s %s\n", paintMessage(color.Red, "umbel:"), f.Error)
 	}
 	return f.Exit
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
@@ -41,6 +42,14 @@ func (p plannedInfo) words() string {
 		text += "; overfull"
 	}
 	return text
+}
+
+// painted is words for standard output.
+func (p plannedInfo) painted() string {
+	if p.Overfull {
+		return paint(color.Red, p.words())
+	}
+	return p.words()
 }
 
 const strictFlag = "strict"

@@ -153,7 +153,7 @@ func writePeers(w io.Writer, list []api.Subscription) error {
 			}
 			row = []string{nameWords(s.Filter), quantity.Count(s.Version).String(), age.String(), fold, wholeKeys(float64(s.Keys)), rateOf(float64(s.FPRate)), quantity.Size(s.Bytes).String()}
 		}
-		t.Row(append(row, quantity.Size(s.FetchedBytes).String(), quantity.Count(s.Resyncs).String(), quantity.Count(s.Failures).String(), s.State, s.Error)...)
+		t.Row(append(row, quantity.Size(s.FetchedBytes).String(), quantity.Count(s.Resyncs).String(), quantity.Count(s.Failures).String(), paintState(s.State), s.Error)...)
 	}
 	_, err := t.WriteTo(w)
 	return err

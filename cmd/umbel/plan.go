@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/explain"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -160,12 +161,7 @@ func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
 func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	w := cmd.OutOrStdout()
 	if wantsJSON(cmd) {
-		for _, o := range offers {
-			if err := jsonLine(w, o); err != nil {
-				return err
-			}
-		}
-		return nil
+		return jsonLines(w, offers)
 	}
 	first := slices.IndexFunc(offers, func(o kindPlan) bool { return o.Error == nil })
 	best := offers[first] // there is one
@@ -180,7 +176,7 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 			continue
 		}
 		row := []string{o.Kind, quantity.Size(o.Bytes).String(), fmt.Sprintf("%.2f", o.BitsPerKey), fmt.Sprintf("%.4g", o.K),
-			rateOf(float64(o.FPRate)), differs(ratio(o) / ratio(best))}
+			rateOf(float64(o.FPRate)), paintDifference(ratio(o)/ratio(best), g.Keys == 0)}
 		if g.Keys == 0 { // the lines stay below 80 columns
 			row[4] = percent(o.FPRate)
 			row = slices.Insert(row, 4, quantity.Count(o.Keys).String())
@@ -246,6 +242,24 @@ func differs(ratio float64) string {
 		return fmt.Sprintf("× %.3g", ratio)
 	}
 	return fmt.Sprintf("%+.1f%%", 100*(ratio-1))
+}
+
+// paintDifference is [differs] in green for a ratio that is better than 1, and in red for one that is much
+// worse. more states that more is better.
+func paintDifference(ratio float64, more bool) string {
+	text, cost := differs(ratio), ratio
+	if more {
+		cost = 1 / ratio
+	}
+	switch {
+	case text == "same":
+		return text
+	case cost < 1:
+		return paint(color.Green, text)
+	case cost >= 1.995:
+		return paint(color.Red, text)
+	}
+	return text
 }
 
 // inWords describes a rate.

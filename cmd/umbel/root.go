@@ -26,7 +26,8 @@ are hashed before they are sent, unless the node keeps the seed of the hash secr
 
 A FILE of - is standard input or standard output.
 
-Results go to standard output, everything else to standard error. With --json a verb prints
+Results go to standard output, everything else to standard error. A terminal shows some words in color,
+unless NO_COLOR is set. With --json a verb prints
 one object, or one object per line if it has many results: rates are fractions, sizes are
 bytes, and infinite numbers are null. An error is an object {"error": …, "exit": …} on standard error.
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
@@ -133,14 +134,14 @@ func missingText(m api.Missing) string {
 func writeStatus(w io.Writer, s api.Status) error {
 	writes, snapshot := "accepted", "none yet"
 	if s.Problem != "" {
-		writes = "refused: " + s.Problem
+		writes = paint(color.Red, "refused: "+s.Problem)
 	}
 	if s.LastSnapshot != nil {
 		snapshot = s.LastSnapshot.Local().Format(time.DateTime)
 	}
 	switch {
 	case s.SnapshotFailed != "":
-		snapshot += "; the last attempt failed: " + s.SnapshotFailed
+		snapshot += paint(color.Red, "; the last attempt failed: "+s.SnapshotFailed)
 	case s.Snapshotting:
 		snapshot += "; one is being taken"
 	}

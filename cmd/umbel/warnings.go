@@ -10,13 +10,17 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 )
 
 // warn prints a warning on standard error.
 func warn(cmd *cobra.Command, format string, args ...any) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "umbel: warning: "+format+"\n", args...)
+	fmt.Fprintf(cmd.ErrOrStderr(), "umbel: %s "+format+"\n", append([]any{warningWord()}, args...)...)
 }
+
+// warningWord begins a warning.
+func warningWord() string { return paintMessage(color.Yellow, "warning:") }
 
 // warningLog returns a logger that prints warnings and errors like [warn], for verbs that a user watches.
 // The log of a server has times and attributes instead: see [logger].
@@ -68,7 +72,7 @@ func (h *warningHandler) Handle(_ context.Context, r slog.Record) error {
 	if more != nil {
 		text += " (" + strings.Join(more, ", ") + ")"
 	}
-	_, err := fmt.Fprintf(h.w, "umbel: warning: %s%s\n", text, again)
+	_, err := fmt.Fprintf(h.w, "umbel: %s %s%s\n", warningWord(), text, again)
 	return err
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 )
 
 // sampled is a report with all states.
@@ -102,13 +104,13 @@ func TestFrame(t *testing.T) {
 	if got := shown(t, wrong, 80, 24); !strings.Contains(got, " 3        0\n") || !strings.Contains(got, "; 7 files not read") {
 		t.Errorf("%s", got)
 	}
-	if got := subscriberLines(wrong, 80)[1]; got[2].style != red {
+	if got := subscriberLines(wrong, 80)[1]; got[2].style != color.Red {
 		t.Errorf("wrong answers are shown as %q", got)
 	}
 }
 
 func TestRender(t *testing.T) {
-	l := line{{"abc", strong}, {"dé", plain}, {"fgh", red}}
+	l := line{{"abc", color.Strong}, {"dé", color.Plain}, {"fgh", color.Red}}
 	for _, c := range []struct {
 		width   int
 		colored bool

@@ -5,33 +5,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-)
-
-// style is how a piece of text is shown on a terminal.
-type style string
-
-// The styles are parameters of the sequence Select Graphic Rendition (ECMA-48, section 8.3.117).
-const (
-	plain  style = ""
-	strong style = "1"
-	faint  style = "2"
-	red    style = "31"
-	green  style = "32"
-	yellow style = "33"
 )
 
 // piece is text in one style.
 type piece struct {
 	text  string
-	style style
+	style color.Style
 }
 
 // line is one line of a screen.
 type line []piece
 
 // text returns a line in one style.
-func text(s style, format string, args ...any) line {
+func text(s color.Style, format string, args ...any) line {
 	return line{{fmt.Sprintf(format, args...), s}}
 }
 
@@ -46,11 +34,10 @@ func (l line) render(width int, colored bool) string {
 			p.text = string([]rune(p.text)[:width])
 		}
 		width -= utf8.RuneCountInString(p.text)
-		if !colored || p.style == plain {
-			b.WriteString(p.text)
-			continue
+		if colored {
+			p.text = p.style.Paint(p.text)
 		}
-		fmt.Fprintf(&b, "\x1b[%sm%s\x1b[m", p.style, p.text)
+		b.WriteString(p.text)
 	}
 	return b.String()
 }

@@ -4,10 +4,11 @@ package table
 import (
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/umbel-filters/umbel/cmd/internal/color"
 )
 
-// Table has rows below a header. A column whose header begins with a space is right-aligned.
+// Table has rows below a header. Cells may have styles of package color. A column whose header begins with a space is right-aligned.
 type Table struct {
 	header []string
 	rows   [][]string
@@ -26,11 +27,11 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	header := make([]string, len(t.header))
 	for i, h := range t.header {
 		header[i] = strings.TrimPrefix(h, " ")
-		widths[i] = utf8.RuneCountInString(header[i])
+		widths[i] = color.Width(header[i])
 	}
 	for _, row := range t.rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+			widths[i] = max(widths[i], color.Width(c))
 		}
 	}
 	var b strings.Builder
@@ -50,7 +51,7 @@ func (t *Table) line(b *strings.Builder, row []string, widths []int) {
 		if i > 0 {
 			line.WriteString("  ")
 		}
-		space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+		space := strings.Repeat(" ", widths[i]-color.Width(c))
 		if strings.HasPrefix(t.header[i], " ") {
 			c, space = space+c, ""
 		}
