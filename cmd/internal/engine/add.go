@@ -21,6 +21,10 @@ func addModeOf(f umbel.Filter) addMode {
 	switch f.(type) {
 	case growthForecaster:
 		return predictsGrowth
+	case umbel.Advancer:
+		// TryAdd refuses keys beyond the share of a generation. Keys that come in bursts would be lost until the
+		// clock advances; the rate rises instead, and Options.Overfull reports it.
+		return exclusive
 	case umbel.Grower:
 		return mayRefuse
 	case umbel.PositionLister, umbel.Sealer:

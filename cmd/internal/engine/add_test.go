@@ -96,6 +96,20 @@ func TestOnlyChangesAreWritten(t *testing.T) {
 	}
 }
 
+// A window takes all keys of a burst. Without a clock, TryAdd refuses keys beyond the share of one generation.
+func TestWindowTakesBursts(t *testing.T) {
+	e, _, _ := journaling(t)
+	f := create(t, e, "f", "window", goal, nil)
+	ds := digests(1, 3*int(goal.Keys))
+	if n, _, err := f.Add(nil, ds); n != len(ds) || err != nil {
+		t.Fatalf("%d of %d keys were added: %v", n, len(ds), err)
+	}
+	has := make([]bool, len(ds))
+	if f.Has(has, ds); slices.Contains(has, false) {
+		t.Error("a key of the burst is absent")
+	}
+}
+
 // A filter that is full for its own reasons, and one that is for lack of memory, are told
 // apart; what was taken before counts.
 func TestFull(t *testing.T) {
