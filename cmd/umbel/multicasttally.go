@@ -222,11 +222,11 @@ func writePaths(w io.Writer, paths map[string][]string) error {
 // nodeRunInfo is the output of umbel multicast run for a single node.
 type nodeRunInfo struct {
 	Node      string            `json:"node"`
-	Received  uint64            `json:"received"` // from neighbours
+	Received  uint64            `json:"received"` // from neighbors
 	Injected  uint64            `json:"injected"` // from its own host
 	Sent      uint64            `json:"sent"`
 	Delivered uint64            `json:"delivered"`
-	Unknown   uint64            `json:"unknown"` // from addresses that are not of a neighbour
+	Unknown   uint64            `json:"unknown"` // from addresses that are not of a neighbor
 	Lost      uint64            `json:"lost"`    // by faults, full sockets, errors
 	Drops     map[string]uint64 `json:"drops"`
 

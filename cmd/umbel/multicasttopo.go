@@ -34,7 +34,7 @@ func multicastTopoCommand() *cobra.Command {
 	net.addTopology(cmd)
 	flags := cmd.Flags()
 	largest := flags.Bool("largest", false, "keep the largest connected part")
-	nodes := flags.Bool("nodes", false, "list the nodes with their neighbours")
+	nodes := flags.Bool("nodes", false, "list the nodes with their neighbors")
 	out := flags.StringP("output", "o", "", "write the network to `FILE` as edges in TSV")
 	svg := flags.String("svg", "", "draw the network to `FILE`")
 	guardOutputs(cmd, outputFlag{heads: []string{"# "}, inputs: []string{"topology"}}, outputFlag{name: "svg", heads: []string{svgHead}, inputs: []string{"topology"}})
@@ -79,7 +79,7 @@ type topologyInfo struct {
 type nodeInfo struct {
 	Number     int      `json:"number"`
 	Name       string   `json:"name"`
-	Neighbours []string `json:"neighbours"`
+	Neighbours []string `json:"neighbors"`
 }
 
 func describeTopology(g *topology.Graph, list bool) topologyInfo {

@@ -20,7 +20,7 @@ sent, where it was delivered, which copies are false, and why it was dropped.
 The packet is that of a tree, as made by umbel multicast plan, or the one in --header, in
 hexadecimal, which is given to the router of --source and may contain any bytes. The
 TTL is that of the arriving packet. For a tree's packet --svg draws the tree, with false
-forwards dashed and in another colour.`
+forwards dashed and in another color.`
 
 func multicastTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{

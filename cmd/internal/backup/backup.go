@@ -63,7 +63,7 @@ func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s
 // writeFilters writes the filters of a snapshot.
 func writeFilters(ctx context.Context, f *frameWriter, files *snapfile.Dir, s *snapshot.Snapshot) error {
 	pieces := snapshot.NewCache(files)
-	return snapshot.ReadCatalogue(ctx, pieces, s, func(entry []byte) error {
+	return snapshot.ReadCatalog(ctx, pieces, s, func(entry []byte) error {
 		m, segments, err := snapshot.ReadEntry(entry, recovery.Limits())
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ import (
 //	backup   "umbelbackup" | version 1 | frames: head, filters each with its segments, batches, end
 //	frame    kind 1 | length 4 | payload | CRC-32C of all of the backup before it 4
 //	head     1 if there is a snapshot | milliseconds since 1970 | covered | position
-//	filter   an entry of a catalogue, whose references have piece 1 and no offset, or piece 0
+//	filter   an entry of a catalog, whose references have piece 1 and no offset, or piece 0
 //	segment  the bytes of one reference with piece 1, in their order
 //	batch    a batch of the log
 //	seed     seed of the hash of new filters, directly after the head; absent if the node has none

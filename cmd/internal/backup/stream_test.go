@@ -35,7 +35,7 @@ func exampleEntry(t testing.TB) (entry, segment []byte) {
 	if err := into.Publish(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	err = snapshot.ReadCatalogue(t.Context(), snapshot.NewCache(d), s, func(b []byte) error {
+	err = snapshot.ReadCatalog(t.Context(), snapshot.NewCache(d), s, func(b []byte) error {
 		m, segments, err := snapshot.ReadEntry(b, wire.NoLimits)
 		if err != nil {
 			return err

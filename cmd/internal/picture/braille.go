@@ -22,7 +22,7 @@ const blank = '\u2800'
 const MaxBraille = 8 * mapColumns * mapLines
 
 // Braille writes a map of the view, of at most MaxBraille cells. Each line begins with the index
-// of its first cell. A dot is a cell, and a character contains eight neighbouring cells, row by row.
+// of its first cell. A dot is a cell, and a character contains eight neighboring cells, row by row.
 func Braille(w io.Writer, v View) error {
 	width := len(fmt.Sprint(v.From + v.Cells))
 	for i := uint64(0); i < v.Cells; {

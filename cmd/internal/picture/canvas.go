@@ -10,9 +10,9 @@ import (
 )
 
 // Canvas writes an SVG drawing that is light or dark according to the reader's system. Lengths
-// are in units of the drawing, from its top left corner. Classes select colours: "ink" and
+// are in units of the drawing, from its top left corner. Classes select colors: "ink" and
 // "muted" are for text, "grid" for thin lines, "fill0" to "fill5" for areas, and "line0" to
-// "line5" for lines of the same colours. "end" and "middle" align text, "strong" and "small"
+// "line5" for lines of the same colors. "end" and "middle" align text, "strong" and "small"
 // change its size.
 type Canvas struct{ out *bufio.Writer }
 
@@ -92,8 +92,8 @@ func units(x float64) string {
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace
 
-// style is the style sheet of a drawing. The colours are those of Okabe and Ito 2008, which
-// most colour-blind people can distinguish, darker on white and lighter on the dark ground.
+// style is the style sheet of a drawing. The colors are those of Okabe and Ito 2008, which
+// most color-blind people can distinguish, darker on white and lighter on the dark ground.
 const style = `
 .umbel-picture{font:12px system-ui,sans-serif}
 .umbel-picture .ground{fill:#fff}

@@ -13,14 +13,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
-// previousCatalogue reads the entries of the previous snapshot instead of the last one, which is
+// previousCatalog reads the entries of the previous snapshot instead of the last one, which is
 // unreadable.
-func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, error) {
+func (r *restorer) previousCatalog(ctx context.Context, why error) ([][]byte, error) {
 	last, previous := r.set.Current, r.set.Previous
 	r.set.Current, r.set.Previous = previous, nil
 	r.damaged = true
 	if previous != nil {
-		entries, err := r.catalogue(ctx, previous)
+		entries, err := r.catalog(ctx, previous)
 		if err == nil {
 			r.o.Log.Warn("last snapshot unreadable; using the previous one", "error", why)
 			r.use(previous)
@@ -39,7 +39,7 @@ func (r *restorer) previousCatalogue(ctx context.Context, why error) ([][]byte, 
 		return nil, nil
 	}
 	r.losses.missNames(0)
-	return nil, r.losses.add("the catalogue of the snapshot of %v: those of its %d filters that the log does not create are gone: %w",
+	return nil, r.losses.add("the catalog of the snapshot of %v: those of its %d filters that the log does not create are gone: %w",
 		last.Time(), last.Filters, why)
 }
 
@@ -91,7 +91,7 @@ func (r *restorer) olderEntry(ctx context.Context, id uint64) (entry []byte, rea
 	return r.older[id], r.olderReadable, nil
 }
 
-// readOlder reads the catalogue of the previous snapshot. If there is none, the log must contain the
+// readOlder reads the catalog of the previous snapshot. If there is none, the log must contain the
 // first change. The caller holds mu.
 func (r *restorer) readOlder(ctx context.Context) error {
 	if r.usedPrevious {
@@ -102,7 +102,7 @@ func (r *restorer) readOlder(ctx context.Context) error {
 		r.olderReadable = r.logIsWhole(ctx)
 		return nil
 	}
-	entries, err := r.catalogue(ctx, previous)
+	entries, err := r.catalog(ctx, previous)
 	if r.isDamage(err) {
 		return nil
 	}

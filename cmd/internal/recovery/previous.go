@@ -43,7 +43,7 @@ func (r *restorer) checkPrevious(ctx context.Context, report *Report) error {
 		return nil
 	})
 	if err != nil {
-		err = damaged("its catalogue", err)
+		err = damaged("its catalog", err)
 	}
 	report.Damaged = slices.Compact(report.Damaged) // of one piece there may be several segments
 	return err
@@ -51,7 +51,7 @@ func (r *restorer) checkPrevious(ctx context.Context, report *Report) error {
 
 // eachSegment calls each with the segments of a snapshot and the filters that they belong to.
 func (r *restorer) eachSegment(ctx context.Context, s *snapshot.Snapshot, each func(filter string, segment snapshot.Reference) error) error {
-	return snapshot.ReadCatalogue(ctx, r.pieces, s, func(b []byte) error {
+	return snapshot.ReadCatalog(ctx, r.pieces, s, func(b []byte) error {
 		m, segments, err := snapshot.ReadEntry(b, Limits())
 		if err != nil {
 			return err

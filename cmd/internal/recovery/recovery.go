@@ -5,7 +5,7 @@
 // query returns true until they are created again, because false might be wrong. Lost cells affect their
 // filter; lost batches affect the filters that their scopes name, or all that they may have changed if a scope is
 // lost too. The names of filters that were created in a lost batch without a scope are unknown, and those of all
-// filters if no catalogue can be read: engine.MissingNames.
+// filters if no catalog can be read: engine.MissingNames.
 package recovery
 
 import (

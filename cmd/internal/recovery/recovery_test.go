@@ -100,7 +100,7 @@ func TestCheckPrevious(t *testing.T) {
 	for _, piece := range first {
 		w.files.Lose(piece)
 	}
-	if r := w.wantWhole("a"); len(r.Report.Damaged) == 0 || !strings.Contains(r.Report.Damaged[len(r.Report.Damaged)-1], "catalogue") {
+	if r := w.wantWhole("a"); len(r.Report.Damaged) == 0 || !strings.Contains(r.Report.Damaged[len(r.Report.Damaged)-1], "catalog") {
 		t.Errorf("damaged: %q", r.Report.Damaged)
 	}
 }
@@ -182,7 +182,7 @@ func TestUnreadablePiece(t *testing.T) {
 	if r.LostLen() != 0 || !strings.Contains(r.log, second) {
 		t.Errorf("%d filters lost data; logged %q", r.LostLen(), r.log)
 	}
-	failing(w.pieces()...) // of both snapshots, with their catalogues
+	failing(w.pieces()...) // of both snapshots, with their catalogs
 	unreadable("piece-")
 	if r, err = w.recover(true); err != nil {
 		t.Fatal(err)

@@ -115,9 +115,9 @@ func (r *restorer) restore(ctx context.Context) error {
 		return nil
 	}
 	r.use(r.set.Current)
-	entries, err := r.catalogue(ctx, r.set.Current)
+	entries, err := r.catalog(ctx, r.set.Current)
 	if r.isDamage(err) {
-		entries, err = r.previousCatalogue(ctx, err)
+		entries, err = r.previousCatalog(ctx, err)
 	}
 	if err != nil {
 		return err
@@ -143,14 +143,14 @@ func (r *restorer) use(s *snapshot.Snapshot) {
 // useWholeLog makes the replay begin with the first change.
 func (r *restorer) useWholeLog() { r.from, r.covered = 1, 0 }
 
-// catalogue reads the entries of a snapshot.
-func (r *restorer) catalogue(ctx context.Context, s *snapshot.Snapshot) (entries [][]byte, err error) {
-	err = snapshot.ReadCatalogue(ctx, r.pieces, s, func(b []byte) error {
+// catalog reads the entries of a snapshot.
+func (r *restorer) catalog(ctx context.Context, s *snapshot.Snapshot) (entries [][]byte, err error) {
+	err = snapshot.ReadCatalog(ctx, r.pieces, s, func(b []byte) error {
 		entries = append(entries, b)
 		return nil
 	})
 	if err == nil && uint64(len(entries)) != s.Filters {
-		err = fmt.Errorf("%d filters in the catalogue, want %d: %w", len(entries), s.Filters, umbel.ErrCorrupt)
+		err = fmt.Errorf("%d filters in the catalog, want %d: %w", len(entries), s.Filters, umbel.ErrCorrupt)
 	}
 	return entries, err
 }
@@ -159,7 +159,7 @@ func (r *restorer) catalogue(ctx context.Context, s *snapshot.Snapshot) (entries
 func (r *restorer) filter(ctx context.Context, b []byte) error {
 	m, segments, err := snapshot.ReadEntry(b, Limits())
 	if err != nil {
-		return fmt.Errorf("recovery: an entry of the catalogue: %w", err)
+		return fmt.Errorf("recovery: an entry of the catalog: %w", err)
 	}
 	err = r.fill(ctx, m, segments, r.set.Current)
 	if err == nil {

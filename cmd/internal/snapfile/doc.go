@@ -1,5 +1,5 @@
 // Package snapfile stores the files of snapshots in one directory: pieces, which contain cells and
-// catalogues, and manifests, each of which names the pieces of one snapshot.
+// catalogs, and manifests, each of which names the pieces of one snapshot.
 //
 // # Files
 //

@@ -35,7 +35,7 @@ func newCopier(ctx context.Context, t *Taker, s *Snapshot) *copier {
 	return c
 }
 
-// enter writes an entry to the catalogue.
+// enter writes an entry to the catalog.
 func (c *copier) enter(ctx context.Context, entry []byte) error {
 	c.snapshot.Filters++
 	segments := entrySegments(entry)
@@ -46,7 +46,7 @@ func (c *copier) enter(ctx context.Context, entry []byte) error {
 	return c.packer.enter(ctx, entry)
 }
 
-// all copies all filters and returns the catalogue.
+// all copies all filters and returns the catalog.
 func (c *copier) all(ctx context.Context) ([]Reference, error) {
 	directory := c.taker.engine.SettleDirectory()
 	for cursor := uint64(0); ; {
@@ -64,14 +64,14 @@ func (c *copier) all(ctx context.Context) ([]Reference, error) {
 	if err := c.packer.flush(ctx); err != nil {
 		return nil, err
 	}
-	catalogue, err := c.packer.finish(ctx)
+	catalog, err := c.packer.finish(ctx)
 	if err == nil && !c.taker.o.Logged {
 		if names := c.taker.engine.NamesSince(directory); names != nil {
-			catalogue, err = c.rename(ctx, catalogue, names)
+			catalog, err = c.rename(ctx, catalog, names)
 		}
 	}
-	refer(c.live, catalogue)
-	return catalogue, err
+	refer(c.live, catalog)
+	return catalog, err
 }
 
 // filter copies a filter, unless the last snapshot has it as it is now.
@@ -102,12 +102,12 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 	}
 }
 
-// rename writes the catalogue once more, with the names that the filters have at one moment. It is for
+// rename writes the catalog once more, with the names that the filters have at one moment. It is for
 // snapshots without a log, which would contain what was renamed and deleted while the copies were made.
-func (c *copier) rename(ctx context.Context, catalogue []Reference, names map[uint64]string) ([]Reference, error) {
+func (c *copier) rename(ctx context.Context, catalog []Reference, names map[uint64]string) ([]Reference, error) {
 	c.snapshot.Filters, c.snapshot.Bytes = 0, 0
 	clear(c.live)
-	err := ReadCatalogue(ctx, NewCache(c.taker.files), &Snapshot{Catalogue: catalogue}, func(b []byte) error {
+	err := ReadCatalog(ctx, NewCache(c.taker.files), &Snapshot{Catalog: catalog}, func(b []byte) error {
 		now, ok := names[EntryID(b)]
 		if !ok {
 			return nil

@@ -108,8 +108,8 @@ func SegmentIndex(s *umbel.State) func(engine.Segment) int {
 	return func(g engine.Segment) int { return first[g.Array] + int(g.Offset/engine.SegmentBytes) }
 }
 
-// ReadCatalogue calls each with the entries of a catalogue. each may keep the memory.
-func ReadCatalogue(ctx context.Context, pieces *Cache, s *Snapshot, each func(entry []byte) error) error {
+// ReadCatalog calls each with the entries of a catalog. each may keep the memory.
+func ReadCatalog(ctx context.Context, pieces *Cache, s *Snapshot, each func(entry []byte) error) error {
 	r := newEntryReader(ctx, pieces, s)
 	for {
 		entry, err := r.next()
@@ -125,11 +125,11 @@ func ReadCatalogue(ctx context.Context, pieces *Cache, s *Snapshot, each func(en
 	}
 }
 
-// entryReader reads the entries of a catalogue.
+// entryReader reads the entries of a catalog.
 type entryReader struct{ in *bufio.Reader }
 
 func newEntryReader(ctx context.Context, pieces *Cache, s *Snapshot) *entryReader {
-	return &entryReader{bufio.NewReader(&catalogueReader{ctx, pieces, s.Catalogue, nil})}
+	return &entryReader{bufio.NewReader(&catalogReader{ctx, pieces, s.Catalog, nil})}
 }
 
 // next returns the next entry, and io.EOF after the last.
@@ -139,14 +139,14 @@ func (r *entryReader) next() ([]byte, error) {
 		return nil, io.EOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the catalogue: %w", err)
+		return nil, fmt.Errorf("the catalog: %w", err)
 	}
 	entry, err := readBytes(r.in, n)
 	if err == nil && uint64(len(entry)) != n {
 		err = fmt.Errorf("snapshot: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the catalogue: %w", err)
+		return nil, fmt.Errorf("the catalog: %w", err)
 	}
 	return entry, nil
 }
@@ -165,15 +165,15 @@ func readBytes(in io.Reader, n uint64) ([]byte, error) {
 	return append(b, rest...), err
 }
 
-// catalogueReader reads bytes that are divided into pieces.
-type catalogueReader struct {
+// catalogReader reads bytes that are divided into pieces.
+type catalogReader struct {
 	ctx    context.Context
 	pieces *Cache
 	refs   []Reference
 	rest   []byte
 }
 
-func (r *catalogueReader) Read(b []byte) (int, error) {
+func (r *catalogReader) Read(b []byte) (int, error) {
 	for len(r.rest) == 0 {
 		if len(r.refs) == 0 {
 			return 0, io.EOF

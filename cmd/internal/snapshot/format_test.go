@@ -51,7 +51,7 @@ func TestEntriesComeBack(t *testing.T) {
 }
 
 func TestManifestsComeBack(t *testing.T) {
-	a := &Snapshot{Number: 2, Taken: 1 << 40, Batch: 7, Covered: 8, Position: 9, Filters: 10, Bytes: 11, Catalogue: []Reference{{piece: 1, length: 5, sum: xxh3.Uint128{Lo: 9}}}}
+	a := &Snapshot{Number: 2, Taken: 1 << 40, Batch: 7, Covered: 8, Position: 9, Filters: 10, Bytes: 11, Catalog: []Reference{{piece: 1, length: 5, sum: xxh3.Uint128{Lo: 9}}}}
 	b := &Snapshot{Number: 1, Taken: 1 << 39, Batch: 2}
 	c := &Snapshot{Number: 3, Missing: &engine.MissingNames{Since: 1 << 40, Batches: 2}}
 	for _, m := range []Manifest{{}, {Unfinished: true}, {Snapshot: a}, {Snapshot: b}, {Snapshot: c}} {
@@ -74,7 +74,7 @@ func TestManifestsComeBack(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add(Manifest{Snapshot: &Snapshot{Number: 2, Catalogue: []Reference{{piece: 1, length: 5}}}}.Append(nil))
+	f.Add(Manifest{Snapshot: &Snapshot{Number: 2, Catalog: []Reference{{piece: 1, length: 5}}}}.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ReadManifest(b)
 		if err != nil {

@@ -50,19 +50,19 @@ func (i *Import) Filter(ctx context.Context, m engine.Meta, segments int, segmen
 	return i.packer.filter(ctx, m, made)
 }
 
-// Publish completes the import. s describes the snapshot, and gets its number and catalogue; it may be
+// Publish completes the import. s describes the snapshot, and gets its number and catalog; it may be
 // nil if there are no filters.
 func (i *Import) Publish(ctx context.Context, s *Snapshot) error {
 	if err := i.packer.flush(ctx); err != nil {
 		return err
 	}
-	catalogue, err := i.packer.finish(ctx)
+	catalog, err := i.packer.finish(ctx)
 	if err != nil {
 		return err
 	}
 	position := engine.Position(0)
 	if s != nil {
-		s.Number, s.Filters, s.Bytes, s.Catalogue = finishedImport, i.filters, i.bytes, catalogue
+		s.Number, s.Filters, s.Bytes, s.Catalog = finishedImport, i.filters, i.bytes, catalog
 		position = s.Position
 	}
 	if err := i.files.Publish(finishedImport, uint64(position), Manifest{Snapshot: s}.Append(nil)); err != nil {

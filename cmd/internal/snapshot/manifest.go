@@ -14,13 +14,13 @@ import (
 )
 
 // A snapshot is a copy of all filters, made while they change. It consists of segments, which are
-// stored in pieces (package snapfile), many small ones in one. Its catalogue is a sequence of entries,
+// stored in pieces (package snapfile), many small ones in one. Its catalog is a sequence of entries,
 // one for each filter, with references to the segments; it is divided into pieces as well. The
-// manifest refers to the catalogue:
+// manifest refers to the catalog:
 //
 //	manifest   "umbelsnap" | version 1 | flags 1 | number of snapshots 1, 0 or 1 | snapshot
 //	snapshot   number | milliseconds since 1970 | batch | covered | position | filters | bytes
-//	           | number of references | references to the catalogue
+//	           | number of references | references to the catalog
 //	           | with manifestMissing: milliseconds since 1970 | number of lost batches
 //	entry      length | filter | from | to - from | flags 1 | expires | name: length, bytes
 //	           | number of references | references to segments | shape
@@ -41,7 +41,7 @@ const (
 	entryLost    = 2 // data of it was lost
 )
 
-// Reference is the place of bytes of a segment or of a catalogue.
+// Reference is the place of bytes of a segment or of a catalog.
 type Reference struct {
 	piece  uint64 // 0: all bytes are zero
 	offset uint32
@@ -105,12 +105,12 @@ type Snapshot struct {
 	Taken  int64  // milliseconds since 1970
 	Batch  uint64 // the log from this batch on has all changes that the copies lack
 	// Covered is the position up to which the log need not have the changes.
-	Covered   engine.Position
-	Position  engine.Position // a copy may have changes up to here
-	Filters   uint64
-	Bytes     uint64 // of cells
-	Catalogue []Reference
-	Missing   *engine.MissingNames // at a position from Covered to Position; nil if no names may be missing
+	Covered  engine.Position
+	Position engine.Position // a copy may have changes up to here
+	Filters  uint64
+	Bytes    uint64 // of cells
+	Catalog  []Reference
+	Missing  *engine.MissingNames // at a position from Covered to Position; nil if no names may be missing
 }
 
 // Time returns the time at which the snapshot was begun; zero if s is nil.
@@ -142,10 +142,10 @@ func (m Manifest) Append(dst []byte) []byte {
 		return append(dst, 0)
 	}
 	dst = append(dst, 1)
-	for _, v := range []uint64{s.Number, uint64(s.Taken), s.Batch, uint64(s.Covered), uint64(s.Position), s.Filters, s.Bytes, uint64(len(s.Catalogue))} {
+	for _, v := range []uint64{s.Number, uint64(s.Taken), s.Batch, uint64(s.Covered), uint64(s.Position), s.Filters, s.Bytes, uint64(len(s.Catalog))} {
 		dst = binary.AppendUvarint(dst, v)
 	}
-	for _, r := range s.Catalogue {
+	for _, r := range s.Catalog {
 		dst = appendReference(dst, r)
 	}
 	if s.Missing != nil {
@@ -172,7 +172,7 @@ func ReadManifest(b []byte) (m Manifest, err error) {
 	case 1:
 		m.Snapshot = &Snapshot{
 			Number: c.Uvarint(), Taken: int64(c.Uvarint()), Batch: c.Uvarint(), Covered: engine.Position(c.Uvarint()),
-			Position: engine.Position(c.Uvarint()), Filters: c.Uvarint(), Bytes: c.Uvarint(), Catalogue: readReferences(c),
+			Position: engine.Position(c.Uvarint()), Filters: c.Uvarint(), Bytes: c.Uvarint(), Catalog: readReferences(c),
 		}
 		if flags&manifestMissing != 0 {
 			m.Snapshot.Missing = &engine.MissingNames{Since: int64(c.Uvarint()), Batches: c.Uvarint()}

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// entryBytes is the size of a filter's entry in the catalogue without its segments and its name, at
+	// entryBytes is the size of a filter's entry in the catalog without its segments and its name, at
 	// most. referenceBytes is that of a segment.
 	entryBytes, referenceBytes = 400, 40
 	// fixedBytes is the size of what a snapshot writes in any case.
@@ -31,7 +31,7 @@ func (t *Taker) NeededForAll() uint64 { return t.unspent(Bytes(t.engine.Stored()
 func (t *Taker) unspent(needed uint64) uint64 { return needed - min(needed, t.spent.Load()) }
 
 // Estimate determines Needed: the size of the filters that changed since the last snapshot, of the pieces that
-// are to be rewritten, and of the catalogue. It examines each filter only if all of them together are
+// are to be rewritten, and of the catalog. It examines each filter only if all of them together are
 // more than half of left bytes. While a snapshot is being taken it does nothing.
 func (t *Taker) Estimate(left int64) {
 	select {

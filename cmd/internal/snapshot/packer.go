@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// packer writes segments to pieces, small ones together, and entries to a catalogue.
+// packer writes segments to pieces, small ones together, and entries to a catalog.
 type packer struct {
 	files *snapfile.Dir
 
@@ -19,9 +19,9 @@ type packer struct {
 	done         []packed     // filters whose segments have been added, in the order of their IDs
 	copied, kept int          // number of filters in done with new copies; bytes of the other entries in done
 
-	page      []byte // the part of the catalogue that is being filled
-	catalogue []Reference
-	written   uint64 // bytes of pieces
+	page    []byte // the part of the catalog that is being filled
+	catalog []Reference
+	written uint64 // bytes of pieces
 	// entry is called with each entry after its segments were written.
 	entry func(ctx context.Context, entry []byte) error
 	wrote func(n int) // is called with the size of each piece
@@ -34,7 +34,7 @@ type packed struct {
 	entry    []byte
 }
 
-// newPacker returns a packer that writes entries to the catalogue at once.
+// newPacker returns a packer that writes entries to the catalog at once.
 func newPacker(files *snapfile.Dir) *packer {
 	p := &packer{
 		files: files, pack: make([]byte, 0, snapfile.MaxPiece), page: make([]byte, 0, maxPage), wrote: func(int) {},
@@ -43,7 +43,7 @@ func newPacker(files *snapfile.Dir) *packer {
 	return p
 }
 
-// maxPage is the size of a piece of the catalogue.
+// maxPage is the size of a piece of the catalog.
 const maxPage = snapfile.MaxPiece / 4
 
 // room returns memory for a segment, for add.
@@ -127,7 +127,7 @@ func (p *packer) flush(ctx context.Context) error {
 	return nil
 }
 
-// enter writes an entry to the catalogue.
+// enter writes an entry to the catalog.
 func (p *packer) enter(ctx context.Context, entry []byte) error {
 	if err := p.write(ctx, binary.AppendUvarint(nil, uint64(len(entry)))); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (p *packer) enter(ctx context.Context, entry []byte) error {
 	return p.write(ctx, entry)
 }
 
-// write writes bytes to the catalogue.
+// write writes bytes to the catalog.
 func (p *packer) write(ctx context.Context, b []byte) error {
 	for len(b) > 0 {
 		n := copy(p.page[len(p.page):cap(p.page)], b)
@@ -150,7 +150,7 @@ func (p *packer) write(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// endPage writes the page of the catalogue.
+// endPage writes the page of the catalog.
 func (p *packer) endPage(ctx context.Context) error {
 	if len(p.page) == 0 {
 		return nil
@@ -159,18 +159,18 @@ func (p *packer) endPage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.catalogue = append(p.catalogue, Reference{piece: number, length: uint32(len(p.page)), sum: xxh3.Hash128(p.page)})
+	p.catalog = append(p.catalog, Reference{piece: number, length: uint32(len(p.page)), sum: xxh3.Hash128(p.page)})
 	p.page = p.page[:0]
 	return nil
 }
 
-// finish writes what is left of the catalogue and returns where it is. Later entries are those of another
-// catalogue.
+// finish writes what is left of the catalog and returns where it is. Later entries are those of another
+// catalog.
 func (p *packer) finish(ctx context.Context) ([]Reference, error) {
 	err := p.endPage(ctx)
-	catalogue := p.catalogue
-	p.catalogue = nil
-	return catalogue, err
+	catalog := p.catalog
+	p.catalog = nil
+	return catalog, err
 }
 
 func (p *packer) put(ctx context.Context, data []byte) (uint64, error) {

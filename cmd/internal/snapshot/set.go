@@ -43,7 +43,7 @@ func (s *Set) has(id uint64, last engine.Position) bool {
 	return last <= s.upTo && !changed
 }
 
-// Count counts the bytes to which the snapshots refer. The error wraps umbel.ErrCorrupt if a catalogue
+// Count counts the bytes to which the snapshots refer. The error wraps umbel.ErrCorrupt if a catalog
 // is unreadable; previous is true if it is that of the previous snapshot.
 func (s *Set) Count(ctx context.Context, pieces *Cache) (previous bool, err error) {
 	if s.live, err = count(ctx, pieces, s.Current); err != nil {
@@ -62,8 +62,8 @@ func count(ctx context.Context, pieces *Cache, s *Snapshot) (map[uint64]int, err
 	if s == nil {
 		return live, nil
 	}
-	refer(live, s.Catalogue)
-	return live, ReadCatalogue(ctx, pieces, s, func(b []byte) error {
+	refer(live, s.Catalog)
+	return live, ReadCatalog(ctx, pieces, s, func(b []byte) error {
 		refer(live, entrySegments(b))
 		return nil
 	})
@@ -97,7 +97,7 @@ func newLastEntries(ctx context.Context, t *Taker) lastEntries {
 }
 
 // find returns the entry of a filter, or nil if there is no usable one. IDs must ascend, as they do in
-// catalogues. If the catalogue is unreadable, there are no further entries.
+// catalogs. If the catalog is unreadable, there are no further entries.
 func (l *lastEntries) find(id uint64) []byte {
 	for l.r != nil && l.id < id {
 		entry, err := l.r.next()

@@ -190,7 +190,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 // copyAll makes the copies of a snapshot and waits until the log has all changes that they may have.
 func (t *Taker) copyAll(ctx context.Context, c *copier) (err error) {
 	next := c.snapshot
-	if next.Catalogue, err = c.all(ctx); err != nil {
+	if next.Catalog, err = c.all(ctx); err != nil {
 		return err
 	}
 	next.Position = t.journal.Last()

@@ -87,7 +87,7 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 	}
 }
 
-// Between snapshots a store has nothing for each filter: the catalogue is on disk.
+// Between snapshots a store has nothing for each filter: the catalog is on disk.
 func TestMemoryOfSnapshots(t *testing.T) {
 	d := newDisk()
 	l, err := d.Open(t.Context())

@@ -127,7 +127,7 @@ func TestSnapshotsWriteWhatChanged(t *testing.T) {
 	large.Expire(1 << 50)
 	snap(t, n)
 	if n := put.Swap(0); n != 1 {
-		t.Errorf("%d pieces of a filter with the same cells, want the catalogue alone", n)
+		t.Errorf("%d pieces of a filter with the same cells, want the catalog alone", n)
 	}
 	d1 := digest(5000)
 	large.Add(nil, []umbel.Digest{d1})
@@ -146,7 +146,7 @@ func TestSnapshotsWriteWhatChanged(t *testing.T) {
 	n.Get([]byte("a")).Expire(1 << 50)
 	snap(t, n)
 	if n := put.Swap(0); n != 1 {
-		t.Errorf("%d pieces of a filter with the same cells, want the catalogue alone", n)
+		t.Errorf("%d pieces of a filter with the same cells, want the catalog alone", n)
 	}
 	n.end(t)
 }

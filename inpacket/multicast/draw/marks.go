@@ -54,7 +54,7 @@ func (d *drawing) nodes() {
 	d.printf("</g>\n")
 }
 
-// shape returns the outline of a node. Roles differ in shape as well as in colour.
+// shape returns the outline of a node. Roles differ in shape as well as in color.
 func shape(of role, at point, r float64) string {
 	x, y := at.x, at.y
 	switch of {

@@ -103,8 +103,8 @@ func counted(n int, what string) string {
 }
 
 // style is the style sheet of a drawing, light or dark according to the reader's system.
-// Its rules apply only below the class of the drawing. The colours are those of Okabe and
-// Ito 2008, which most colour-blind people can distinguish, lighter on the dark
+// Its rules apply only below the class of the drawing. The colors are those of Okabe and
+// Ito 2008, which most color-blind people can distinguish, lighter on the dark
 // background.
 const style = `
 .umbel-network{font:12px system-ui,sans-serif}

@@ -36,7 +36,7 @@ func New(g *topology.Graph) *Picture {
 }
 
 // SVG writes a drawing. The arcs of the tree are bold with arrows; false forwards are
-// dashed and in another colour; failed links are dotted; the source is a square and
+// dashed and in another color; failed links are dotted; the source is a square and
 // receivers are diamonds, with their names. Links have the attribute data-link and nodes
 // data-node with their indexes, for pages that process them. It returns an error wrapping
 // ErrOptions, or the error of w.

@@ -237,7 +237,7 @@ func (s *stored) check(t *testing.T, p *proc.Proc, what, lost string) {
 // saysLost reports whether the node reported a filter as lost: by its name, with all
 // snapshots or, if it was made or renamed after the last snapshot, with batches of the log.
 func (s *stored) saysLost(says, name string) bool {
-	if strings.Contains(says, `\"`+name+`\"`) || strings.Contains(says, "the catalogue of the snapshot") || strings.Contains(says, "the manifest") {
+	if strings.Contains(says, `\"`+name+`\"`) || strings.Contains(says, "the catalog of the snapshot") || strings.Contains(says, "the manifest") {
 		return true
 	}
 	return (s.saves == 0 || name == "late" || name == "renamed") && strings.Contains(says, "batches")

@@ -41,7 +41,7 @@ func makeFigure1(_ context.Context, r *piece.Run) error {
 		if err != nil {
 			return err
 		}
-		curve := chart.Series{Name: m.name, Colour: i}
+		curve := chart.Series{Name: m.name, Color: i}
 		j, ones := 0, 0.0
 		shown := []int{1, 10, 100, 200, 500, 1000, d.Bits()}
 		for _, run := range d.Runs {
@@ -104,7 +104,7 @@ func drawLengths(r *piece.Run, c chart.Chart, ms []method) error {
 		if err != nil {
 			return err
 		}
-		curve := chart.Series{Name: m.name, Colour: m.colour}
+		curve := chart.Series{Name: m.name, Color: m.color}
 		for i, bits := range l {
 			curve.Points = append(curve.Points, chart.Point{X: float64(i + 1), Y: bits})
 		}

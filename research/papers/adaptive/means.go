@@ -26,7 +26,7 @@ incremental filter at every f; at f = 0.001, so is V-A by search, and V-B is 3 %
 			return err
 		}
 		for i, o := range []adaptive.Objective{adaptive.Independent, adaptive.Hashed} {
-			dots := chart.Series{Name: []string{searchA, searchB}[i], Measured: true, Colour: 1 + i}
+			dots := chart.Series{Name: []string{searchA, searchB}[i], Measured: true, Color: 1 + i}
 			for _, f := range rates {
 				m, err := searchMean(ctx, r, o, f)
 				if err != nil {
@@ -64,7 +64,7 @@ func meansChart(title string) chart.Chart {
 
 func drawMeans(r *piece.Run, c *chart.Chart, ms []method) error {
 	for _, m := range ms {
-		curve := chart.Series{Name: m.name, Colour: m.colour}
+		curve := chart.Series{Name: m.name, Color: m.color}
 		for _, f := range rates {
 			y, err := m.mean(f)
 			if err != nil {

@@ -24,7 +24,7 @@ var rates = []float64{0.2, 0.1, 0.05, 0.01, 0.001}
 // method computes lengths of filters of 1 to n links.
 type method struct {
 	name    string
-	colour  int
+	color   int
 	lengths func(n int, rate float64) (adaptive.Lengths, error)
 }
 

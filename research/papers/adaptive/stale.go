@@ -117,7 +117,7 @@ func makeCurve(ctx context.Context, r *piece.Run, added bool, of curve, c chart.
 		if !slices.ContainsFunc(of.drawn, func(d forward.Contender) bool { return d.Name == o.Name }) {
 			continue
 		}
-		s := chart.Series{Name: o.Name + ", " + short(o.graph.Name), Colour: len(c.Series)}
+		s := chart.Series{Name: o.Name + ", " + short(o.graph.Name), Color: len(c.Series)}
 		for i, n := range ages {
 			s.Points = append(s.Points, chart.Point{X: float64(n), Y: of.of(o.by[i])})
 		}

@@ -70,7 +70,7 @@ func drawRates(ctx context.Context, r *piece.Run, name string, d *adaptive.Desig
 		if err != nil {
 			return err
 		}
-		curve, dots := chart.Series{Name: x.what, Colour: i}, chart.Series{Name: "measured", Measured: true, Colour: i}
+		curve, dots := chart.Series{Name: x.what, Color: i}, chart.Series{Name: "measured", Measured: true, Color: i}
 		for n := 1; n <= links; n++ {
 			curve.Points = append(curve.Points, chart.Point{X: float64(n), Y: x.rate(n)})
 		}

@@ -49,8 +49,8 @@ whole k.`,
 		c := chart.Chart{Title: "Rates with the best k", X: "n", Y: "rate", LogX: true, LogY: true, Low: true}
 		const least = 1e-6
 		for i, m := range sizes {
-			curve := chart.Series{Name: fmt.Sprintf("m = %d", m), Colour: i}
-			dots := chart.Series{Name: "measured, whole k", Measured: true, Colour: i}
+			curve := chart.Series{Name: fmt.Sprintf("m = %d", m), Color: i}
+			dots := chart.Series{Name: "measured, whole k", Measured: true, Color: i}
 			for n := 1.0; n <= mostKeys; n *= 1.05 {
 				if y := math.Exp2(-realK(m, n)); y > least {
 					curve.Points = append(curve.Points, chart.Point{X: n, Y: y})
@@ -90,8 +90,8 @@ rate of a counting filter is that of Figure 13.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		c := chart.Chart{Title: "Overflow of counters of four bits", X: "n", Y: "bound on counters of 16 or more", LogX: true, LogY: true}
 		for i, m := range sizes {
-			curve := chart.Series{Name: fmt.Sprintf("m = %d", m), Colour: i}
-			dots := chart.Series{Name: "mean number", Measured: true, Colour: i}
+			curve := chart.Series{Name: fmt.Sprintf("m = %d", m), Color: i}
+			dots := chart.Series{Name: "mean number", Measured: true, Color: i}
 			for n := 2; n < min(mostKeys, noneFrom(m)); n += 1 + n/25 {
 				curve.Points = append(curve.Points, chart.Point{X: float64(n), Y: plotted14(m, n)})
 			}

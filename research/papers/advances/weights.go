@@ -70,7 +70,7 @@ Not in the report: queries by Zipf's law with an exponent from 0, where all keys
 frequent, to 1.4; 10^4 keys, 1000 of them in the filter, 8 bits for each of these.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		const perKey = 8
-		plain := chart.Series{Name: "plain", Colour: 1}
+		plain := chart.Series{Name: "plain", Color: 1}
 		least := chart.Series{Name: "weighted, real k"}
 		dots := chart.Series{Name: "weighted, measured", Measured: true}
 		for step := range 29 {

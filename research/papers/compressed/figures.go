@@ -36,13 +36,13 @@ func figure(name, title, note string, z float64, last int) piece.Piece {
 
 func makeFigure(ctx context.Context, r *piece.Run, title string, z float64, last int) error {
 	compressed := chart.Series{Name: "compressed"}
-	standard := chart.Series{Name: "standard", Colour: 1}
+	standard := chart.Series{Name: "standard", Color: 1}
 	for k := 0.25; k <= float64(last); k += 0.125 {
 		compressed.Points = append(compressed.Points, chart.Point{X: k, Y: compressedTo(z, k).rate()})
 		standard.Points = append(standard.Points, chart.Point{X: k, Y: design{z, k}.rate()})
 	}
 	dots := chart.Series{Name: "compressed, measured", Measured: true}
-	standardDots := chart.Series{Name: "standard, measured", Measured: true, Colour: 1}
+	standardDots := chart.Series{Name: "standard, measured", Measured: true, Color: 1}
 	for k := 1; k <= last; k++ {
 		d := compressedTo(z, float64(k))
 		row := piece.Row{What: fmt.Sprintf("k=%d, m/n=%.6g: f", k, d.perKey), Recomputed: d.rate()}
@@ -102,8 +102,8 @@ func makeTheorem1(ctx context.Context, r *piece.Run) error {
 	measured := func(off float64) float64 {
 		return got.Of(ones).Share(func(x int64) bool { return math.Abs(m-float64(x)-mean) > off })
 	}
-	bound, curve, dots := chart.Series{Name: "Theorem 1"}, chart.Series{Name: "normal, true variance", Colour: 1},
-		chart.Series{Name: "measured", Measured: true, Colour: 1}
+	bound, curve, dots := chart.Series{Name: "Theorem 1"}, chart.Series{Name: "normal, true variance", Color: 1},
+		chart.Series{Name: "measured", Measured: true, Color: 1}
 	n := float64(got.Trials)
 	const least = 1e-9 // smallest y that is drawn
 	for off := 10.0; azuma(off) > least; off += 10 {

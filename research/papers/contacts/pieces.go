@@ -24,7 +24,7 @@ var lengths = piece.Piece{
 		t := piece.Table{Head: head("contact, mean")}
 		lines := []chart.Series{}
 		for i, name := range []string{full, squid, list, umbels, deltas, queries} {
-			lines = append(lines, chart.Series{Name: name, Colour: i})
+			lines = append(lines, chart.Series{Name: name, Color: i})
 		}
 		for _, bandwidth := range bandwidths {
 			for _, length := range seconds {

@@ -202,9 +202,9 @@ func makeSelfFolding(ctx context.Context, r *piece.Run) error {
 		return err
 	}
 	limit := func(name string, rate float64) chart.Series {
-		return chart.Series{Name: name, Colour: 1, Points: []chart.Point{{Y: rate}, {X: float64(b.n), Y: rate}}}
+		return chart.Series{Name: name, Color: 1, Points: []chart.Point{{Y: rate}, {X: float64(b.n), Y: rate}}}
 	}
-	curve, dots := chart.Series{Name: "formula"}, chart.Series{Name: "measured", Measured: true, Colour: 2}
+	curve, dots := chart.Series{Name: "formula"}, chart.Series{Name: "measured", Measured: true, Color: 2}
 	for n := 10; n <= b.n; n += 2 {
 		curve.Points = append(curve.Points, chart.Point{X: float64(n), Y: shape.Forecast(uint64(n)).FPRate})
 	}

@@ -54,8 +54,8 @@ numbers, and the superior ones. The number 1 is not counted as missing.`,
 			piece.Row{What: "superior highly composite ones < 831600", Recomputed: float64(len(number.SuperiorHighlyComposite(below - 1)))},
 			piece.Row{What: "largely composite ones < 831600", Recomputed: float64(len(number.LargelyComposite(below - 1)))},
 		)
-		points := func(name string, colour int, ms []uint64) chart.Series {
-			s := chart.Series{Name: name, Colour: colour, Measured: true}
+		points := func(name string, color int, ms []uint64) chart.Series {
+			s := chart.Series{Name: name, Color: color, Measured: true}
 			for _, m := range ms {
 				s.Points = append(s.Points, chart.Point{X: float64(m), Y: float64(number.CountDivisors(m))})
 			}

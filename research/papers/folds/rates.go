@@ -109,7 +109,7 @@ func makeFigure2(ctx context.Context, r *piece.Run) error {
 	const k = 2
 	c := chart.Chart{Title: "Sizes with k = 2", X: "ρ", Y: "m", LogX: true, LogY: true, Left: true, Low: true}
 	for i, n := range []int{10_000, 1000, 100, 10} {
-		curve := chart.Series{Name: fmt.Sprintf("n = %d", n), Colour: i}
+		curve := chart.Series{Name: fmt.Sprintf("n = %d", n), Color: i}
 		for rho := 0.01; rho < 0.4; rho *= 1.1 {
 			m, err := plan.SizeForK(uint64(n), k, rho)
 			if err != nil {
@@ -117,7 +117,7 @@ func makeFigure2(ctx context.Context, r *piece.Run) error {
 			}
 			curve.Points = append(curve.Points, chart.Point{X: rho, Y: float64(m)})
 		}
-		dots := chart.Series{Name: "measured", Measured: true, Colour: i}
+		dots := chart.Series{Name: "measured", Measured: true, Color: i}
 		for _, rho := range []float64{0.01, 0.02, 0.05, 0.1, 0.2} {
 			m, err := plan.SizeForK(uint64(n), k, rho)
 			if err != nil {

@@ -33,7 +33,7 @@ up to 1 % too low.`,
 func makeGrowth(ctx context.Context, r *piece.Run) error {
 	c := chart.Chart{Title: "A scalable filter grows, f = 0.01", X: "n", Y: "rate", LogX: true, LogY: true, Low: true}
 	const rate = 0.01
-	c.Series = append(c.Series, chart.Series{Name: "f", Colour: 5, Points: []chart.Point{{X: leastKeys, Y: rate}, {X: mostKeys, Y: rate}}})
+	c.Series = append(c.Series, chart.Series{Name: "f", Color: 5, Points: []chart.Point{{X: leastKeys, Y: rate}, {X: mostKeys, Y: rate}}})
 	for i, tightening := range []float64{0.5, 0.85} {
 		first, err := plan.ScalableFirstRate(rate, tightening)
 		if err != nil {
@@ -44,8 +44,8 @@ func makeGrowth(ctx context.Context, r *piece.Run) error {
 		if err != nil {
 			return err
 		}
-		curve := chart.Series{Name: fmt.Sprintf("r = %g", tightening), Colour: i}
-		dots := chart.Series{Name: "measured", Measured: true, Colour: i}
+		curve := chart.Series{Name: fmt.Sprintf("r = %g", tightening), Color: i}
+		dots := chart.Series{Name: "measured", Measured: true, Color: i}
 		for n := float64(leastKeys); n <= mostKeys; n *= 1.03 {
 			curve.Points = append(curve.Points, chart.Point{X: n, Y: shape.Forecast(uint64(n)).FPRate})
 		}
@@ -113,11 +113,11 @@ costs less, and s = 4 costs more than s = 2. The first layer has slices of 1000 
 
 func makeCost(_ context.Context, r *piece.Run) error {
 	c := chart.Chart{Title: "Cost of growth, three decades of keys", X: "r", Y: "bits by those of one filter", Left: true}
-	colour := 0
+	color := 0
 	for _, s := range []uint64{2, 4} {
 		for _, f := range []float64{0.1, 0.01, 0.001} {
-			curve := chart.Series{Name: fmt.Sprintf("s = %d, f = %g", s, f), Colour: colour}
-			colour++
+			curve := chart.Series{Name: fmt.Sprintf("s = %d, f = %g", s, f), Color: color}
+			color++
 			for r := 0.4; r < 0.96; r += 0.02 {
 				y, err := design{f, r, s, 1000}.cost(100)
 				if err != nil {

@@ -28,13 +28,13 @@ type Series struct {
 	Name     string
 	Points   []Point
 	Measured bool // points with error bars instead of a line
-	Colour   int  // index into the palette, 0 to 5; related series have the same colour
+	Color    int  // index into the palette, 0 to 5; related series have the same color
 }
 
 // Point is a point of a series. Error is one standard deviation of Y, 0 if Y is exact.
 type Point struct{ X, Y, Error float64 }
 
-// palette is that of Okabe and Ito 2008, whose colours most colour-blind people can
+// palette is that of Okabe and Ito 2008, whose colors most color-blind people can
 // distinguish.
 var palette = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255},
@@ -90,7 +90,7 @@ func (c Chart) plot() (*plot.Plot, error) {
 }
 
 func (s Series) add(p *plot.Plot) error {
-	tint := palette[s.Colour%len(palette)]
+	tint := palette[s.Color%len(palette)]
 	if !s.Measured {
 		line, err := plotter.NewLine(s)
 		if err != nil {

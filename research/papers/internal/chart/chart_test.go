@@ -10,7 +10,7 @@ var sample = Chart{
 	Title: "Sample", X: "k", Y: "f", LogY: true,
 	Series: []Series{
 		{Name: "formula", Points: []Point{{1, 0.1, 0}, {2, 0.01, 0}}},
-		{Name: "measured", Measured: true, Colour: 1, Points: []Point{{2, 0.0125, 0.0005}}},
+		{Name: "measured", Measured: true, Color: 1, Points: []Point{{2, 0.0125, 0.0005}}},
 	},
 }
 
