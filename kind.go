@@ -27,7 +27,7 @@ func (g Goal) Check() error {
 		return fmt.Errorf("umbel: false-positive rate %v must lie between 0 and 1, both excluded: %w", g.FPRate, ErrGoal)
 	}
 	if given != 2 {
-		return fmt.Errorf("umbel: give two of keys, false-positive rate and bytes, each above 0, got %d: %w", given, ErrGoal)
+		return fmt.Errorf("umbel: give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes: %w", g.Keys, g.FPRate, g.Bytes, ErrGoal)
 	}
 	if err := g.Hasher.Check(); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrGoal)

@@ -104,6 +104,17 @@ func (a Array) Clone() Array {
 	return a
 }
 
+// CloneAtomic is Clone, and is safe to call concurrently with additions to a by atomic operations. Each word
+// of the copy has a value that the word of a had during the call.
+func (a Array) CloneAtomic() Array {
+	words := allocate(len(a.Words))
+	for i := range words {
+		words[i] = atomic.LoadUint64(&a.Words[i])
+	}
+	a.Words = words
+	return a
+}
+
 // Equal reports whether a and b have the same length, width and cells.
 func (a Array) Equal(b Array) bool {
 	return a.Len == b.Len && a.width() == b.width() && slices.Equal(a.Words, b.Words)

@@ -38,9 +38,10 @@ it does not grow any more: it still remembers each line, the rate rises, and a w
 printed. If FILE exists, its filter is used as it is, of any kind that umbel make made.
 
 With --for TIME a line is forgotten when it was not seen for TIME: a window of --keys different
-lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line is
-forgotten at most one step late; a step is a 24th of TIME at the default rate, rounded up to whole
-seconds. Beyond --keys the rate rises, and a warning is printed.
+lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line expires at
+most one step late; a step is a 24th of TIME at the default rate, rounded up to whole seconds. In the
+first step after that about half of the expired lines are still mistaken for known ones, in the second
+a quarter, and so on. Beyond --keys the rate rises, and a warning is printed.
 
 With --addr the lines are kept in filter --state of a node; make it first, for example with umbel
 make --kind scalable --fpr 1e-6 --keys 100k --allow-empty. Of several programs that read one new

@@ -61,9 +61,10 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// Filter is a blocked Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to call
-// concurrently with each other; no other method may run at the same time as one that changes the
-// filter. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a blocked Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
+// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
+// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
+// panics.
 type Filter struct {
 	blocks  blockArray // over the words of cells
 	shape   Shape

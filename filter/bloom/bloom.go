@@ -19,9 +19,10 @@ import (
 // Name is the name of this kind.
 const Name = "bloom"
 
-// Filter is a standard Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to
-// call concurrently; other changes require exclusive access. The zero Filter contains
-// nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a standard Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
+// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
+// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
+// panics.
 type Filter struct{ bits core.Bits }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter
@@ -85,6 +86,10 @@ func (f *Filter) Unfold(u uint64) error { return f.bits.Unfold(u) }
 // wraps umbel.ErrMismatch and names the first difference. Sizes whose greatest common
 // divisor is less than a quarter of the smaller one count as different. On error f is
 // unchanged.
+//
+// The cells of both filters are joined, and have been planned for the keys of one. Compare
+// f.Stats().FPRate with what is acceptable afterwards: [umbel.Planned.Exceeded]. Package
+// union keeps filters of different sizes at the sum of their rates instead.
 func (f *Filter) Merge(s umbel.State) error { return f.bits.Merge(s) }
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the

@@ -119,7 +119,7 @@ func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
 	return front.Append(dst, f.State(), f.Shape().Check() != nil)
 }
 
-// MarshalBinary returns the filter's container: it is AppendBinary(nil).
+// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
@@ -127,8 +127,15 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open) }
 
+// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
+// []byte with the container from MarshalBinary.
+func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynamic.Filter") }
+
+// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
+func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("dynamic.Filter") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
-// makes no copy of the filter. Errors are those of AppendBinary and of w.
+// makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	return front.WriteTo(w, f.State(), f.Shape().Check() != nil)
 }
@@ -143,7 +150,7 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return front.ReadFrom(f,
 func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
-// is not part of the state.
+// is not part of the state. Additions may not run concurrently.
 func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.Shape().Check() != nil, Open) }
 
 // Planned returns what f was made for: see [umbel.Planned].
@@ -280,7 +287,7 @@ func (f *Counting) AppendBinary(dst []byte) ([]byte, error) {
 	return front.Append(dst, f.State(), f.Shape().Check() != nil)
 }
 
-// MarshalBinary returns the filter's container: it is AppendBinary(nil).
+// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
 func (f *Counting) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
@@ -288,8 +295,15 @@ func (f *Counting) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) 
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *Counting) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, OpenCounting) }
 
+// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
+// []byte with the container from MarshalBinary.
+func (f Counting) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynamic.Counting") }
+
+// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
+func (f *Counting) UnmarshalJSON([]byte) error { return front.ErrJSON("dynamic.Counting") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
-// makes no copy of the filter. Errors are those of AppendBinary and of w.
+// makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
 func (f *Counting) WriteTo(w io.Writer) (int64, error) {
 	return front.WriteTo(w, f.State(), f.Shape().Check() != nil)
 }
@@ -304,7 +318,7 @@ func (f *Counting) ReadFrom(r io.Reader) (int64, error) { return front.ReadFrom(
 func (f *Counting) Equal(other *Counting) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
-// is not part of the state.
+// is not part of the state. Additions may not run concurrently.
 func (f *Counting) Clone() *Counting {
 	return front.Clone(f.State(), f.Shape().Check() != nil, OpenCounting)
 }

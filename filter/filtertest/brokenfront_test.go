@@ -46,6 +46,21 @@ type sharedClone struct{ *bloom.Filter }
 
 func (f *sharedClone) Clone() *bloom.Filter { return f.Filter }
 
+type sharedSnapshot struct{ *bloom.Filter }
+
+func (f *sharedSnapshot) CloneAtomic() *bloom.Filter { return f.Filter }
+
+type emptySnapshot struct{ *bloom.Filter }
+
+func (f *emptySnapshot) CloneAtomic() *bloom.Filter {
+	empty, _ := bloom.NewShape(f.Shape())
+	return empty
+}
+
+type keylessJSON struct{ *bloom.Filter }
+
+func (f *keylessJSON) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
 type roughEqual struct{ *bloom.Filter }
 
 func (f *roughEqual) Clone() *roughEqual           { return &roughEqual{f.Filter.Clone()} }

@@ -73,13 +73,19 @@ func cloneAndEqual(t tb, v umbel.Kind) {
 // clone calls f.Clone, which returns the type of the filter.
 func clone(t tb, f umbel.Filter) umbel.Filter {
 	t.Helper()
-	m := reflect.ValueOf(f).MethodByName("Clone")
+	return cloneOf(t, f, "Clone")
+}
+
+// cloneOf calls a method of f that returns a copy.
+func cloneOf(t tb, f umbel.Filter, method string) umbel.Filter {
+	t.Helper()
+	m := reflect.ValueOf(f).MethodByName(method)
 	if !m.IsValid() {
-		t.Skipf("%T has no Clone", f)
+		t.Skipf("%T has no %s", f, method)
 	}
 	g, ok := m.Call(nil)[0].Interface().(umbel.Filter)
 	if !ok {
-		t.Fatalf("Clone of %T does not return a filter", f)
+		t.Fatalf("%s of %T does not return a filter", method, f)
 	}
 	return g
 }

@@ -87,6 +87,8 @@ var laws = []law{
 	{"KeyMethods", keyMethods},
 	{"WriteToReadFrom", writeToReadFrom},
 	{"CloneAndEqual", cloneAndEqual},
+	{"CloneAtomic", cloneAtomic},
+	{"HasNoJSON", hasNoJSON},
 	{"KeepsPlanned", keepsPlanned},
 	{"SeedsAreSecret", seedsAreSecret},
 }

@@ -24,9 +24,10 @@ import (
 // Name is the name of this kind.
 const Name = "partitioned"
 
-// Filter is a partitioned Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to
-// call concurrently; other changes require exclusive access. The zero Filter contains
-// nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a partitioned Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
+// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
+// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
+// panics.
 type Filter struct{ bits core.Bits }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter

@@ -36,9 +36,10 @@ const (
 	salt7 = 0x5c6bfb31
 )
 
-// Filter is a split-block Bloom filter. Has, HasAll, AddAtomic and AddAllAtomic are safe to call
-// concurrently with each other; no other method may run at the same time as one that changes the filter.
-// The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a split-block Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
+// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
+// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
+// panics.
 type Filter struct {
 	// The kernels know the offsets of these.
 	words *uint64 // the first of bits.Words

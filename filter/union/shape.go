@@ -36,16 +36,20 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) isZero() bool { return len(f.members) == 0 }
 
 // Kind describes this kind to code that handles any kind.
-var Kind = design.Kind[Shape, *Filter]{
-	Name: Name,
-	Doc:  "filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates",
-	Plan: func(g umbel.Goal, _ umbel.Params) (Shape, uint64, error) {
-		s, n, err := dynamic.Kind.Shape(g, nil)
-		if err != nil {
-			return Shape{}, 0, err
-		}
-		return Shape{s.(dynamic.Shape)}, n, nil
-	},
-	New:  NewShape,
-	Open: Open,
-}.Kind()
+var Kind umbel.Kind = newKind()
+
+func newKind() umbel.Kind {
+	return design.Kind[Shape, *Filter]{
+		Name: Name,
+		Doc:  "filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates",
+		Plan: func(g umbel.Goal, _ umbel.Params) (Shape, uint64, error) {
+			s, n, err := dynamic.Kind.Shape(g, nil)
+			if err != nil {
+				return Shape{}, 0, err
+			}
+			return Shape{s.(dynamic.Shape)}, n, nil
+		},
+		New:  NewShape,
+		Open: Open,
+	}.Kind()
+}

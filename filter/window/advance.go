@@ -12,8 +12,10 @@ import (
 )
 
 // Advance sets the time, in ticks: see [umbel.Advancer]. A new filter has time 0. A key
-// that was added at time t is present until t + l·Ticks, and expired from t + (l+1)·Ticks
-// on, apart from false positives. If to is before the last time, the error wraps
+// that was added at time t is present until t + l·Ticks, and has expired from t + (l+1)·Ticks
+// on. A key that has just expired is a false positive more often than one that was never
+// added: j generations later with probability r^j at least, where r is the fill ratio of
+// the slices, about a half. If to is before the last time, the error wraps
 // umbel.ErrMismatch and the filter is unchanged. In a filter by keys, the error wraps
 // errors.ErrUnsupported.
 func (f *Filter) Advance(to uint64) error {

@@ -32,8 +32,9 @@ type Shape struct {
 
 // Plan returns the shape of a filter by time that meets g, with the least memory over all k
 // and l. The window has the given number of ticks, at least 1, and contains g.Keys keys. It
-// is rounded up to l generations of a whole number of ticks. The rate holds at every moment
-// if no generation gets more than its share of the keys, which TryAdd enforces, and also if
+// is rounded up to l generations of a whole number of ticks. The rate is that of keys that
+// were never added, or expired more than k generations ago: see [Filter.Advance]. It holds
+// at every moment if no generation gets more than its share of the keys, which TryAdd enforces, and also if
 // one generation gets all keys of a window. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
 	if ticks == 0 {
@@ -45,14 +46,15 @@ func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
 
 // PlanKeys returns the shape of a filter by keys that meets g, with the least memory over
 // all k and l. A key stays until at least g.Keys other keys were added after it. The rate
-// holds at every moment. The error wraps umbel.ErrGoal.
+// holds at every moment, for keys as in [Plan]. The error wraps umbel.ErrGoal.
 func PlanKeys(g umbel.Goal) (Shape, error) {
 	s, _, err := solve(g, request{byKeys: true})
 	return s, err
 }
 
 // New returns an empty filter that remembers at least the given number of keys, those
-// added last. Its false-positive rate is always at most fpRate, between 0 and 1. Keys are
+// added last. Its false-positive rate is always at most fpRate, between 0 and 1, for keys
+// that were never added: see [Filter.Advance] for those that have just expired. Keys are
 // hashed with XXH3-128 without a seed. The error wraps umbel.ErrGoal. For a window of time
 // use [Plan] and [NewShape].
 func New(keys uint64, fpRate float64) (*Filter, error) {

@@ -17,7 +17,7 @@ import (
 func TestAll(t *testing.T) {
 	t.Setenv("UMBEL_TOPOLOGIES", "") // generated networks
 	out := filepath.Join(t.TempDir(), "papers")
-	if err := run(t.Context(), []string{"--trials", "3", "--out", out}); err != nil {
+	if err := run(t.Context(), []string{"--trials", "2", "--out", out}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(out + ".md")
@@ -47,7 +47,7 @@ func TestAll(t *testing.T) {
 		}
 	}
 	// A second run with existing states changes nothing.
-	if err := run(t.Context(), []string{"--trials", "3", "--out", out, "--workers", "1", "--only", "figure-1|table-[37]|delta"}); err != nil {
+	if err := run(t.Context(), []string{"--trials", "2", "--out", out, "--workers", "1", "--only", "figure-1|table-[37]|delta"}); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := os.ReadFile(out + ".md"); err != nil || string(again) != document {

@@ -4,8 +4,10 @@
 package front
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -94,14 +96,34 @@ func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 // Clone returns the filter of a copy of s, and a zero filter if isZero is set. It panics
 // if open refuses the state of a filter, which would be a bug of its kind.
 func Clone[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
+	return mustOpen(s.Clone(), isZero, open)
+}
+
+func mustOpen[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
 	if isZero {
 		return new(F)
 	}
-	f, err := open(s.Clone())
+	f, err := open(s)
 	if err != nil {
 		panic(fmt.Sprintf("%s: the state of a filter does not open: %v", s.Kind, err))
 	}
 	return f
+}
+
+// CloneAtomic is Clone of a filter whose state has arrays and no parts, concurrently with AddAtomic.
+func CloneAtomic[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
+	s.Arrays = slices.Clone(s.Arrays)
+	for i, a := range s.Arrays {
+		s.Arrays[i] = a.CloneAtomic()
+	}
+	return mustOpen(s, isZero, open)
+}
+
+// ErrJSON returns the error of a filter of a type as JSON. Without it encoding/json would write {}, because a
+// filter has no exported fields, and all keys would be lost. A container in JSON would contain a secret seed,
+// which programs that log values as JSON would print.
+func ErrJSON(name string) error {
+	return fmt.Errorf("%s has no JSON: use a field of type []byte with the container from MarshalBinary: %w", name, errors.ErrUnsupported)
 }
 
 // String describes a filter by its type and shape. The shape contains the hasher, which

@@ -162,7 +162,7 @@ func (f *{{.Type}}) AppendBinary(dst []byte) ([]byte, error) {
 	return front.Append(dst, f.State(), {{.Zero}})
 }
 
-// MarshalBinary returns the filter's container: it is AppendBinary(nil).
+// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
 func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
@@ -170,8 +170,16 @@ func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil)
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *{{.Type}}) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open{{.Suffix}}) }
 
+// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
+// []byte with the container from MarshalBinary.
+func (f {{.Type}}) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("{{.Package}}.{{.Type}}") }
+
+// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
+func (f *{{.Type}}) UnmarshalJSON([]byte) error { return front.ErrJSON("{{.Package}}.{{.Type}}") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
-// makes no copy of the filter. Errors are those of AppendBinary and of w.
+// makes no copy of the filter: additions may not run concurrently{{if .Can "AddAtomic"}}, so that a filter that is
+// shared by goroutines is written with f.CloneAtomic().WriteTo(w){{end}}. Errors are those of AppendBinary and of w.
 func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) {
 	return front.WriteTo(w, f.State(), {{.Zero}})
 }
@@ -186,9 +194,15 @@ func (f *{{.Type}}) ReadFrom(r io.Reader) (int64, error) { return front.ReadFrom
 func (f *{{.Type}}) Equal(other *{{.Type}}) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
-// is not part of the state.
+// is not part of the state. Additions may not run concurrently.
 func (f *{{.Type}}) Clone() *{{.Type}} { return front.Clone(f.State(), {{.Zero}}, Open{{.Suffix}}) }
-{{end}}
+{{if .Can "AddAtomic"}}
+// CloneAtomic is Clone, and is safe to call concurrently with AddAtomic, AddAllAtomic and Has. The copy
+// contains all keys whose addition returned before the call. Write it to a file while additions to f go on.
+func (f *{{.Type}}) CloneAtomic() *{{.Type}} {
+	return front.CloneAtomic(f.State(), {{.Zero}}, Open{{.Suffix}})
+}
+{{end}}{{end}}
 
 {{define "planned"}}
 // Planned returns what f was made for: see [umbel.Planned].

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"io"
 	"math"
 
@@ -33,7 +34,11 @@ func (r *Reader) Container(visit Visit) (umbel.State, error) {
 
 // magic reads the first bytes of a container and returns its version.
 func (r *Reader) magic() (version byte, err error) {
+	start := r.Off
 	b, err := r.Next(len(Magic))
+	if read := b[:r.Off-start]; err != nil && len(read) > 0 && !strings.HasPrefix(Magic, string(read)) && !strings.HasPrefix(DeltaMagic, string(read)) {
+		err = errNoContainer(read)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -42,11 +47,16 @@ func (r *Reader) magic() (version byte, err error) {
 	case string(b[:last]) == DeltaMagic[:last]:
 		return 0, fmt.Errorf("want a container, this is a delta: apply it to its base: %w", umbel.ErrCorrupt)
 	case string(b[:last]) != Magic[:last]:
-		return 0, fmt.Errorf("want a container, which begins with %q, this begins with %q: %w", Magic, b, umbel.ErrCorrupt)
+		return 0, errNoContainer(b)
 	case b[last] != Magic[last] && b[last] != VersionWithNotes:
 		return 0, fmt.Errorf("container of version %d, this program reads versions %d and %d: %w: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	return b[last], nil
+}
+
+// errNoContainer returns the error for an input that begins otherwise.
+func errNoContainer(b []byte) error {
+	return fmt.Errorf("want a container, which begins with %q, this begins with %q: %w", Magic, b, umbel.ErrCorrupt)
 }
 
 // end reads the checksum and checks that nothing follows.
