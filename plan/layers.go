@@ -24,29 +24,6 @@ func LayeredFPRate(p float64, layers int) float64 {
 	return -math.Expm1(math.Log1p(-p) / float64(layers))
 }
 
-// DynamicFPRate returns the false-positive rate of a dynamic filter, as a fraction in [0, 1]:
-// equal layers of m cells, k set per key, each filled with capacity keys before the next one
-// starts, and n distinct keys in all. It panics if m or capacity is zero, or k is less than 1.
-//
-// With s = floor(n/capacity) full layers it is
-//
-//	1 - (1 - p(capacity))^s · (1 - p(n - s·capacity))
-//
-// where p is [FPRate]: Guo, Wu, Chen and Luo 2006. It grows by about p(capacity) per layer and
-// approaches 1; that of a scalable filter doesn't. The formula assumes that layers are
-// independent. A key that an earlier layer already returns true for is not added again, so at
-// high rates the layers contain fewer keys and the true rate is lower: with layers of 2000 keys
-// at a rate of 0.1 and 12,000 keys it is 0.379, and the formula gives 0.469.
-func DynamicFPRate(m uint64, k int, capacity, n uint64) float64 {
-	mustShape(m, k)
-	mustShape(capacity, k)
-	full := float64(n/capacity) * math.Log1p(-FPRate(m, k, capacity))
-	if n < capacity {
-		full = 0 // and not 0 times infinity
-	}
-	return -math.Expm1(full + math.Log1p(-FPRate(m, k, n%capacity)))
-}
-
 // ScalableLayer is one layer of a scalable filter, as planned by Almeida, Baquero, Preguiça and
 // Hutchison 2007: a partitioned filter of K slices.
 type ScalableLayer struct {

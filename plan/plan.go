@@ -25,7 +25,7 @@
 //
 // # Filters of several layers
 //
-// [ScalableLayerAt] and [ScalableFirstRate] plan scalable filters, [DynamicFPRate] dynamic ones,
+// [ScalableLayerAt] and [ScalableFirstRate] plan scalable filters, [DynamicLayers] dynamic ones,
 // [IncrementalLayers] incremental ones, and [WindowSize] and [WindowFPRate] those that expire keys.
 // [CompoundFPRate] joins the rates of layers.
 //

@@ -28,6 +28,16 @@ func (b *bits) set(i uint64) {
 	}
 }
 
+// hasAll reports whether all these cells are set.
+func (b *bits) hasAll(key []uint64) bool {
+	for _, i := range key {
+		if b.cells[i] != b.trial {
+			return false
+		}
+	}
+	return true
+}
+
 // addKeys sets k independent uniform cells for each of n keys.
 func (b *bits) addKeys(r *rand.Rand, k int, n uint64) {
 	for range uint64(k) * n {

@@ -280,11 +280,11 @@ func OpenCounting(s umbel.State) (*Counting, error) {
 // Stats measures the filter: see [umbel.Filter]. It counts the nonzero cells; a key that
 // was added several times counts once. The stats of the zero Counting are zero.
 func (f *Counting) Stats() umbel.Stats {
-	stats := make([]umbel.Stats, len(f.layers))
+	layers, of := make([]core.Array, len(f.layers)), make([]umbel.Stats, len(f.layers))
 	for i := range f.layers {
-		stats[i] = f.layers[i].Stats()
+		layers[i], of[i] = f.layers[i].Array(), f.layers[i].Stats()
 	}
-	return layered.Stats(stats)
+	return stats(layers, of)
 }
 
 // Shape returns the shape of the filter.

@@ -178,12 +178,16 @@ func openLayers(s umbel.State, k core.Kind, shape *Shape) ([]core.Array, error) 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the zero
 // Filter are zero.
 //
-// FPRate and Keys assume that layers are independent. They are not exactly: an earlier layer
-// returns true for some new keys, which are then not added to the later layer, so its cells
-// avoid those of the earlier layers. With layers of 2000 keys at a rate of 0.1 and 12,000 keys,
-// FPRate is 4 percent and Keys 1 percent too low, so that the interval of keys rarely contains
-// the true number.
-func (f *Filter) Stats() umbel.Stats { return f.layers.Stats() }
+// An earlier layer returns true for some new keys, which are then not added to the later layer, so
+// the cells of the later one avoid those of the earlier ones. FPRate and Keys allow for it if
+// its effect is above 1e-4: it is measured in the first 2^18 cells of all layers.
+func (f *Filter) Stats() umbel.Stats {
+	layers, of := make([]core.Array, f.layers.Len()), make([]umbel.Stats, f.layers.Len())
+	for i := range layers {
+		layers[i], of[i] = f.layers.Bits(i).Array(), f.layers.Bits(i).Stats()
+	}
+	return stats(layers, of)
+}
 
 // Shape returns the shape of the filter.
 func (f *Filter) Shape() Shape { return f.shape }

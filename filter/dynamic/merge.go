@@ -8,7 +8,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // merged returns the layers of the union of two filters. It changes no cell of either.
@@ -90,11 +89,7 @@ func compacted(layers []layered.Counted, p float64) ([]core.Array, error) {
 			return nil, err
 		}
 		fewer := ordered(append(slices.Clone(layers[:n-2]), union))
-		rates := make([]float64, len(fewer))
-		for i, l := range fewer {
-			rates[i] = l.FPRate
-		}
-		if rate := plan.CompoundFPRate(rates...); !(rate <= p) {
+		if rate := rateOf(fewer); !(rate <= p) {
 			if n == before {
 				return nil, fmt.Errorf("dynamic: joining two of %d layers gives a rate of at least %.3g, want %.3g: %w", n, rate, p, umbel.ErrGoal)
 			}

@@ -75,17 +75,11 @@ func (s Shape) Capacity() uint64 {
 // Forecast returns what a filter of this shape costs, and its rate, with n keys: with one
 // layer or as many as the keys need within MaxBytes.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	capacity := s.Capacity()
-	layers := max(1, n/capacity)
-	if n > layers*capacity {
-		layers++
+	most := uint64(math.MaxUint64)
+	if s.MaxBytes != 0 {
+		most = s.MaxBytes / s.bytes()
 	}
-	p := plan.DynamicFPRate(s.Layer.M, s.Layer.K, capacity, n)
-	if most := s.MaxBytes / s.bytes(); s.MaxBytes != 0 && layers > most {
-		layers = max(1, most)
-		before := (layers - 1) * capacity
-		p = plan.CompoundFPRate(plan.DynamicFPRate(s.Layer.M, s.Layer.K, capacity, before), plan.FPRate(s.Layer.M, s.Layer.K, n-before))
-	}
+	layers, p := plan.DynamicLayers(s.Layer.M, s.Layer.K, s.Capacity(), n, most)
 	return umbel.Forecast{Keys: n, FPRate: p, Cells: layers * s.Layer.M, Bytes: layers * s.bytes(), K: float64(s.Layer.K)}
 }
 

@@ -49,7 +49,7 @@ func dynamicSteps(d *derivation, s dynamic.Shape, n uint64) {
 	d.addf("keys at which a layer is full, and another is added, c", "-(m / k) · ln(1 - full/m)", "Swamidass and Baldi 2007",
 		"%.6g keys", plan.Keys(m, k, s.Full))
 	d.add("rate of a full layer, p", "(1 - (1 - 1/m)^(k·c))^k", sixDigits(full), mullin)
-	d.add("rate of ten full layers", "1 - (1 - p)^10", sixDigits(plan.DynamicFPRate(m, k, capacity, 10*capacity)), "Guo, Wu, Chen and Luo 2006")
+	d.add("rate of ten full layers, if independent", "1 - (1 - p)^10", sixDigits(-math.Expm1(10*math.Log1p(-full))), "Guo, Wu, Chen and Luo 2006")
 	d.addf("memory of a layer", "8 · ceil(m · width / 64)", "", "%d bytes", s.Forecast(1).Bytes)
 	d.perKey(m, n)
 }

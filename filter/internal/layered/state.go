@@ -62,9 +62,12 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 	return open(s)
 }
 
+// sigmas95 is the half-width of the central 95 percent of a normal distribution.
+const sigmas95 = 1.96
+
 // Stats returns the stats of a filter from those of its layers, the oldest first. A key
 // that is a false positive in an older layer was not added to a newer one, so the keys of
-// each layer stand for a larger number. K is that of the newest layer.
+// each layer stand for a larger number, which the interval allows for. K is that of the newest layer.
 func Stats(layers []umbel.Stats) umbel.Stats {
 	var s umbel.Stats
 	var nonzero, below, above float64
@@ -73,8 +76,10 @@ func Stats(layers []umbel.Stats) umbel.Stats {
 		share := 1 - plan.CompoundFPRate(rates...) // of new keys that reached this layer
 		if share > 0 && p.Keys > 0 {
 			s.Keys += p.Keys / share
-			below += square((p.Keys - p.Low) / share)
-			above += square((p.High - p.Keys) / share)
+			// The number of keys of which a layer took that many has a negative binomial distribution.
+			skipped := sigmas95 * sigmas95 * p.Keys * (1 - share) / (share * share)
+			below += square((p.Keys-p.Low)/share) + skipped
+			above += square((p.High-p.Keys)/share) + skipped
 		}
 		nonzero += p.Fill * float64(p.Cells)
 		s.Cells += p.Cells
