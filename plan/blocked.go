@@ -78,7 +78,8 @@ func BlockedDesign(m, n uint64) (words, perWord int) {
 // BlockedDesignForRate returns the number of words and of bits per word for a blocked filter
 // of many keys with a rate of at most p: of the designs whose [BlockedSize] for 2^20 keys is
 // at most 1 percent above that of the best design, the one with the fewest words, and then
-// the fewest bits. It looks p up in a table. Sizes are compared among the 13 designs of
+// the fewest bits. With 100 keys or more it is at most 2 percent above. It looks p up in a
+// table. Sizes are compared among the 13 designs of
 // [BlockedFPRate] only: at a rate of 1e-8, eight words of two bits, which don't fit a digest,
 // would need a quarter fewer bits.
 //

@@ -95,6 +95,58 @@ func TestBlockedFPRateOfAllWords(t *testing.T) {
 	}
 }
 
+// TestBlockedSizeOfWiderDesigns: the size of the chosen design is the least of the 13 that the kind
+// has, up to a percent with many keys, and not the least of all. Eight words of two bits would need
+// a quarter less at a rate of 1e-8. With a block's load given, its words are independent.
+func TestBlockedSizeOfWiderDesigns(t *testing.T) {
+	for _, c := range []struct {
+		n          uint64
+		p          float64
+		have, wide uint64
+	}{{10_000, 1e-8, 877_056, 657_408}, {1000, 1e-6, 44_032, 38_912}, {50_000, 3e-5, 1_332_224, 1_320_448}} {
+		words, perWord, err := BlockedDesignForRate(c.p)
+		have, err2 := BlockedSize(c.n, words, perWord, c.p)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		blocks, _ := least(have, func(blocks uint64) bool {
+			return overLoad(c.n, blocks, func(load float64) float64 {
+				one, two := math.Pow(1-1.0/wordBits, 2*load), math.Pow(1-2.0/wordBits, 2*load)
+				same := 1.0 / wordBits // both bits of a query in a word are the same one
+				return math.Pow(same*(1-one)+(1-same)*(1-2*one+two), blockWords)
+			}) <= c.p
+		})
+		t.Logf("%d keys at %g: %d words of %d bits need %d bits, 8 of 2 need %d", c.n, c.p, words, perWord, have, blocks*blockBits)
+		if have != c.have || blocks*blockBits != c.wide {
+			t.Errorf("%d keys at %g: %d bits, and %d in the wider design, want %d and %d", c.n, c.p, have, blocks*blockBits, c.have, c.wide)
+		}
+	}
+}
+
+// TestBlockedDesignOfFewKeys: the table is made for 2^20 keys. With fewer keys the size is at most
+// 2 percent above the least of the 13 designs.
+func TestBlockedDesignOfFewKeys(t *testing.T) {
+	worst := 1.0
+	for _, n := range []uint64{100, 1000, 10_000, 100_000} {
+		for p := 0.3; p > 1e-12; p /= 3 {
+			words, perWord, err := BlockedDesignForRate(p)
+			have, err2 := BlockedSize(n, words, perWord, p)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			for _, d := range blockedDesigns {
+				if m, err := BlockedSize(n, d.words, d.perWord, p); err == nil && float64(have)/float64(m) > worst {
+					worst = float64(have) / float64(m)
+					t.Logf("%d keys at %.3g: %d bits with %dx%d, %d with %dx%d: %.3f", n, p, have, words, perWord, m, d.words, d.perWord, worst)
+				}
+			}
+		}
+	}
+	if worst > 1.02 {
+		t.Errorf("%.3f times the least size", worst)
+	}
+}
+
 func TestBlockedSetsCoverPairsEvenly(t *testing.T) {
 	for words := 2; words <= blockWords; words++ {
 		var pairs [blockWords][blockWords]int
