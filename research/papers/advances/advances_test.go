@@ -60,6 +60,25 @@ func TestHashChain(t *testing.T) {
 	}
 }
 
+// TestRepeatedPosition: the erratum of insert and delete. The three positions of 13 are equal, so
+// one insertion counts 3, and delete, which clears counts of 1 only, never removes it.
+func TestRepeatedPosition(t *testing.T) {
+	j := newJava(20, 3)
+	at := j.positions(13)
+	if at[0] != at[1] || at[1] != at[2] {
+		t.Fatalf("positions of 13 are %v, want three equal ones", at)
+	}
+	j.add(13)
+	if got := j.counts[at[0]]; got != 3 {
+		t.Errorf("one insertion counts %d, want 3", got)
+	}
+	for range 3 {
+		if j.remove(13); !j.contains(13) {
+			t.Error("13 was deleted")
+		}
+	}
+}
+
 func TestAmbiguous(t *testing.T) {
 	if got := ambiguous([][]int{{1, 2, 3}, {3, 1, 2}, {1, 1, 2}, {2, 1, 2}, {4, 5, 6}}); got != 4 {
 		t.Errorf("%d, want 4", got)
