@@ -111,6 +111,6 @@ func ExamplePlan() {
 	}
 	fmt.Printf("reserved for %d keys: one in %.0f\n", planned.Capacity, 1/planned.Forecast(100).FPRate)
 	// Output:
-	// reserved for 100 keys: one in 3934
-	// reserved for 137 keys: one in 10550
+	// reserved for 100 keys: one in 4033
+	// reserved for 134 keys: one in 10330
 }

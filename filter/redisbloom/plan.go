@@ -3,12 +3,10 @@ package redisbloom
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"sort"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Plan returns the options that meet g, whose hasher it ignores. From keys and rate, they are
@@ -175,53 +173,4 @@ func (o Options) Forecast(n uint64) umbel.Forecast {
 		l, err = l.next(o.Expansion)
 	}
 	return fc
-}
-
-// falseRate returns the false-positive rate of a layer of m bits, k per key, with the given
-// fill ratio: fill^k, which RedisBloom plans with, plus the excess due to double hashing.
-//
-// The excess is of the order of 1/m for every k, so it matters in small layers and at low
-// rates: at 100 keys and 1e-4, the rate is 3.4 times the one reserved (TestRates). It has
-// three parts. First, a key whose H2 mod m is 0, or is canceled by its wraps past 2^64, has
-// few positions: any number from 1 to k with equal probability or, if m is a power of two, so
-// that wraps shift nothing, the order of H2. Second, a key may have the same step as a key
-// that was added, forward or backward, shifted by u; it then shares all bits but u. Third, if
-// m is about k² or less, both may fill the same coset of a subgroup. Dillinger and
-// Manolios 2004 describe the first two, Kirsch and Mitzenmacher 2006 bound them; the
-// sum here is ours, and an approximation: measured rates are within 2 % of the result, and
-// within a fifth where the excess is most of it (TestRates, from 10 keys on).
-func falseRate(m uint64, k int, fill float64) float64 {
-	if fill <= 0 || fill >= 1 {
-		return fill
-	}
-	M, K := float64(m), float64(k)
-	all := plan.FPRateAtFill(fill, k)
-	load := -math.Log1p(-fill) // nk/m
-
-	few := 0.0 // of positions that coincide
-	if bits.OnesCount64(m) == 1 {
-		for order, power := 1, fill; order < k; order, power = 2*order, power*power {
-			few += float64(max(order/2, 1)) * (power - all)
-		}
-	} else {
-		few = 2 / K * powers(fill, all, k-1)
-	}
-	along := 2 * load / K * (1 - all + 2*powers(fill, all, k-3))
-	coset := load * K * K / (3 * M * M)
-	return min(all+(few+along)/M+coset, 1)
-}
-
-// powers returns the sum of fill^i - all for i from 1 to n.
-func powers(fill, all float64, n int) float64 {
-	sum, power := 0.0, 1.0
-	for range n {
-		power *= fill
-		sum += power - all
-	}
-	return sum
-}
-
-// falseRate returns the false-positive rate of a layer with n keys.
-func (s sizing) falseRate(n uint64) float64 {
-	return falseRate(s.bits, int(s.k), plan.Fill(s.bits, int(s.k), n))
 }

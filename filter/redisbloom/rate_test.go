@@ -1,0 +1,38 @@
+package redisbloom
+
+import "testing"
+
+func BenchmarkFalseRate(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		falseRate(960, 7, 0.5)
+	}
+}
+
+// TestFalseRateAllocatesNothing: a server measures many small filters.
+func TestFalseRateAllocatesNothing(t *testing.T) {
+	for _, m := range []uint64{64, 960} {
+		if n := testing.AllocsPerRun(100, func() { falseRate(m, 7, 0.5) }); n != 0 {
+			t.Errorf("%d bits: %v allocations", m, n)
+		}
+	}
+}
+
+// TestFalseRateEnds: rates are in [0, 1], rise with the fill ratio and are fill^k in large layers.
+func TestFalseRateEnds(t *testing.T) {
+	for _, m := range []uint64{64, 128, 192, 960, 1 << 30} {
+		for _, k := range []int{1, 2, 3, 7, 14, 80, MaxK} {
+			last := 0.0
+			for fill := 0.0; fill <= 1; fill += 1.0 / 64 {
+				p := falseRate(m, k, fill)
+				if !(p >= 0 && p <= 1) || p < last*(1-1e-9) {
+					t.Errorf("m=%d, k=%d, fill %v: %v after %v", m, k, fill, p, last)
+				}
+				last = p
+			}
+		}
+	}
+	if p := falseRate(1<<40, 7, 0.5); p < 1.0/128 || p > 1.00001/128 {
+		t.Errorf("a large layer: %v, want 1/128", p)
+	}
+}
