@@ -114,7 +114,7 @@ func (s Shape) FoldedSize(n uint64) uint64 {
 // of a size, some filters have grown beyond that size and some have not. It is computed as if a filter that is
 // fuller than average were so by equally many standard deviations at every size. Folds of a few hundred cells deviate
 // more independently, so that the forecast is wrong by about 2 % of the rate below 100 keys, in either direction
-// (docs/papers.md, 000/self-folding, and TestSmallFolds there). From 300 keys on no deviation was measured.
+// (docs/papers.md, 000/self-folding, and TestForecastOfFewKeys). From 300 keys on no deviation was measured.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	fc := s.bits().Forecast(n)
 	if s.Width != 0 {
