@@ -220,9 +220,8 @@ func (f *Filter) Stats() umbel.Stats {
 		s := f.layers.Bits(i).Stats()
 		negative := max(math.Exp(logNegative), 0x1p-20) // after a full layer nothing is known
 		keys := s.Keys / negative
-		missed := keys * (1 - negative) // keys that it did not receive, and their variance
-		below += square((s.Keys-s.Low)/negative) + missed
-		above += square((s.High-s.Keys)/negative) + missed
+		below += square((s.Keys-s.Low)/negative) + layered.Skipped(s.Keys, negative)
+		above += square((s.High-s.Keys)/negative) + layered.Skipped(s.Keys, negative)
 		all.Keys += keys
 		all.Low += s.Low
 		all.Cells += s.Cells

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -169,11 +170,13 @@ func (f *Filter) Stats() umbel.Stats {
 		e := core.EstimateKeys(l.copies(), func(r uint64) plan.Estimate {
 			return plan.KeysInterval(l.bits/r, int(l.k), l.foldedOnes(r))
 		})
-		e.Low, e.Value, e.High = e.Low/(1-missed), e.Value/(1-missed), e.High/(1-missed)
+		share := max(1-missed, 0x1p-20) // after a full layer nothing is known
+		skipped := layered.Skipped(e.Value, share)
+		e.Low, e.Value, e.High = e.Low/share, e.Value/share, e.High/share
 		s.Low += e.Low
 		s.Keys += e.Value
-		low += square(e.Value - e.Low)
-		high += square(e.High - e.Value)
+		low += square(e.Value-e.Low) + skipped
+		high += square(e.High-e.Value) + skipped
 		missed += (1 - missed) * falseRate(l.bits, int(l.k), float64(n)/float64(l.bits))
 		ones += n
 		s.Cells += l.bits

@@ -7,6 +7,26 @@ import (
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 )
 
+// TestStatsAfterFullLayer: a file may contain a full layer before an empty one. Every key is then a
+// false positive, and the number of keys has no upper bound; it was not a number.
+func TestStatsAfterFullLayer(t *testing.T) {
+	f := reserve(t, redisbloom.Options{ErrorRate: 0.1, Capacity: 10})
+	addAll(f, digests(1, 15))
+	s := f.State().Clone()
+	for i, p := range s.Parts {
+		for j := range p.Arrays[0].Words {
+			p.Arrays[0].Words[j] = ^uint64(0) * uint64(1-i)
+		}
+	}
+	g, err := redisbloom.Open(s)
+	if err != nil || len(s.Parts) != 2 {
+		t.Fatalf("%d layers, %v", len(s.Parts), err)
+	}
+	if s := g.Stats(); !math.IsInf(s.Keys, 1) || !math.IsInf(s.High, 1) || !(s.Low > 0) || s.FPRate != 1 {
+		t.Errorf("%+v, want a rate of 1 and infinitely many keys", s)
+	}
+}
+
 // TestTinyLayers measures layers of 64 to 320 bits, in which positions often repeat, at their
 // capacity and half of it. The forecast and the mean of Stats are within 10 percent of the rate.
 // The seeds are fixed.

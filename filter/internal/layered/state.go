@@ -76,10 +76,8 @@ func Stats(layers []umbel.Stats) umbel.Stats {
 		share := 1 - plan.CompoundFPRate(rates...) // of new keys that reached this layer
 		if share > 0 && p.Keys > 0 {
 			s.Keys += p.Keys / share
-			// The number of keys of which a layer took that many has a negative binomial distribution.
-			skipped := sigmas95 * sigmas95 * p.Keys * (1 - share) / (share * share)
-			below += square((p.Keys-p.Low)/share) + skipped
-			above += square((p.High-p.Keys)/share) + skipped
+			below += square((p.Keys-p.Low)/share) + Skipped(p.Keys, share)
+			above += square((p.High-p.Keys)/share) + Skipped(p.Keys, share)
 		}
 		nonzero += p.Fill * float64(p.Cells)
 		s.Cells += p.Cells
@@ -101,6 +99,13 @@ func Stats(layers []umbel.Stats) umbel.Stats {
 		}
 	}
 	return s
+}
+
+// Skipped returns the square of half the 95 percent interval by which the number of keys deviates of
+// which a layer took that many: each was taken with the probability share, and the others were false
+// positives of older layers. The number has a negative binomial distribution.
+func Skipped(taken, share float64) float64 {
+	return sigmas95 * sigmas95 * taken * (1 - share) / (share * share)
 }
 
 func square(x float64) float64 { return x * x }
