@@ -82,6 +82,9 @@ func TestDynamicLayers(t *testing.T) {
 // The rate of a simulated filter is measured with new keys. The seeds are fixed; sigma is about
 // 0.1 percent of the rate.
 func TestDynamicAgainstSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, c := range []struct {
 		m           uint64
 		k           int

@@ -1,6 +1,7 @@
 package dynamic_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -82,5 +83,19 @@ func TestStatsOfMergedLayers(t *testing.T) {
 		if math.Abs(stated/measured-1) > 0.005+3*sigma {
 			t.Errorf("compacted %v: FPRate is %.4f of the measured rate", compact, stated/measured)
 		}
+	}
+}
+
+// BenchmarkStats measures filters of ten layers whose dependence is measured, and is not.
+func BenchmarkStats(b *testing.B) {
+	for _, p := range []float64{0.1, 0.0001} {
+		b.Run(fmt.Sprint(p), func(b *testing.B) {
+			f := fixture.Must(dynamic.New(20_000, p))
+			f.AddAll(nil, fixture.Digests(1, 200_000))
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Stats()
+			}
+		})
 	}
 }

@@ -38,7 +38,7 @@ func TestTinyLayers(t *testing.T) {
 		rate           float64
 		capacity, keys uint64
 	}{{0.1, 10, 10}, {0.1, 10, 5}, {0.05, 10, 10}, {0.01, 5, 5}, {0.01, 10, 10}, {0.01, 10, 5}, {0.001, 10, 10}, {0.02, 25, 25}, {0.001, 20, 20}, {0.05, 100, 100}} {
-		const filters, queries = 8000, 1000
+		const filters, queries = 3000, 1000
 		o := redisbloom.Options{ErrorRate: c.rate, Capacity: c.capacity, NonScaling: true}
 		var sum, squares, stated float64
 		var s = reserve(t, o).Stats()
