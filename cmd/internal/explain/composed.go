@@ -165,12 +165,12 @@ func redisbloomSteps(d *derivation, s redisbloom.Shape, n uint64) {
 	d.let("m", m)
 	d.let("k", k)
 	d.let("f", fmt.Sprint(fill))
-	d.let("excess", fmt.Sprintf("%.6g", fc.FPRate-math.Pow(fill, float64(k))))
+	d.let("correction", fmt.Sprintf("%.6g", fc.FPRate-math.Pow(fill, float64(k))))
 	d.addf("bits per key, b", "-ln(e) / 0.480453013918201", redis, "%.4f bits", perKey)
 	d.addf("cells, m", "⌈⌊c·b⌋/64⌉·64", "RedisBloom", "%d cells", m)
 	d.add("cells set per key, k", "ceil(b · 0.693147180559945)", fmt.Sprint(k), redis)
 	d.fill("1 - (1 - 1/m)^(k·n)", fill, "Bloom 1970")
-	d.add(fmt.Sprintf("false-positive rate with %d keys, with the excess of double hashing, about 1/m", n), "f^k + excess",
+	d.add(fmt.Sprintf("false-positive rate with %d keys, corrected for double hashing", n), "f^k + correction",
 		sixDigits(fc.FPRate), "Dillinger and Manolios 2004; Kirsch and Mitzenmacher 2006")
 	d.memory(m)
 }
