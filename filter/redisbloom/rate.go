@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 )
@@ -46,15 +47,18 @@ type rates [MaxK + 1]float64
 func isPowerOfTwo(m uint64) bool { return bits.OnesCount64(m) == 1 }
 
 // fewer yields the numbers of different bits below k that a key may have, and their probabilities.
-func fewer(m uint64, k int) func(yield func(d int, p float64) bool) {
+func fewer(m uint64, k int) iter.Seq2[int, float64] {
 	M, K := float64(m), float64(k)
 	return func(yield func(d int, p float64) bool) {
-		if !isPowerOfTwo(m) {
-			for d := 1; d < k && yield(d, 2/(K*M)); d++ {
+		for d := 1; d < k; {
+			p, next := 2/(K*M), d+1
+			if isPowerOfTwo(m) {
+				p, next = float64(max(d/2, 1))/M, 2*d
 			}
-			return
-		}
-		for order := 1; order < k && yield(order, float64(max(order/2, 1))/M); order *= 2 {
+			if !yield(d, p) {
+				return
+			}
+			d = next
 		}
 	}
 }

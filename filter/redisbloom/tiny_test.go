@@ -41,7 +41,7 @@ func TestTinyLayers(t *testing.T) {
 		const filters, queries = 3000, 1000
 		o := redisbloom.Options{ErrorRate: c.rate, Capacity: c.capacity, NonScaling: true}
 		var sum, squares, stated float64
-		var s = reserve(t, o).Stats()
+		s := reserve(t, o).Stats()
 		for i := range filters {
 			f := reserve(t, o)
 			addAll(f, digests(uint64(2*i), int(c.keys)))
