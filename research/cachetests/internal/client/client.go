@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -38,12 +39,15 @@ type Client struct {
 	Trace func(t *suite.Test, v verdict.Verdict, received []*Response, seen []origin.Seen)
 }
 
-// Run runs the tests and returns their verdicts. It returns an error if Base is not a URL, or the context's if
-// that ends first.
+// Run runs the tests and returns their verdicts. It returns an error if Base is not a URL or not a
+// cache that forwards to Origin, or the context's if that ends first.
 func (c *Client) Run(ctx context.Context, tests []*suite.Test) (verdict.Verdicts, error) {
 	base, err := url.Parse(c.Base)
 	if err != nil || base.Scheme != "http" || base.Host == "" || strings.Trim(base.Path, "/") != "" {
 		return nil, fmt.Errorf("client: %q is not the URL of a cache, such as http://127.0.0.1:8080", c.Base)
+	}
+	if err := c.ready(ctx, base); err != nil {
+		return nil, err
 	}
 	var (
 		done     sync.WaitGroup
@@ -51,11 +55,7 @@ func (c *Client) Run(ctx context.Context, tests []*suite.Test) (verdict.Verdicts
 		verdicts = verdict.Verdicts{}
 		queue    = make(chan *suite.Test)
 	)
-	parallel := c.Parallel
-	if parallel == 0 {
-		parallel = Parallel
-	}
-	for range parallel {
+	for range cmp.Or(c.Parallel, Parallel) {
 		done.Go(func() {
 			for t := range queue {
 				v, received, seen := c.run(ctx, base, t)
@@ -84,7 +84,10 @@ func (c *Client) Run(ctx context.Context, tests []*suite.Test) (verdict.Verdicts
 
 // run runs one test at a URL of its own.
 func (c *Client) run(ctx context.Context, base *url.URL, t *suite.Test) (verdict.Verdict, []*Response, []origin.Seen) {
-	token := strings.ToLower(rand.Text())
+	if err := align(ctx); err != nil {
+		return judge(err), nil, nil
+	}
+	token := newToken()
 	c.Origin.Add(token, t)
 	// A test has its own connections, so that no other test can disturb them.
 	transport := &http.Transport{DisableCompression: true}
@@ -101,7 +104,7 @@ func (c *Client) run(ctx context.Context, base *url.URL, t *suite.Test) (verdict
 				return err
 			}
 			if t.Requests[i].PauseAfter {
-				if err := c.pause(ctx); err != nil {
+				if err := sleep(ctx, cmp.Or(c.Pause, Pause)); err != nil {
 					return err
 				}
 			}
@@ -115,11 +118,27 @@ func (c *Client) run(ctx context.Context, base *url.URL, t *suite.Test) (verdict
 	return judge(err), received, seen
 }
 
-func (c *Client) pause(ctx context.Context) error {
-	d := c.Pause
-	if d == 0 {
-		d = Pause
+// newToken returns a random UUID (RFC 9562, version 4). Its length of 36 is the Content-Length that some tests
+// prescribe for a body that consists of it.
+func newToken() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// align waits for the first half of a second. Caches compare dates in whole seconds, so without it the verdict of a
+// test whose requests follow each other immediately would depend on whether a second ends between them.
+func align(ctx context.Context) error {
+	const half = time.Second / 2
+	if in := time.Duration(time.Now().Nanosecond()); in > half {
+		return sleep(ctx, time.Second-in)
 	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

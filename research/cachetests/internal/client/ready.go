@@ -1,0 +1,62 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/umbel-filters/umbel/research/cachetests/internal/suite"
+)
+
+// patience is how long a cache may take until it forwards requests. A cache that started before the origin may
+// take the origin for down at first; the tests that run then would have wrong verdicts.
+const patience = 15 * time.Second
+
+// probe is a test whose only response must not be stored.
+var probe = &suite.Test{ID: "ready", Name: "The cache forwards to the origin", Requests: []suite.Request{{
+	ResponseFields: []suite.Field{{Name: "Cache-Control", Value: "no-store"}},
+	ExpectedType:   suite.NotCached,
+}}}
+
+// ready waits until the cache forwards several requests in a row to the origin.
+func (c *Client) ready(ctx context.Context, base *url.URL) error {
+	transport := &http.Transport{DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	const row = 5
+	end := time.Now().Add(patience)
+	for passed := 0; passed < row; {
+		err := c.forwards(ctx, transport, base)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			passed++
+			continue
+		case time.Now().After(end):
+			return fmt.Errorf("client: %s does not forward requests to http://%s: %w", c.Base, c.Origin.Addr(), err)
+		}
+		passed = 0
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forwards runs probe.
+func (c *Client) forwards(ctx context.Context, transport http.RoundTripper, base *url.URL) error {
+	token := newToken()
+	c.Origin.Add(token, probe)
+	response, err := exchange(ctx, transport, base, probe, 0, token, nil)
+	seen := c.Origin.Remove(token)
+	if err != nil {
+		return err
+	}
+	if len(seen) == 0 {
+		return errors.New("the origin received nothing")
+	}
+	return checkResponse(&probe.Requests[0], 1, token, response)
+}
