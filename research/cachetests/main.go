@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"slices"
@@ -37,6 +38,7 @@ listens. A run of the published tests takes about one minute.
 `
 
 func main() {
+	log.SetOutput(io.Discard) // net/http reports excess bytes of some prescribed responses
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -34,6 +34,7 @@ type Client struct {
 	Origin   *origin.Server // the server behind it
 	Pause    time.Duration  // the wait after requests that prescribe one; 0 is Pause
 	Parallel int            // 0 is Parallel
+	Patience time.Duration  // the wait until the cache forwards requests; 0 is Patience
 
 	// Trace is called for each test that ended, if it is not nil, by one goroutine at a time.
 	Trace func(t *suite.Test, v verdict.Verdict, received []*Response, seen []origin.Seen)

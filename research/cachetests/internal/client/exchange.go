@@ -30,8 +30,11 @@ type Interim struct {
 	Header http.Header
 }
 
-// maxBody limits the body of a response. The bodies of tests have less than 100 bytes.
-const maxBody = 1 << 20
+// Limits for a response. The tests have bodies of less than 100 bytes and one interim response.
+const (
+	maxBody    = 1 << 20
+	maxInterim = 16
+)
 
 // exchange sends request i of a test and reads the response. It doesn't follow redirects.
 func exchange(ctx context.Context, transport http.RoundTripper, base *url.URL, t *suite.Test, i int, token string, received []*Response) (*Response, error) {
@@ -40,6 +43,9 @@ func exchange(ctx context.Context, transport http.RoundTripper, base *url.URL, t
 	out := &Response{}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
+			if len(out.Interim) == maxInterim {
+				return fmt.Errorf("more than %d interim responses", maxInterim)
+			}
 			out.Interim = append(out.Interim, Interim{Status: code, Header: http.Header(header)})
 			return nil
 		},

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,22 +12,22 @@ import (
 	"github.com/umbel-filters/umbel/research/cachetests/internal/suite"
 )
 
-// patience is how long a cache may take until it forwards requests. A cache that started before the origin may
-// take the origin for down at first; the tests that run then would have wrong verdicts.
-const patience = 15 * time.Second
+// Patience is how long a cache may take until it forwards requests, unless a Client has another value.
+const Patience = 15 * time.Second
 
-// probe is a test whose only response must not be stored.
-var probe = &suite.Test{ID: "ready", Name: "The cache forwards to the origin", Requests: []suite.Request{{
+// forwarding is a test whose only response must not be stored.
+var forwarding = &suite.Test{ID: "ready", Name: "The cache forwards to the origin", Requests: []suite.Request{{
 	ResponseFields: []suite.Field{{Name: "Cache-Control", Value: "no-store"}},
 	ExpectedType:   suite.NotCached,
 }}}
 
-// ready waits until the cache forwards several requests in a row to the origin.
+// ready waits until the cache forwards several requests in a row to the origin. A cache that started before the
+// origin may consider it down at first; tests that run then would have wrong verdicts.
 func (c *Client) ready(ctx context.Context, base *url.URL) error {
 	transport := &http.Transport{DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	const row = 5
-	end := time.Now().Add(patience)
+	end := time.Now().Add(cmp.Or(c.Patience, Patience))
 	for passed := 0; passed < row; {
 		err := c.forwards(ctx, transport, base)
 		switch {
@@ -46,11 +47,11 @@ func (c *Client) ready(ctx context.Context, base *url.URL) error {
 	return nil
 }
 
-// forwards runs probe.
+// forwards runs the test forwarding.
 func (c *Client) forwards(ctx context.Context, transport http.RoundTripper, base *url.URL) error {
 	token := newToken()
-	c.Origin.Add(token, probe)
-	response, err := exchange(ctx, transport, base, probe, 0, token, nil)
+	c.Origin.Add(token, forwarding)
+	response, err := exchange(ctx, transport, base, forwarding, 0, token, nil)
 	seen := c.Origin.Remove(token)
 	if err != nil {
 		return err
@@ -58,5 +59,5 @@ func (c *Client) forwards(ctx context.Context, transport http.RoundTripper, base
 	if len(seen) == 0 {
 		return errors.New("the origin received nothing")
 	}
-	return checkResponse(&probe.Requests[0], 1, token, response)
+	return checkResponse(&forwarding.Requests[0], 1, token, response)
 }

@@ -98,7 +98,7 @@ func (s *Server) Add(token string, t *suite.Test) {
 	s.runs[token] = &run{test: t, sent: map[int][]suite.Field{}}
 }
 
-// Remove forgets a token and returns the requests that arrived, in order.
+// Remove makes the server refuse further requests with this token. It returns those that arrived, in order.
 func (s *Server) Remove(token string) []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,14 +176,14 @@ func (s *Server) respond(request *http.Request) *response {
 	path, below := strings.CutPrefix(request.URL.Path, Prefix)
 	token, _, _ := strings.Cut(path, "/")
 	s.mu.Lock()
-	r := s.runs[token]
+	r, number := s.runs[token], 0
+	if r != nil {
+		number = r.number(request)
+	}
 	s.mu.Unlock()
 	if r == nil || !below {
-		return problem(404, "no test has this path; the runner's tests may have ended")
+		return problem(404, "no test that runs has this path")
 	}
-	s.mu.Lock()
-	number := r.number(request)
-	s.mu.Unlock()
 	if number < 1 || number > len(r.test.Requests) {
 		return problem(409, "the test "+r.test.ID+" has no request of this number")
 	}

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // The values of Request.ExpectedType.
 const (
 	Cached        = "cached"         // the cache answers without the origin's new response
 	NotCached     = "not_cached"     // the response is the origin's response to this request
-	ETagValidated = "etag_validated" // the cache asks the origin with If-None-Match
-	LMValidated   = "lm_validated"   // the cache asks the origin with If-Modified-Since
+	ETagValidated = "etag_validated" // the cache validates its response with If-None-Match
+	LMValidated   = "lm_validated"   // the cache validates its response with If-Modified-Since
 )
 
 // Request is one request of a test: what the client sends, what the origin answers, and what is expected.
@@ -80,6 +82,9 @@ func (r *Request) check(first bool) error {
 	}
 	if s := r.Status.Code; s != 0 && (s < 200 || s > 999) {
 		return fmt.Errorf("response_status is %d, want a number in [200, 999]", s)
+	}
+	if strings.ContainsFunc(r.Status.Phrase, unicode.IsControl) {
+		return fmt.Errorf("the phrase %q of response_status has a control character", r.Status.Phrase)
 	}
 	if r.PauseSeconds < 0 || r.PauseSeconds > 60 {
 		return fmt.Errorf("response_pause is %d, want seconds in [0, 60]", r.PauseSeconds)
