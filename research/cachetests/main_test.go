@@ -78,8 +78,8 @@ func TestCompareFlag(t *testing.T) {
 	arguments := proxied(t)
 	for recorded, same := range map[string]bool{
 		`{"reuse": ["Assertion", "Response 2 does not come from cache"], "stale": true}`: true,
-		`{"reuse": true, "stale": true}`: false,
-		`{"stale": true}`:                false,
+		`{"reuse": true, "stale": true}`:                                                 false,
+		`{"stale": true}`:                                                                false,
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), append([]string{"--compare", write(t, recorded)}, arguments...), &out, io.Discard)

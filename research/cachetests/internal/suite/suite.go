@@ -48,7 +48,7 @@ type group struct {
 }
 
 // maxBytes limits the file. The published suite has 180 kB.
-const maxBytes = 16 << 20
+const maxBytes = 4 << 20
 
 // Load reads a file of suites and returns its tests in their order, without those for browsers only. It
 // returns an error for an unknown member, so that no prescription is ignored silently, and for a test that
