@@ -125,7 +125,8 @@ func checkFields(r *suite.Request, n int, got *Response) error {
 func checkMissing(r *suite.Request, n int, got *Response) error {
 	for _, f := range r.ExpectedMissing {
 		if value, ok := got.get(f.Name); ok && f.Any {
-			return failed(r.IsSetup("expected_response_headers_missing"), "response %d has header %s: %q, want none", n, f.Name, value)
+			return failed(r.IsSetup("expected_response_headers_missing"), "response %d has header %s: %q, want none",
+				n, f.Name, value)
 		}
 	}
 	return nil

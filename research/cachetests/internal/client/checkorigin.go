@@ -38,11 +38,13 @@ func checkOrigin(requests []suite.Request, received []*Response, seen []origin.S
 				continue // a proxy may replace it
 			}
 			if value, ok := received[i].get(sent.Name); !ok || value != sent.Value {
-				return failed(always, "response %d has header %s: %s, want %q as the origin sent it", i+1, sent.Name, quote(value, ok), sent.Value)
+				return failed(always, "response %d has header %s: %s, want %q as the origin sent it",
+					i+1, sent.Name, quote(value, ok), sent.Value)
 			}
 		}
 		if r.ExpectedMethod != "" && s.Method != r.ExpectedMethod {
-			return failed(r.IsSetup("expected_method"), "request %d reached the origin with method %s, want %s", i+1, s.Method, r.ExpectedMethod)
+			return failed(r.IsSetup("expected_method"), "request %d reached the origin with method %s, want %s",
+				i+1, s.Method, r.ExpectedMethod)
 		}
 	}
 	return nil
@@ -66,13 +68,15 @@ func checkSeen(r *suite.Request, n int, s *origin.Seen) error {
 	for _, f := range r.ExpectedRequestFields {
 		value, present := origin.Joined(s.Header, f.Name), len(s.Header.Values(f.Name)) > 0
 		if !present || !f.Any && value != f.Value {
-			return failed(r.IsSetup("expected_request_headers"), "request %d reached the origin with header %s: %s, want %q", n, f.Name, quote(value, present), f.Value)
+			return failed(r.IsSetup("expected_request_headers"), "request %d reached the origin with header %s: %s, want %q",
+				n, f.Name, quote(value, present), f.Value)
 		}
 	}
 	for _, f := range r.ExpectedRequestMissing {
 		value, present := origin.Joined(s.Header, f.Name), len(s.Header.Values(f.Name)) > 0
 		if present && (f.Any || value == f.Value) {
-			return failed(r.IsSetup("expected_request_headers_missing"), "request %d reached the origin with header %s: %q", n, f.Name, value)
+			return failed(r.IsSetup("expected_request_headers_missing"), "request %d reached the origin with header %s: %q",
+				n, f.Name, value)
 		}
 	}
 	return nil

@@ -37,7 +37,8 @@ const (
 )
 
 // exchange sends request i of a test and reads the response. It doesn't follow redirects.
-func exchange(ctx context.Context, transport http.RoundTripper, base *url.URL, t *suite.Test, i int, token string, received []*Response) (*Response, error) {
+func exchange(ctx context.Context, transport http.RoundTripper, base *url.URL, t *suite.Test, i int, token string,
+	received []*Response) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out := &Response{}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// find returns the path of a program, and skips the test if it is not installed.
+func find(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not installed (apt-get install %[1]s)", program)
+	}
+	return path
+}
+
+// nginx starts nginx as a cache.
+func nginx(t *testing.T, origin string) string {
+	d, port := t.TempDir(), freePort(t)
+	config := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log stderr;
+events { worker_connections 1000; }
+http {
+	access_log off;
+	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
+	uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
+	proxy_cache_path %[1]s/cache keys_zone=c:8m max_size=1000m inactive=600m;
+	server {
+		listen 127.0.0.1:%[2]s;
+		location / { proxy_pass http://%[3]s; proxy_cache c; proxy_cache_revalidate on; proxy_http_version 1.1; }
+	}
+}
+`, d, port, origin)
+	file := filepath.Join(d, "nginx.conf")
+	if err := os.WriteFile(file, []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, port, "nginx", "-c", file, "-p", d, "-e", "stderr")
+}
+
+// squid starts Squid as a cache in memory. Squid changes its user, who can't write into the test's directory, so it has
+// no files.
+func squid(t *testing.T, origin string) string {
+	port := freePort(t)
+	_, originPort, err := net.SplitHostPort(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf(`http_port 127.0.0.1:%s accel defaultsite=localhost no-vhost
+cache_peer 127.0.0.1 parent %s 0 no-query no-digest originserver default
+http_access allow all
+cache_mem 64 MB
+pid_filename none
+cache_log /dev/null
+access_log none
+netdb_filename none
+pinger_enable off
+shutdown_lifetime 0 seconds
+`, port, originPort)
+	file := filepath.Join(t.TempDir(), "squid.conf")
+	if err := os.WriteFile(file, []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, port, "squid", "-N", "-d", "1", "-f", file)
+}
+
+// freePort returns a port of the loopback interface that is free.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// start starts a program that serves on a port and returns its URL. The program ends with the test.
+func start(t *testing.T, port, program string, arguments ...string) string {
+	t.Helper()
+	var output bytes.Buffer
+	c := exec.Command(find(t, program), arguments...)
+	c.Stdout, c.Stderr = &output, &output
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	t.Cleanup(func() {
+		c.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			c.Process.Kill()
+			<-ended
+		}
+	})
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+			conn.Close()
+			return "http://127.0.0.1:" + port
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("%s: %v\n%s", program, err, output.Bytes())
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not listen", program)
+		}
+	}
+}
