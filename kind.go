@@ -46,7 +46,7 @@ type Forecast struct {
 
 // Stats is what [Filter].Stats measures.
 type Stats struct {
-	Keys   float64 // estimated number of distinct keys; +Inf if all cells are set
+	Keys   float64 // estimated number of distinct keys; +Inf, which has no JSON, if all cells are set
 	Low    float64 // Keys is between Low and High with probability 0.95; after Unfold see [Folder]
 	High   float64
 	Fill   float64 // fill ratio: nonzero cells / cells, in [0, 1]

@@ -217,5 +217,5 @@ func (s *Subscriber) fetched(r Ref, data []byte) {
 
 func (s *Subscriber) resync(what string, err error) {
 	s.count(func(c *Counters) { c.Resyncs++ })
-	s.o.Log.Warn("another way to the version is tried", "what", what, "error", err)
+	s.o.Log.Warn("a part of the version cannot be used, and another way to it is tried", "part", what, "error", err)
 }

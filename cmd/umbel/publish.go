@@ -69,7 +69,7 @@ func (p publication) write(w io.Writer) error {
 	case p.Delta != nil:
 		what += fmt.Sprintf(", %v bytes from the version before,", quantity.Count(*p.Delta))
 	}
-	_, err := fmt.Fprintf(w, "%s: %s is valid until %s\n", p.Directory, what, p.Expires.Local().Format(time.DateTime))
+	_, err := fmt.Fprintf(w, "%s: %s is valid until %s\n", p.Directory, what, p.Expires.UTC().Format(time.RFC3339))
 	return err
 }
 

@@ -46,7 +46,7 @@ func (s subscription) write(w io.Writer) error {
 		fold = fmt.Sprintf(" folded by %v (rate %v),", quantity.Count(s.Fold), quantity.Rate(s.FPRate))
 	}
 	_, err := fmt.Fprintf(w, "%s: version %v of %s,%s %v bytes fetched, valid until %s\n", s.File, quantity.Count(s.Version), s.Name, fold,
-		quantity.Count(s.Fetched), s.Expires.Local().Format(time.DateTime))
+		quantity.Count(s.Fetched), s.Expires.UTC().Format(time.RFC3339))
 	return err
 }
 

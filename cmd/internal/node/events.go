@@ -66,8 +66,8 @@ var events = map[string]string{
 	"publication is stale, because its head has expired":                   "subscription-stale",
 	"version can't be used; the one before answers until its head expires": "subscription-refused",
 
-	"update failed":                                                                               "subscription-failed",
-	"another way to the version is tried":                                                         "subscription-resync",
+	"update failed": "subscription-failed",
+	"a part of the version cannot be used, and another way to it is tried":                        "subscription-resync",
 	"the publisher that began later has stopped":                                                  "subscription-publisher",
 	"the publisher was set back":                                                                  "subscription-publisher",
 	"the cache is ignored":                                                                        "subscription-cache",
