@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -41,6 +42,7 @@ var All = umbel.Kinds{
 	window.Kind,
 	sparse.Kind,
 	redisbloom.Kind,
+	squid.Kind,
 	ribbon.Kind,
 	union.Kind,
 }
