@@ -46,8 +46,8 @@
 // Take bloom if in doubt. Take blocked if the filter is larger than the caches and speed
 // matters, counting if keys are removed, scalable if the number of keys is unknown,
 // window if only recent keys matter, ribbon if all keys are known beforehand, and
-// redisbloom or splitblock to exchange filters with Redis or Parquet. docs/choosing.md
-// compares them with numbers.
+// redisbloom, splitblock or squid to exchange filters with Redis, Parquet or Squid.
+// docs/choosing.md compares them with numbers.
 //
 // # Programs for any kind
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/squid"
 )
 
 // A curve of rates has curveColumns characters. Its lowest level is at curveLowest times the
@@ -33,6 +34,7 @@ var shapes = map[string]func(umbel.Filter) umbel.Shape{
 	partitioned.Name: shapeWith[partitioned.Shape],
 	sparse.Name:      shapeWith[sparse.Shape],
 	splitblock.Name:  shapeWith[splitblock.Shape],
+	squid.Name:       shapeWith[squid.Shape],
 }
 
 // shapeWith returns the shape of a filter whose shapes are of type S.

@@ -51,21 +51,12 @@ func (f *Filter) Unfold(u uint64) error {
 	})
 }
 
-// maxCopies is the largest factor of an Unfold that copies finds.
-const maxCopies = 64
-
-// copies returns the factor by which the layer was unfolded, or 1 if it finds none. After
-// Unfold(u) the cells of keys that were present repeat after bits/u cells, while no other
-// distance makes two cells agree more often than by chance.
+// copies returns the factor by which the layer was unfolded, or 1 if it finds none: see [core.Repeats].
 func (l *layer) copies() uint64 {
 	const sample = 1 << 12 // words
-	words, u := l.words(), uint64(1)
-	for r := uint64(2); r <= min(maxCopies, l.bits/64); r++ {
-		if l.bits/64%r != 0 {
-			continue
-		}
+	words := l.words()
+	return core.Repeats(l.bits/64, func(r uint64) (p core.Pairs) {
 		distance := len(words) / int(r)
-		var p core.Pairs
 		for i, x := range words[:min(sample, len(words)-distance)] {
 			y := words[distance+i]
 			p.Left += uint64(bits.OnesCount64(x))
@@ -73,11 +64,8 @@ func (l *layer) copies() uint64 {
 			p.Both += uint64(bits.OnesCount64(x & y))
 			p.All += 64
 		}
-		if p.IsExcessive() {
-			u = r
-		}
-	}
-	return u
+		return p
+	})
 }
 
 // foldedOnes returns the number of bits that are set after a fold by r, which must divide the words.

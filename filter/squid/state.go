@@ -126,21 +126,11 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 }
 
-// maxCopies is the largest factor of an Unfold that copies finds.
-const maxCopies = 64
-
-// copies returns the factor by which the filter was unfolded, or 1 if it finds none. After Unfold(u) the cells
-// of keys that were present repeat after m/u cells, while no other distance makes two cells agree more often
-// than by chance.
+// copies returns the factor by which the filter was unfolded, or 1 if it finds none: see [core.Repeats].
 func (f *Filter) copies() uint64 {
 	const sample = 1 << 12 // words
-	u := uint64(1)
-	for r := uint64(2); r <= min(maxCopies, f.m/unit); r++ {
-		if f.m/unit%r != 0 {
-			continue
-		}
+	return core.Repeats(f.m/unit, func(r uint64) (p core.Pairs) {
 		distance := f.m / r
-		var p core.Pairs
 		for i := range min(sample, (f.m-distance)/64) {
 			x, y := f.words[i], f.wordAt(distance+64*i)
 			p.Left += uint64(bits.OnesCount64(x))
@@ -148,11 +138,8 @@ func (f *Filter) copies() uint64 {
 			p.Both += uint64(bits.OnesCount64(x & y))
 			p.All += 64
 		}
-		if p.IsExcessive() {
-			u = r
-		}
-	}
-	return u
+		return p
+	})
 }
 
 // wordAt returns the 64 cells from i on. The array contains all of them.

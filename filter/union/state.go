@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -34,6 +35,7 @@ const MaxMembers = 1024
 var memberKinds = umbel.Kinds{
 	bloom.Kind, partitioned.Kind, blocked.Kind, splitblock.Kind, counting.Kind, scalable.Kind, dynamic.Kind,
 	incremental.Kind, folding.Kind, window.Kind, sparse.Kind, redisbloom.Kind, ribbon.Kind,
+	squid.Kind,
 }
 
 // State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the

@@ -97,6 +97,13 @@ class SplitBlock(Bits):
         expect(self.cells % 256 == 0 and self.cells // 256 <= 2**32, "cells")
 
 
+class Squid(Bits):
+    locate = staticmethod(positions.squid)
+
+    def check(self):
+        expect(self.cells % 8 == 0 and self.cells <= 2**31, "cells")
+
+
 class Counting:
     def __init__(self, state):
         self.k, self.group, copied = whole(state, "k", "group", "copied")
@@ -383,13 +390,14 @@ KINDS = {
     "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
     "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
-    "ribbon": Ribbon, "sparse": Sparse, "union": Union,
+    "ribbon": Ribbon, "sparse": Sparse, "union": Union, "squid": Squid,
 }
 PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
 # Kinds whose positions are in vectors: what locates, by the cells and the parameters.
 LOCATE = {
     "bloom": positions.bloom, "partitioned": positions.partitioned,
     "blocked": positions.blocked, "splitblock": positions.splitblock,
+    "squid": positions.squid,
     "counting": lambda h1, h2, m, k, group, copied: positions.bloom(h1, h2, m, k, group),
     "weighted": positions.bloom,  # of one class
 }

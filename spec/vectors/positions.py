@@ -31,6 +31,10 @@ def splitblock(h1, h2, m):
     return [block * 256 + i * 32 + (x * salt % 2**32 >> 27) for i, salt in enumerate(salts)]
 
 
+def squid(h1, h2, m):
+    return [word % m for h in (h1, h2) for word in (h >> 32, h & 0xFFFFFFFF)]
+
+
 def times8(a, b):
     p = 0
     for t in range(3):

@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -46,6 +47,7 @@ var kinds = map[string]func(s umbel.Shape, n uint64) []Formula{
 	scalable.Name:    of(scalableSteps),
 	sparse.Name:      of(sparseSteps),
 	splitblock.Name:  of(splitblockSteps),
+	squid.Name:       of(squidSteps),
 	union.Name:       of(unionSteps),
 	weighted.Name:    of(weightedSteps),
 	window.Name:      of(windowSteps),

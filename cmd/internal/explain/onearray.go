@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -86,6 +87,9 @@ func splitblockSteps(d *derivation, s splitblock.Shape, n uint64) {
 	d.memory(s.M)
 	d.bitsPerKey(s.M, n, p)
 }
+
+// squidSteps are those of bloom with k = 4, which Squid fixes.
+func squidSteps(d *derivation, s squid.Shape, n uint64) { d.bloom(s.M, squid.K, n) }
 
 // blocks adds the steps of kinds with m/size blocks, and sets m and k.
 func (d *derivation) blocks(m uint64, k int, n uint64, size int) {

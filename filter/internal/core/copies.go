@@ -72,6 +72,36 @@ func Copies(groups uint64, at func(r uint64) Pairs) uint64 {
 	return 0
 }
 
+// maxRepeats is the largest factor of an Unfold that [Repeats] finds.
+const maxRepeats = 64
+
+// Repeats is [Copies] for kinds with positions by remainder, whose arrays repeat u times after Unfold(u). It
+// returns 1 if it finds no factor. u divides units. at(r) counts the pairs of cells at a distance of 1/r of the
+// array.
+//
+// The cells of keys that were present agree at the distance of 1/u of the array and at its multiples. In a
+// repeated array each pair occurs several times, so that pairs at other distances may have an excess by chance
+// as well; but their correlation is a small part of the largest.
+func Repeats(units uint64, at func(r uint64) Pairs) uint64 {
+	u, largest := uint64(1), 0.0
+	var correlations [maxRepeats + 1]float64
+	for r := uint64(2); r <= min(maxRepeats, units); r++ {
+		if units%r != 0 {
+			continue
+		}
+		if p := at(r); p.IsExcessive() {
+			correlations[r] = p.correlation()
+			largest = max(largest, correlations[r])
+		}
+	}
+	for r, c := range correlations {
+		if c > largest/4 {
+			u = uint64(r)
+		}
+	}
+	return u
+}
+
 // EstimateKeys estimates the number of distinct keys of a filter that may have been unfolded. The
 // result is estimate(r), which estimates the number from the filter folded by r, for the factor
 // that [Copies] found. Its upper end is at most that of estimate(1), since copies only add cells.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )
@@ -34,6 +35,7 @@ var forms = []form{
 	{kind: "ribbon", name: "columns", comment: "blocks of two columns and of three", make: ribbonOf(300, 0.17), keys: 300},
 	{kind: "ribbon", name: "unsealed", comment: "a list and no solution", make: ribbonOf(small.keys, smallRate), keys: late - 1},
 	{kind: "union", name: "mixed", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
+	{kind: "union", name: "digests", comment: "parts of kind squid", make: unionOfDigests, keys: 20},
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
 
@@ -59,12 +61,12 @@ func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbe
 	}
 }
 
-// unionOfKinds makes a union with a member of every kind that may be one. Each has a key, and
-// the first has later ones.
+// unionOfKinds makes a union with a member of every kind that may be one, except squid: that kind is
+// younger than the vector, which must not change. Each member has a key, and the first has later ones.
 func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	var states []umbel.State
 	for _, v := range filter.All {
-		if v.Name == weighted.Name || v.Name == union.Name {
+		if v.Name == weighted.Name || v.Name == union.Name || v.Name == squid.Name {
 			continue
 		}
 		f, err := small.make(v, h)
@@ -72,6 +74,20 @@ func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 			return nil, err
 		}
 		f.Add(digestOf(h, keyFor(h, len(states))))
+		states = append(states, f.State())
+	}
+	return union.Of(states...)
+}
+
+// unionOfDigests makes a union of two filters of kind squid. Each has a key, and the first has later ones.
+func unionOfDigests(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	var states []umbel.State
+	for i := range 2 {
+		f, err := small.make(squid.Kind, h)
+		if err != nil {
+			return nil, err
+		}
+		f.Add(digestOf(h, keyFor(h, i)))
 		states = append(states, f.State())
 	}
 	return union.Of(states...)
