@@ -1,6 +1,7 @@
 package squid
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -111,5 +112,67 @@ func TestTolerantRates(t *testing.T) {
 		if !fixture.Near(plain, c.plain, 0.25) || !fixture.Near(more, c.more, 0.1) {
 			t.Errorf("%d objects with %d bits: rates %.4f and %.4f, want %.4f and %.4f", c.n, c.bits, plain, more, c.plain, c.more)
 		}
+	}
+}
+
+// TestRelayed: from a digest alone, without its keys, follows one that every Squid accepts and in which queries
+// have no false negatives, at a rate that is little higher.
+func TestRelayed(t *testing.T) {
+	held, absent := urlDigests("http://127.0.0.1:8000/g/%d", 500), urlDigests("http://absent.example/%d", 20000)
+	for _, n := range []int{500, 2000, 6000, 20000, 100000} {
+		d := made(t, n, DefaultBits)
+		r, err := d.Relayed()
+		if err != nil {
+			t.Fatalf("%d objects: %v", n, err)
+		}
+		for _, first := range []int{0, 128, 1000, 4096} {
+			mask := received(r.Mask, first)
+			if hits := present(t, r, mask, held); hits != 500 {
+				t.Errorf("%d objects, first read of %d bytes: %d of 500 are present", n, first, hits)
+			}
+			before, after := present(t, d, d.Mask, absent), present(t, r, mask, absent)
+			if float64(after) > 1.3*float64(before) {
+				t.Errorf("%d objects, first read of %d bytes: %d false positives, want at most 1.3 times %d", n, first, after, before)
+			}
+		}
+		if len(r.Mask) > max(len(d.Mask), 1<<17) {
+			t.Errorf("%d objects: a mask of %d bytes becomes one of %d", n, len(d.Mask), len(r.Mask))
+		}
+	}
+	full := made(t, 2000, 8)
+	for i := range full.Mask {
+		full.Mask[i] = 0x7f
+	}
+	if _, err := full.Relayed(); !errors.Is(err, ErrOverfull) {
+		t.Errorf("an overfull digest: %v, want ErrOverfull", err)
+	}
+	for i := range full.Mask { // 62.5 %, in every eighth byte others
+		full.Mask[i] = 0x1f
+		if i/128%2 == 0 {
+			full.Mask[i] = 0xf8
+		}
+	}
+	if r, err := full.Relayed(); err != nil || r.Fill() > MaxFill {
+		t.Errorf("a digest near the limit: fill %v, %v", r.Fill(), err)
+	}
+	if r, err := (Digest{Capacity: 8, BitsPerEntry: 8, Mask: make([]byte, 8)}).Relayed(); err != nil || len(r.Mask) != 8 {
+		t.Errorf("an empty digest becomes one of %d bytes, %v", len(r.Mask), err)
+	}
+	for _, u := range []int{0, -1, MaxMask} {
+		if _, err := full.Unfold(u); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("unfolded by %d: %v, want ErrGoal", u, err)
+		}
+	}
+}
+
+// TestUnfoldDigest: a digest has the cells of its filter, also unfolded.
+func TestUnfoldDigest(t *testing.T) {
+	d := made(t, 2000, DefaultBits)
+	f := fixture.Must(d.Filter())
+	if err := f.Unfold(6); err != nil {
+		t.Fatal(err)
+	}
+	if u := fixture.Must(d.Unfold(6)); !slices.Equal(u.Mask, fixture.Must(f.Digest()).Mask) || u.Check() != nil {
+		t.Errorf("the mask differs from that of the filter, %v", u.Check())
 	}
 }

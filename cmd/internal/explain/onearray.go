@@ -89,7 +89,12 @@ func splitblockSteps(d *derivation, s splitblock.Shape, n uint64) {
 }
 
 // squidSteps are those of bloom with k = 4, which Squid fixes.
-func squidSteps(d *derivation, s squid.Shape, n uint64) { d.bloom(s.M, squid.K, n) }
+func squidSteps(d *derivation, s squid.Shape, n uint64) {
+	p := d.bloom(s.M, squid.K, n)
+	d.fill("1 - (1 - 1/m)^(k·n)", plan.Fill(s.M, squid.K, n), "Bloom 1970")
+	d.memory(s.M)
+	d.bitsPerKey(s.M, n, p)
+}
 
 // blocks adds the steps of kinds with m/size blocks, and sets m and k.
 func (d *derivation) blocks(m uint64, k int, n uint64, size int) {
