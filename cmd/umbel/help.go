@@ -23,7 +23,7 @@ var verbGroups = []struct {
 	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "unfold", "merge", "intersect", "diff-sets", "clear", "advance", "compact"}},
 	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
 	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
-	{"Other formats", []string{"parquet", "redisbloom"}},
+	{"Other formats", []string{"parquet", "redisbloom", "squid"}},
 	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
 	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
 	{"Multicast in packet headers", []string{"multicast"}},

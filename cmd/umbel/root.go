@@ -75,7 +75,7 @@ func rootCommand() *cobra.Command {
 		advanceCommand(), compactCommand(),
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
-		parquetCommand(), redisbloomCommand(), multicastCommand(),
+		parquetCommand(), redisbloomCommand(), squidCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/squidpeer"
+	"github.com/umbel-filters/umbel/filter/squid"
+)
+
+const squidFetchHelp = `Fetch the cache digest of a Squid, and write the bytes as it sent them. For HOST:PORT the path is
+/squid-internal-periodic/store_digest. The Squid must permit requests from this machine
+(http_access). It has no digest for some seconds after its start.
+
+A digest that is damaged, or that a Squid would refuse, is not written.`
+
+const squidFetchExample = `  umbel squid fetch 127.0.0.1:3128 -o squid.digest`
+
+// fetchedInfo is the result of umbel squid fetch.
+type fetchedInfo struct {
+	File     string     `json:"file"`
+	URL      string     `json:"url"`
+	Bytes    int        `json:"bytes"`
+	Keys     uint32     `json:"keys"` // objects
+	Fill     float      `json:"fill"`
+	Modified *time.Time `json:"modified,omitempty"`
+	Expires  time.Time  `json:"expires"`
+}
+
+func squidFetchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "fetch HOST:PORT|URL -o FILE",
+		Short:   "fetch the cache digest of a Squid",
+		Long:    squidFetchHelp,
+		Example: squidFetchExample,
+		Args:    arguments(1, 1),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := addDigestFlag(cmd, outputFlag{fetches: true})
+	timeout := cmd.Flags().Duration("timeout", squidpeer.DefaultTimeout, "time for the transfer")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return usageError(cmd, errNoOutput)
+		}
+		if *timeout <= 0 {
+			return usageError(cmd, fmt.Errorf("--timeout is %v, want more than 0", *timeout))
+		}
+		url, err := squidpeer.URL(args[0])
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		interruptible(cmd)
+		got, err := squidpeer.Fetcher{Timeout: *timeout, MaxMask: squid.MaxMask}.Fetch(cmd.Context(), url)
+		if err != nil {
+			return err
+		}
+		if err := writeBytes(*output, got.Bytes); err != nil || isQuiet(cmd) {
+			return err
+		}
+		in := fetchedInfo{
+			File: *output, URL: url, Bytes: len(got.Bytes), Keys: got.Digest.Count, Fill: float(got.Digest.Fill()),
+			Expires: time.Now().Add(got.Valid).Truncate(time.Second),
+		}
+		if !got.Modified.IsZero() {
+			in.Modified = &got.Modified
+		}
+		return report(cmd, *output, in, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %v objects in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys), quantity.Count(in.Bytes), in.Expires.Local().Format(time.DateTime))
+			return err
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/filter/squid"
+)
+
+const squidHasHelp = `Query the digest in FILE for URLs, and print those that the Squid may have, in order. FILE may also
+be a filter of kind squid. Without URL the URLs are read from the files of -f or from standard input.
+
+URLs are changed to the form in which Squid stores them: umbel squid has finds
+HTTP://Example.org:80 as http://example.org/. An object that depends on headers of the request has
+a key for each variant, given by --vary, and one without, which answers for "some variant".
+
+The exit code is 0 if all URLs may be present, 1 if some are absent, 2 on an error.`
+
+const squidHasExample = `  umbel squid has squid.digest http://example.org/
+  umbel squid has squid.digest http://example.org/ --vary accept-language=de`
+
+func squidHasCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "has FILE [URL...]",
+		Short:   "query whether a Squid may have objects",
+		Long:    squidHasHelp,
+		Example: squidHasExample,
+		Args:    arguments(1, -1),
+	}
+	var q hasRun
+	var request requestFlags
+	flags := cmd.Flags()
+	flags.BoolVarP(&q.count, "count", "c", false, "print only the number of URLs that may be present")
+	flags.BoolVarP(&q.invert, "invert", "v", false, "print the absent URLs instead")
+	request.add(flags)
+	keysOf, format := addKeyFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		key, err := request.keys()
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		list, err := keysOf(args)
+		if err != nil {
+			return err
+		}
+		f, err := readSquid(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		q.format, q.json, q.quiet = format(), wantsJSON(cmd), isQuiet(cmd)
+		q.out = bufio.NewWriter(cmd.OutOrStdout())
+		var there []uint64
+		for batch, err := range list {
+			if err != nil {
+				return err
+			}
+			there = there[:0]
+			for _, url := range batch {
+				d, err := key(url)
+				if err != nil {
+					return err
+				}
+				there = append(there, answerOf(f.Has(d)))
+			}
+			if err := q.answered(batch, there); err != nil {
+				return err
+			}
+		}
+		return q.end()
+	}
+	return cmd
+}
+
+// varyMark returns the mark of a variant from words NAME=VALUE and NAME.
+func varyMark(words []string) (string, error) {
+	var fields []squid.Field
+	for _, w := range words {
+		name, value, given := strings.Cut(w, "=")
+		if name = strings.TrimSpace(name); name == "" {
+			return "", fmt.Errorf("--vary %q: want NAME=VALUE, such as accept-language=de", w)
+		}
+		fields = append(fields, squid.Field{Name: name, Value: value, Absent: !given})
+	}
+	return squid.VaryMark(fields...), nil
+}
