@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
@@ -20,10 +21,12 @@ func TestOwnErrorsContainNoSeed(t *testing.T) {
 	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: seed}}
 	split := fixture.Must(splitblock.NewGoal(g))
 	redis := fixture.Must(redisbloom.NewGoal(g))
+	cache := fixture.Must(squid.NewGoal(g))
 	_, bitset := split.AppendBitset(nil)
 	_, chunks := redis.Chunks()
 	_, _, dump := redis.ScanDump(0)
-	for name, err := range map[string]error{"AppendBitset": bitset, "Chunks": chunks, "ScanDump": dump} {
+	_, digest := cache.Digest()
+	for name, err := range map[string]error{"AppendBitset": bitset, "Chunks": chunks, "ScanDump": dump, "Digest": digest} {
 		if err == nil {
 			t.Errorf("%s of a filter with another hash: no error", name)
 			continue

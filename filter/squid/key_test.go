@@ -46,7 +46,7 @@ func TestCanonicalURI(t *testing.T) {
 		}
 	}
 	for _, uri := range []string{"", "/path", "example.test/", "example.test:80", "://x/", "http:///x", "http://:80/", "http://./",
-		"http://x:0/", "http://x:65536/", "http://x:+80/", "http://x:8a/", "http://[::1/", "http://[::1]x/", "1http://x/", "http://x/\x00", "http://x/\x7f", "http://a<b/"} {
+		"http://x:0/", "http://x:65536/", "http://x:+80/", "http://x:8a/", "http://[::1/", "http://[::1]x/", "1http://x/", "http://x/\x00", "http://x/\x7f", "http://a<b/", "http://a..b/", "http://a../"} {
 		if got, err := CanonicalURI(uri); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("%q: %q, %v, want ErrGoal", uri, got, err)
 		}

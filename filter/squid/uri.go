@@ -88,6 +88,7 @@ func splitHost(s string) (host, port string, ok bool) {
 	} else if colon := strings.IndexByte(s, ':'); colon >= 0 {
 		host, port = s[:colon], s[colon+1:]
 	}
-	host = strings.TrimSuffix(lower(host), ".")
-	return host, port, host != "" && !strings.ContainsAny(host, `"<>\^|{}`)
+	host = lower(host)
+	ok = strings.Trim(host, ".") != "" && !strings.Contains(host, "..") && !strings.ContainsAny(host, `"<>\^|{}`)
+	return strings.TrimSuffix(host, "."), port, ok
 }
