@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/squid"
 )
@@ -137,4 +139,25 @@ func (r requestFlags) keys() (func(url []byte) (umbel.Digest, error), error) {
 		room = squid.AppendKey(room[:0], method, uri, mark)
 		return squid.Hasher.HashBytes(room), nil
 	}, nil
+}
+
+// varyMark returns the mark of a variant from words NAME=VALUE and NAME.
+func varyMark(words []string) (string, error) {
+	var fields []squid.Field
+	for _, w := range words {
+		name, value, given := strings.Cut(w, "=")
+		if name = strings.TrimSpace(name); name == "" {
+			return "", fmt.Errorf("--vary %q: want NAME=VALUE, such as accept-language=de", w)
+		}
+		fields = append(fields, squid.Field{Name: name, Value: value, Absent: !given})
+	}
+	return squid.VaryMark(fields...), nil
+}
+
+// objects returns a number of objects in words.
+func objects(n uint32) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return quantity.Count(n).String() + " objects"
 }

@@ -85,7 +85,7 @@ func (d *digestDiff) compare(old, next *squid.Filter) error {
 }
 
 func (d digestDiff) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%v of %v bits differ: %v set, %v cleared\nabout %s objects added and %s removed\nthe digest has %v bytes, a delta of umbel %v\n",
+	_, err := fmt.Fprintf(w, "%v of %v bits differ: %v set, %v cleared\nobjects added: about %s; removed: about %s\nthe digest has %v bytes, a delta of umbel %v\n",
 		quantity.Count(d.Set+d.Cleared), quantity.Count(d.Cells), quantity.Count(d.Set), quantity.Count(d.Cleared),
 		wholeKeys(float64(d.Added)), wholeKeys(float64(d.Removed)), quantity.Count(d.Bytes), quantity.Count(d.Delta))
 	return err

@@ -2,11 +2,8 @@ package main
 
 import (
 	"bufio"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/filter/squid"
 )
 
 const squidHasHelp = `Query the digest in FILE for URLs, and print those that the Squid may have, in order. FILE may also
@@ -71,17 +68,4 @@ func squidHasCommand() *cobra.Command {
 		return q.end()
 	}
 	return cmd
-}
-
-// varyMark returns the mark of a variant from words NAME=VALUE and NAME.
-func varyMark(words []string) (string, error) {
-	var fields []squid.Field
-	for _, w := range words {
-		name, value, given := strings.Cut(w, "=")
-		if name = strings.TrimSpace(name); name == "" {
-			return "", fmt.Errorf("--vary %q: want NAME=VALUE, such as accept-language=de", w)
-		}
-		fields = append(fields, squid.Field{Name: name, Value: value, Absent: !given})
-	}
-	return squid.VaryMark(fields...), nil
 }

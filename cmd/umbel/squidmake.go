@@ -87,8 +87,8 @@ func squidMakeCommand() *cobra.Command {
 			return err
 		}
 		return report(cmd, *output, in, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %v objects at %d bits, %v bytes; false-positive rate %s\n",
-				in.File, quantity.Count(in.Count), in.BitsPerEntry, quantity.Count(in.Bytes), rateOf(float64(in.FPRate)))
+			_, err := fmt.Fprintf(w, "%s: %s at %d bits, %v bytes; false-positive rate %s\n",
+				in.File, objects(in.Count), in.BitsPerEntry, quantity.Count(in.Bytes), rateOf(float64(in.FPRate)))
 			return err
 		})
 	}
