@@ -37,12 +37,9 @@ func squidCommand() *cobra.Command {
 	return cmd
 }
 
-// digestHead is how the digests begin that umbel and Squid write: version 5, readable from version 3 on.
-const digestHead = "\x00\x05\x00\x03"
-
 // addDigestFlag adds -o for a digest.
 func addDigestFlag(cmd *cobra.Command, o outputFlag) *string {
-	o.heads = []string{digestHead}
+	o.heads = []string{squid.Head}
 	return addOutputFlag(cmd, "`FILE` to write", o)
 }
 

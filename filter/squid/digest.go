@@ -35,6 +35,10 @@ const (
 	// MaxFill is the largest fill ratio of a mask that Squid accepts from a peer.
 	MaxFill = 0.65
 
+	// Head is how the digests begin that AppendBinary writes, and those of Squid: version 5, readable from
+	// version 3 on.
+	Head = "\x00\x05\x00\x03"
+
 	version       = 5
 	versionNeeded = 3
 )

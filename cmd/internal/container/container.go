@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -92,6 +93,8 @@ func describe(path string, err error) error {
 		return fmt.Errorf("%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already: %w", path, compression, cat, path, umbel.ErrCorrupt)
 	case len(head) == 0:
 		return fmt.Errorf("%s is empty, which no filter is; make it again: %w", path, umbel.ErrCorrupt)
+	case bytes.HasPrefix(head, []byte(squid.Head)):
+		return fmt.Errorf("%s is a cache digest of Squid; use umbel squid info %[1]s, or convert it: umbel squid import %[1]s -o FILE: %[2]w", path, umbel.ErrCorrupt)
 	case !IsHead(head):
 		return fmt.Errorf("%s is not a filter of umbel: it begins with %q: %w", path, head, umbel.ErrCorrupt)
 	}
