@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 )
 
 // layer is one of the filters that a Filter consists of.
@@ -17,7 +18,7 @@ type layer struct {
 	entries  uint64  // additions that changed it
 	rate     float64 // the error rate it was made for
 	first    *uint64 // first word of the bits; nil before they are allocated
-	scale    uint64  // scaleOf(bits)
+	scale    uint64  // doublehash.Scale(bits)
 }
 
 // array returns the bits of the layer.
@@ -44,20 +45,11 @@ func (l *layer) allocate() error {
 // hold sets the layer's bits to a.
 func (l *layer) hold(a cells.Array) {
 	l.first, l.bits = &a.Words[0], a.Len
-	l.scale = scaleOf(l.bits)
+	l.scale = doublehash.Scale(l.bits)
 }
 
-// scaleOf returns 2^64/m, rounded down, or one less.
-func scaleOf(m uint64) uint64 { return math.MaxUint64 / m }
-
-// position returns v mod bits. The product with scale is the quotient or one less, and is
-// several times faster than a division.
-func (l *layer) position(v uint64) uint64 {
-	q, _ := bits.Mul64(v, l.scale)
-	r := v - q*l.bits
-	_, less := bits.Sub64(r, l.bits, 0)
-	return r - l.bits&(less-1)
-}
+// position returns v mod bits.
+func (l *layer) position(v uint64) uint64 { return doublehash.Position(v, l.bits, l.scale) }
 
 // together is the number of bits of a key that has reads before it branches. The first zero
 // bit is unpredictable, and a mispredicted branch costs more than reading the other bits.

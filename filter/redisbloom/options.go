@@ -3,10 +3,10 @@ package redisbloom
 import (
 	"fmt"
 	"math"
-	"math/big"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/logarithm"
 )
 
 const (
@@ -142,7 +142,7 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 	if rate <= 0 {
 		return sizing{}, fmt.Errorf("redisbloom: the error rate of a layer is below 2^-1074: %w", umbel.ErrLimit)
 	}
-	perKey := -logarithm(rate) / ln2Squared
+	perKey := -logarithm.Of(rate) / ln2Squared
 	all := float64(capacity) * perKey
 	if all > maxBits {
 		return sizing{}, fmt.Errorf("redisbloom: a layer for %d keys at %.3g takes %.3g bits, want at most 2^56: %w", capacity, rate, all, umbel.ErrLimit)
@@ -152,72 +152,6 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 		bitsPerKey: perKey,
 		k:          int32(math.Ceil(ln2 * perKey)),
 	}, nil
-}
-
-// logarithm returns ln x, correctly rounded, for x in (0, 1). math.Log may differ in the last
-// place, for example for 0.01, and RedisBloom's dump contains the correct one.
-func logarithm(x float64) float64 {
-	if y, ok := usualLogarithms[x]; ok {
-		return y
-	}
-	return exactLogarithm(x)
-}
-
-// usualLogarithms contains the logarithms of the error rates of most layers: usual rates, and half of
-// them, since the first layer of a filter that scales has half its rate. A server makes many small
-// filters, and computing the logarithm takes most of the time and allocates 3 kB.
-var usualLogarithms = map[float64]float64{
-	0.1:     -2.3025850929940455,
-	0.05:    -2.995732273553991,
-	0.025:   -3.6888794541139363,
-	0.02:    -3.912023005428146,
-	0.01:    -4.605170185988091,
-	0.005:   -5.298317366548036,
-	0.0025:  -5.991464547107982,
-	0.002:   -6.214608098422191,
-	0.001:   -6.907755278982137,
-	0.0005:  -7.600902459542082,
-	0.00025: -8.294049640102028,
-	0.0001:  -9.210340371976182,
-	5e-05:   -9.903487552536127,
-	1e-05:   -11.512925464970229,
-	5e-06:   -12.206072645530174,
-	1e-06:   -13.815510557964274,
-	5e-07:   -14.508657738524219,
-}
-
-func exactLogarithm(x float64) float64 {
-	const precision = 160
-	number := func(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
-
-	// One step of Newton's method: ln x = y + ln(x/e^y), and the last term is r - r²/2 with
-	// r = x/e^y - 1, which is below 2^-40. (math.Log is wrong for the smallest numbers.)
-	fraction, exponent := math.Frexp(x)
-	y := math.Log(fraction) + float64(exponent)*math.Ln2
-	r := number(x)
-	r.Quo(r, exp(number(y))).Sub(r, number(1))
-	half := number(0.5)
-	half.Mul(half, r).Mul(half, r)
-	r.Sub(r, half).Add(r, number(y))
-	value, _ := r.Float64()
-	return value
-}
-
-// exp returns e^y for |y| at most 1100: the series at y/2^16, squared 16 times.
-func exp(y *big.Float) *big.Float {
-	const halvings = 16
-	y.SetMantExp(y, -halvings)
-	sum := new(big.Float).SetPrec(y.Prec()).SetInt64(1)
-	term := new(big.Float).Copy(sum)
-	for i := int64(1); term.Sign() != 0 && term.MantExp(nil) > -int(y.Prec()); i++ {
-		term.Mul(term, y)
-		term.Quo(term, new(big.Float).SetInt64(i))
-		sum.Add(sum, term)
-	}
-	for range halvings {
-		sum.Mul(sum, sum)
-	}
-	return sum
 }
 
 // Kind describes this kind to code that handles any. Its filters have the hasher of the goal;

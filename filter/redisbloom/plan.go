@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/front"
 )
 
@@ -163,7 +164,7 @@ func (o Options) Forecast(n uint64) umbel.Forecast {
 		if !o.NonScaling {
 			take = min(n, l.capacity)
 		}
-		missed += (1 - missed) * l.falseRate(take)
+		missed += (1 - missed) * doublehash.FPRate(l.bits, int(l.k), take)
 		fc.FPRate, fc.K = missed, float64(l.k)
 		fc.Cells += l.bits
 		fc.Bytes += l.bits / 8

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -177,7 +178,7 @@ func (f *Filter) Stats() umbel.Stats {
 		s.Keys += e.Value
 		low += square(e.Value-e.Low) + skipped
 		high += square(e.High-e.Value) + skipped
-		missed += (1 - missed) * falseRate(l.bits, int(l.k), float64(n)/float64(l.bits))
+		missed += (1 - missed) * doublehash.FPRateAtFill(l.bits, int(l.k), float64(n)/float64(l.bits))
 		ones += n
 		s.Cells += l.bits
 		s.Bytes += l.array().Bytes()

@@ -1,4 +1,4 @@
-package redisbloom
+package doublehash
 
 import (
 	"iter"
@@ -6,15 +6,19 @@ import (
 	"math/bits"
 )
 
-// falseRate returns the false-positive rate of a layer of m bits, k per key, with the given
-// fill ratio: what RedisBloom plans with, fill^k, corrected for bits that are drawn without
-// repetition, plus the excess due to double hashing.
+// MaxK is the largest number of bits per key for which rates are computed.
+const MaxK = 1074
+
+// FPRateAtFill returns the false-positive rate of a filter of m bits, k per key, 1 to MaxK, with the
+// given fill ratio, as a fraction: what RedisBloom and Nix plan with, fill^k, corrected for bits that are
+// drawn without repetition, plus the excess due to double hashing.
 //
 // The k bits of most keys are different ones, so that with x of m bits set the probability is
 // x(x-1)…/(m(m-1)…): with 64 bits, half of them set, and k = 5, that is 0.026, and fill^k is 0.031.
 //
-// The excess is of the order of 1/m for every k, so it matters in small layers and at low
-// rates: at 100 keys and 1e-4, the rate is 3.4 times the one reserved (TestRates). It has
+// The excess is of the order of 1/m for every k, so it matters in small filters and at low
+// rates: at 100 keys and 1e-4, the rate is 3.4 times the one that a layer of RedisBloom is reserved for
+// (TestRates of package redisbloom). It has
 // two parts. First, a key whose H2 mod m is 0, or is canceled by its wraps past 2^64, has
 // few positions: any number from 1 to k with equal probability or, if m is a power of two, so
 // that wraps shift nothing, the order of H2. Second, the step of a key may be the step of a
@@ -23,7 +27,7 @@ import (
 // Kirsch and Mitzenmacher 2006 bound them; the sum here is ours, and an approximation: measured
 // rates are within 5 percent of the result, and within 10 percent where the excess is most of the
 // rate (TestRates, TestTinyLayers).
-func falseRate(m uint64, k int, fill float64) float64 {
+func FPRateAtFill(m uint64, k int, fill float64) float64 {
 	if fill <= 0 || fill >= 1 {
 		return min(max(fill, 0), 1)
 	}
@@ -109,12 +113,11 @@ func related(set *rates, k int, exact bool) (sum float64) {
 	return sum
 }
 
-// falseRate returns the expected false-positive rate of a layer with n keys: the mean of that one
-// standard deviation of the number of set bits above and below its expected value. A key sets d
-// different bits on average. Bits of different keys are independent (Johnson and Kotz 1977).
-func (s sizing) falseRate(n uint64) float64 {
-	m, k := s.bits, int(s.k)
-	M, d := float64(m), min(float64(s.k), float64(s.bits))
+// FPRate returns the expected false-positive rate of a filter of m bits, k per key, 1 to MaxK, with n keys, as a
+// fraction: the mean of that one standard deviation of the number of set bits above and below its expected
+// value. A key sets d different bits on average. Bits of different keys are independent (Johnson and Kotz 1977).
+func FPRate(m uint64, k int, n uint64) float64 {
+	M, d := float64(m), min(float64(k), float64(m))
 	for few, p := range fewer(m, k) {
 		d -= p * (float64(k) - float64(few))
 	}
@@ -123,5 +126,5 @@ func (s sizing) falseRate(n uint64) float64 {
 	both := math.Exp(N * (math.Log1p(-d/M) + math.Log1p(-d/(M-1))))
 	fill, variance := 1-zero, zero*(1-zero)/M+(1-1/M)*(both-zero*zero)
 	deviation := math.Sqrt(max(0, variance))
-	return (falseRate(m, k, fill+deviation) + falseRate(m, k, fill-deviation)) / 2
+	return (FPRateAtFill(m, k, fill+deviation) + FPRateAtFill(m, k, fill-deviation)) / 2
 }

@@ -1,42 +1,16 @@
-package redisbloom
+package logarithm
 
-import (
-	"math"
-	"math/rand/v2"
-	"testing"
-)
-
-// TestPosition: positions are remainders, for any size.
-func TestPosition(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	sizes := []uint64{64, 128, 192, 640, 1152, 1 << 20, 1<<20 - 64, 1 << 56, 1<<56 - 64}
-	for range 200 {
-		sizes = append(sizes, (1+rng.Uint64N(1<<20))<<6)
-	}
-	values := []uint64{0, 1, 63, 1 << 32, 1 << 63, 1<<64 - 1, 1<<64 - 64}
-	for range 200 {
-		values = append(values, rng.Uint64())
-	}
-	for _, m := range sizes {
-		l := layer{sizing: sizing{bits: m}, scale: scaleOf(m)}
-		last := math.MaxUint64 / m * m // the greatest multiple, or the one before
-		for _, v := range append([]uint64{m - 1, m, m + 1, last - 1, last, last + 1}, values...) {
-			if got, want := l.position(v), v%m; got != want {
-				t.Fatalf("m=%d: %d is at %d, want %d", m, v, got, want)
-			}
-		}
-	}
-}
+import "testing"
 
 // The logarithms of usual rates are those that are computed for others.
-func TestUsualLogarithms(t *testing.T) {
-	for x := range usualLogarithms {
-		if got, want := logarithm(x), exactLogarithm(x); got != want {
+func TestUsual(t *testing.T) {
+	for x := range usual {
+		if got, want := Of(x), exact(x); got != want {
 			t.Errorf("ln %v: %v, want %v", x, got, want)
 		}
 	}
 	for _, x := range []float64{0.03, 0.007} {
-		if got, want := logarithm(x), exactLogarithm(x); got != want {
+		if got, want := Of(x), exact(x); got != want {
 			t.Errorf("ln %v: %v, want %v", x, got, want)
 		}
 	}
@@ -46,7 +20,7 @@ func TestUsualLogarithms(t *testing.T) {
 // values are from glibc 2.36.
 func TestLogarithm(t *testing.T) {
 	for x, want := range logarithms {
-		if got := exactLogarithm(x); got != want {
+		if got := exact(x); got != want {
 			t.Errorf("ln %v = %v, want %v", x, got, want)
 		}
 	}

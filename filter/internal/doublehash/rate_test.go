@@ -1,0 +1,42 @@
+package doublehash_test
+
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel/filter/internal/doublehash"
+)
+
+func BenchmarkFPRateAtFill(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		doublehash.FPRateAtFill(960, 7, 0.5)
+	}
+}
+
+// TestFPRateAtFillAllocatesNothing: a server measures many small filters.
+func TestFPRateAtFillAllocatesNothing(t *testing.T) {
+	for _, m := range []uint64{64, 960} {
+		if n := testing.AllocsPerRun(100, func() { doublehash.FPRateAtFill(m, 7, 0.5) }); n != 0 {
+			t.Errorf("%d bits: %v allocations", m, n)
+		}
+	}
+}
+
+// TestFPRateAtFillEnds: rates are in [0, 1], rise with the fill ratio and are fill^k in large layers.
+func TestFPRateAtFillEnds(t *testing.T) {
+	for _, m := range []uint64{64, 128, 192, 960, 1 << 30} {
+		for _, k := range []int{1, 2, 3, 7, 14, 80, doublehash.MaxK} {
+			last := 0.0
+			for fill := 0.0; fill <= 1; fill += 1.0 / 64 {
+				p := doublehash.FPRateAtFill(m, k, fill)
+				if !(p >= 0 && p <= 1) || p < last*(1-1e-9) {
+					t.Errorf("m=%d, k=%d, fill %v: %v after %v", m, k, fill, p, last)
+				}
+				last = p
+			}
+		}
+	}
+	if p := doublehash.FPRateAtFill(1<<40, 7, 0.5); p < 1.0/128 || p > 1.00001/128 {
+		t.Errorf("a large layer: %v, want 1/128", p)
+	}
+}
