@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/filter/incremental"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -43,6 +44,7 @@ var All = umbel.Kinds{
 	sparse.Kind,
 	redisbloom.Kind,
 	squid.Kind,
+	nixbloom.Kind,
 	ribbon.Kind,
 	union.Kind,
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
@@ -26,6 +27,10 @@ var unfoldHistories = [][]unfoldStep{
 	{{1, 300}, {2, 400}, {3, 300}},
 	{{1, 250}, {4, 750}},
 }
+
+// doubleHashing are the kinds whose rate depends on the size as well as on the fill ratio: Stats does not find that
+// a larger filter has copies.
+var doubleHashing = map[string]bool{redisbloom.Name: true, nixbloom.Name: true}
 
 // folders calls f for each kind whose filters unfold, with a function that returns an empty one.
 func folders(t *testing.T, keys uint64, f func(t *testing.T, kind string, empty func() umbel.Filter)) {
@@ -58,7 +63,7 @@ func TestKeysAfterUnfold(t *testing.T) {
 					if err := f.(umbel.Folder).Unfold(step.factor); err != nil {
 						t.Fatal(err)
 					}
-					if after := f.Stats().FPRate; kind != redisbloom.Name && math.Abs(after-before) > 1e-9 {
+					if after := f.Stats().FPRate; !doubleHashing[kind] && math.Abs(after-before) > 1e-9 {
 						t.Fatalf("a rate of %v before Unfold and %v after it, want the same", before, after)
 					}
 					umbel.AddAll(f, nil, ds[:step.keys])

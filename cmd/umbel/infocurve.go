@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/splitblock"
@@ -31,6 +32,7 @@ var shapes = map[string]func(umbel.Filter) umbel.Shape{
 	blocked.Name:     shapeWith[blocked.Shape],
 	bloom.Name:       shapeWith[bloom.Shape],
 	counting.Name:    shapeWith[counting.Shape],
+	nixbloom.Name:    shapeWith[nixbloom.Shape],
 	partitioned.Name: shapeWith[partitioned.Shape],
 	sparse.Name:      shapeWith[sparse.Shape],
 	splitblock.Name:  shapeWith[splitblock.Shape],

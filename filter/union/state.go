@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -35,7 +36,7 @@ const MaxMembers = 1024
 var memberKinds = umbel.Kinds{
 	bloom.Kind, partitioned.Kind, blocked.Kind, splitblock.Kind, counting.Kind, scalable.Kind, dynamic.Kind,
 	incremental.Kind, folding.Kind, window.Kind, sparse.Kind, redisbloom.Kind, ribbon.Kind,
-	squid.Kind,
+	squid.Kind, nixbloom.Kind,
 }
 
 // State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the

@@ -104,6 +104,13 @@ class Squid(Bits):
         expect(self.cells % 8 == 0 and self.cells <= 2**31, "cells")
 
 
+class NixBloom(Bits):
+    locate, names = staticmethod(positions.nixbloom), ("k",)
+
+    def check(self, k):
+        expect(self.cells % 8 == 0 and 1 <= k <= 256, "cells or k")
+
+
 class Counting:
     def __init__(self, state):
         self.k, self.group, copied = whole(state, "k", "group", "copied")
@@ -390,7 +397,7 @@ KINDS = {
     "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
     "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
-    "ribbon": Ribbon, "sparse": Sparse, "union": Union, "squid": Squid,
+    "ribbon": Ribbon, "sparse": Sparse, "union": Union, "squid": Squid, "nixbloom": NixBloom,
 }
 PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
 # Kinds whose positions are in vectors: what locates, by the cells and the parameters.
@@ -400,4 +407,5 @@ LOCATE = {
     "squid": positions.squid,
     "counting": lambda h1, h2, m, k, group, copied: positions.bloom(h1, h2, m, k, group),
     "weighted": positions.bloom,  # of one class
+    "nixbloom": positions.nixbloom,
 }

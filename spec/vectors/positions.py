@@ -35,6 +35,10 @@ def squid(h1, h2, m):
     return [word % m for h in (h1, h2) for word in (h >> 32, h & 0xFFFFFFFF)]
 
 
+def nixbloom(h1, h2, m, k):
+    return [(h1 + i * h2 & MASK) % m for i in range(k)]
+
+
 def times8(a, b):
     p = 0
     for t in range(3):

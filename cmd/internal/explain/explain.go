@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/filter/incremental"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -41,6 +42,7 @@ var kinds = map[string]func(s umbel.Shape, n uint64) []Formula{
 	dynamic.Name:     of(dynamicSteps),
 	folding.Name:     of(foldingSteps),
 	incremental.Name: of(incrementalSteps),
+	nixbloom.Name:    of(nixbloomSteps),
 	partitioned.Name: of(partitionedSteps),
 	redisbloom.Name:  of(redisbloomSteps),
 	ribbon.Name:      of(ribbonSteps),

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/sparse"
@@ -121,6 +122,20 @@ func countingSteps(d *derivation, s counting.Shape, n uint64) {
 	d.addf("keys per counter, on average; the rate is least for the memory at 0.69", "k · n / m", "Bloom 1970",
 		"%.4g", float64(s.K)*float64(n)/float64(s.M))
 	d.addf("memory, in words of 8 bytes", "8 · ceil(m · w / 64)", "", "%d bytes", fc.Bytes)
+}
+
+func nixbloomSteps(d *derivation, s nixbloom.Shape, n uint64) {
+	fc := s.Forecast(n)
+	fill := plan.Fill(s.M, s.K, n)
+	d.let("m", s.M)
+	d.let("k", s.K)
+	d.let("f", fmt.Sprint(fill))
+	d.let("excess", fmt.Sprintf("%.6g", fc.FPRate-math.Pow(fill, float64(s.K))))
+	d.fill("1 - (1 - 1/m)^(k·n)", fill, "Bloom 1970")
+	d.add(fmt.Sprintf("false-positive rate with %d keys, with the excess of double hashing, about 1/m", n), "f^k + excess",
+		sixDigits(fc.FPRate), "Dillinger and Manolios 2004; Kirsch and Mitzenmacher 2006")
+	d.memory(s.M)
+	d.bitsPerKey(s.M, n, fc.FPRate)
 }
 
 func weightedSteps(d *derivation, s weighted.Shape, n uint64) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
@@ -36,6 +37,7 @@ var forms = []form{
 	{kind: "ribbon", name: "unsealed", comment: "a list and no solution", make: ribbonOf(small.keys, smallRate), keys: late - 1},
 	{kind: "union", name: "mixed", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
 	{kind: "union", name: "digests", comment: "parts of kind squid", make: unionOfDigests, keys: 20},
+	{kind: "union", name: "nixbloom", comment: "a part of kind nixbloom", make: unionOfNixbloom, keys: 20},
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
 
@@ -61,33 +63,34 @@ func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbe
 	}
 }
 
-// unionOfKinds makes a union with a member of every kind that may be one, except squid: that kind is
-// younger than the vector, which must not change. Each member has a key, and the first has later ones.
+// unionOfKinds makes a union with a member of every kind that could be one when its vector was written. Kinds
+// that were added since have unions of their own.
 func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	kinds := slices.DeleteFunc(slices.Clone(filter.All), func(v umbel.Kind) bool {
+		return v.Name == weighted.Name || v.Name == union.Name || v.Name == squid.Name || v.Name == nixbloom.Name
+	})
+	return unionOf(kinds, h)
+}
+
+// unionOfNixbloom makes a union with one member, of kind nixbloom.
+func unionOfNixbloom(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	return unionOf(umbel.Kinds{nixbloom.Kind}, h)
+}
+
+// unionOfDigests makes a union of two filters of kind squid.
+func unionOfDigests(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	return unionOf(umbel.Kinds{squid.Kind, squid.Kind}, h)
+}
+
+// unionOf makes a union with a member of each of the kinds. Each has a key, and the first has later ones.
+func unionOf(kinds umbel.Kinds, h umbel.Hasher) (umbel.Filter, error) {
 	var states []umbel.State
-	for _, v := range filter.All {
-		if v.Name == weighted.Name || v.Name == union.Name || v.Name == squid.Name {
-			continue
-		}
+	for _, v := range kinds {
 		f, err := small.make(v, h)
 		if err != nil {
 			return nil, err
 		}
 		f.Add(digestOf(h, keyFor(h, len(states))))
-		states = append(states, f.State())
-	}
-	return union.Of(states...)
-}
-
-// unionOfDigests makes a union of two filters of kind squid. Each has a key, and the first has later ones.
-func unionOfDigests(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
-	var states []umbel.State
-	for i := range 2 {
-		f, err := small.make(squid.Kind, h)
-		if err != nil {
-			return nil, err
-		}
-		f.Add(digestOf(h, keyFor(h, i)))
 		states = append(states, f.State())
 	}
 	return union.Of(states...)
