@@ -1,0 +1,66 @@
+package nixcache
+
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// settled is the time after which a change of a file or directory has another time of modification for certain: file
+// systems round it, up to two seconds.
+const settled = 3 * time.Second
+
+// Source is a list of store paths in a file, or the directory of a binary cache. It finds out whether either has
+// changed without reading it. It is not safe for concurrent use.
+type Source struct {
+	name   string
+	isDir  bool
+	seen   fs.FileInfo // of the last Read
+	seenAt time.Time
+}
+
+// NewSource returns the source at a path.
+func NewSource(name string) (*Source, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{name: name, isDir: info.IsDir()}, nil
+}
+
+// Read reads all paths.
+func (s *Source) Read() (Paths, error) {
+	info, err := os.Stat(s.name) // before the contents: a later change is then found
+	if err != nil {
+		return nil, err
+	}
+	at := time.Now()
+	p, err := s.read()
+	if err == nil {
+		s.seen, s.seenAt = info, at
+	}
+	return p, err
+}
+
+func (s *Source) read() (Paths, error) {
+	if s.isDir {
+		return ReadDir(s.name)
+	}
+	f, err := os.Open(s.name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadList(f)
+}
+
+// Changed reports whether the source may have changed since the last Read. It is false only if the time of
+// modification is the same, and was that long ago when the source was read that a later change has another one.
+func (s *Source) Changed() (bool, error) {
+	info, err := os.Stat(s.name)
+	if err != nil {
+		return false, err
+	}
+	same := s.seen != nil && os.SameFile(info, s.seen) && info.ModTime().Equal(s.seen.ModTime()) && info.Size() == s.seen.Size()
+	return !same || s.seenAt.Sub(info.ModTime()).Abs() < settled, nil
+}
