@@ -76,5 +76,9 @@ func (d Design) isOutgrown(s bloom.Shape, n uint64) bool {
 	return plan.FPRate(s.M, s.K, n) > umbel.OverfullFactor*d.Rate
 }
 
-// key returns the key of a path in the filters of publications.
-func key(h nixbloom.Hash) string { return h.String() }
+// Key returns the key of a path in the filters of publications.
+func Key(h nixbloom.Hash) string { return h.String() }
+
+// Marker is a key of every filter that this package publishes. A filter without it has other keys, for example
+// whole store paths: every hash would be absent from it.
+const Marker = "hashes of store paths"

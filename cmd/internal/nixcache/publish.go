@@ -13,6 +13,10 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
+// DefaultPeriod is the time between two looks at the source by default. Looks cost one call of the system if nothing
+// has changed.
+const DefaultPeriod = 500 * time.Millisecond
+
 // Options configure a Publication. Source, Publisher and Design are required.
 type Options struct {
 	Source    *Source
@@ -132,8 +136,9 @@ func (p *Publication) make(paths Paths) (*bloom.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.AddString(Marker)
 	for _, h := range paths {
-		f.AddString(key(h))
+		f.AddString(Key(h))
 	}
 	return f, nil
 }
@@ -163,7 +168,7 @@ func (p *Publication) shape(n uint64) (bloom.Shape, error) {
 func (p *Publication) add(paths Paths) []uint64 {
 	var at []uint64
 	for _, h := range paths {
-		d := p.filter.Hasher().HashString(key(h))
+		d := p.filter.Hasher().HashString(Key(h))
 		at = p.filter.Locate(at, d)
 		p.filter.Add(d)
 	}

@@ -16,20 +16,20 @@ import (
 // TestPublish: additions are a small delta, removals leave, and a cache that outgrows its filter gets another.
 func TestPublish(t *testing.T) {
 	w := newWorld(t, nixcache.Design{Rate: 0.001}, nil)
-	touch(t, w.cache, 0, 3000)
-	if v := w.publish(); !v.New || v.Paths != 3000 || v.K != 1 {
+	touch(t, w.cache, 0, 1000)
+	if v := w.publish(); !v.New || v.Paths != 1000 || v.K != 1 {
 		t.Fatalf("%+v", v)
 	}
-	w.wantPaths(0, 3000)
+	w.wantPaths(0, 1000)
 	if v := w.publish(); v.New {
 		t.Errorf("unchanged: %+v", v)
 	}
-	touch(t, w.cache, 3000, 3041)
+	touch(t, w.cache, 1000, 1041)
 	v := w.publish()
 	if bits := float64(v.Head.Deltas[0].Bytes) * 8 / 41; !v.New || v.Added != 41 || v.Removed != 0 || bits > 35 {
 		t.Errorf("41 added: %+v, %.1f bits per path", v, bits)
 	}
-	w.wantPaths(0, 3041)
+	w.wantPaths(0, 1041)
 	for i := range 100 {
 		if err := os.Remove(filepath.Join(w.cache, hash(i).String()+".narinfo")); err != nil {
 			t.Fatal(err)
@@ -38,14 +38,14 @@ func TestPublish(t *testing.T) {
 	if v := w.publish(); v.Removed != 100 || v.Added != 0 {
 		t.Errorf("100 removed: %+v", v)
 	}
-	w.wantPaths(100, 3041)
+	w.wantPaths(100, 1041)
 	if n := w.count(0, 100); n > 5 {
 		t.Errorf("%d of the 100 paths that were removed are found", n)
 	}
 	before := w.subscriber.View().Head().Bytes
-	touch(t, w.cache, 3041, 12_000)
+	touch(t, w.cache, 1041, 4000)
 	w.publish()
-	w.wantPaths(100, 12_000)
+	w.wantPaths(100, 4000)
 	if after := w.subscriber.View().Head().Bytes; after <= before {
 		t.Errorf("%d bytes of cells for four times the paths, %d before", after, before)
 	}

@@ -1,0 +1,145 @@
+package substituter_test
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
+	"github.com/umbel-filters/umbel/cmd/internal/substituter"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/share/web"
+)
+
+// filterSummary is a current summary that has the answers of a filter.
+type filterSummary struct {
+	fixed
+	f umbel.Filter
+}
+
+func (s filterSummary) Has(q substituter.Path) substituter.Answer {
+	if s.f.Has(umbel.Hasher{}.HashString(q.Text)) {
+		return substituter.Maybe
+	}
+	return substituter.Absent
+}
+
+// million returns a sparse filter of a million paths at 0.1 %, as a substituter keeps it.
+func million(b *testing.B) umbel.Filter {
+	b.Helper()
+	f, err := bloom.NewShape(bloom.Shape{M: 1e9, K: 1, Group: 6})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.NewPCG(1, 2)
+	for range 1_000_000 {
+		f.Add(umbel.Digest{H1: rng.Uint64(), H2: rng.Uint64()})
+	}
+	s, err := sparse.FromBloom(f.State())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// randomRequest sets the path of a request to a narinfo that no cache has.
+func randomRequest(r *http.Request, rng *rand.PCG) {
+	var h nixbloom.Hash
+	for i := range h {
+		h[i] = byte(rng.Uint64())
+	}
+	r.URL.Path = "/" + h.String() + ".narinfo"
+}
+
+// BenchmarkAbsent answers requests for paths that are absent from two upstreams of a million paths: by the handler
+// alone, and over one connection on loopback, client included.
+func BenchmarkAbsent(b *testing.B) {
+	f := million(b)
+	up := substituter.Upstream{URL: address("a"), Summary: filterSummary{f: f}}
+	s := server(b, network{"a": newCache(0, 0)}, up, up)
+	b.Run("handler", func(b *testing.B) {
+		b.ReportAllocs()
+		r, rng := httptest.NewRequest(http.MethodGet, "/", nil), rand.NewPCG(1, 3)
+		w := &discard{header: http.Header{}}
+		for b.Loop() {
+			randomRequest(r, rng)
+			s.ServeHTTP(w, r)
+		}
+	})
+	b.Run("loopback", func(b *testing.B) {
+		c := client(b)
+		r, err := http.NewRequest(http.MethodGet, "http://"+listen(b, s)+"/", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rng := rand.NewPCG(1, 4)
+		for b.Loop() {
+			randomRequest(r, rng)
+			reply, err := c.Do(r)
+			if err != nil {
+				b.Fatal(err)
+			}
+			io.Copy(io.Discard, reply.Body)
+			reply.Body.Close()
+		}
+	})
+}
+
+// discard is a response writer that keeps nothing.
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discard) WriteHeader(int)             {}
+
+// BenchmarkNAR passes a NAR of 64 MiB on over loopback.
+func BenchmarkNAR(b *testing.B) {
+	body := make([]byte, 64<<20)
+	base := over(b, 0, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) }))
+	c := client(b)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		reply, err := c.Get(base + "/nar/x")
+		if err != nil {
+			b.Fatal(err)
+		}
+		io.Copy(io.Discard, reply.Body)
+		reply.Body.Close()
+	}
+}
+
+// BenchmarkVisible measures the time from the file of a path in the directory of a cache until the summary of a
+// substituter has the path: looks every 500 ms, publication over HTTP on loopback.
+func BenchmarkVisible(b *testing.B) {
+	w := publish(b, time.Minute, 1000)
+	ctx, stop := context.WithCancel(b.Context())
+	following := make(chan error, 1)
+	go func() { following <- w.p.Follow(ctx, nixcache.DefaultPeriod) }()
+	defer func() { stop(); <-following }()
+	handler := web.NewHandler(w.store, web.HandlerOptions{})
+	publication := listen(b, handler)
+	defer handler.Close()
+	source, err := web.NewClient("http://"+publication, web.ClientOptions{HTTP: client(b)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	summary := w.summary(source)
+	until(b, "the first version", func() bool { return summary.Status().Current })
+	next, most := 1000, time.Duration(0)
+	for b.Loop() {
+		time.Sleep(rand.N(nixcache.DefaultPeriod))
+		began := time.Now()
+		w.touch(next, next+1)
+		until(b, "the path", func() bool { return answer(summary, next) == substituter.Maybe })
+		most = max(most, time.Since(began))
+		next++
+	}
+	b.ReportMetric(float64(most.Milliseconds()), "ms-most")
+}

@@ -1,0 +1,147 @@
+package substituter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
+)
+
+const (
+	narinfoSuffix = ".narinfo"
+	narPrefix     = "nar/"
+	// maxNarinfo is the length of the longest narinfo, in bytes: about 20,000 references.
+	maxNarinfo = 1 << 20
+	// maxURL is the length of the longest URL of a NAR, in bytes.
+	maxURL = 1024
+)
+
+// Results of a request to an upstream.
+var (
+	errAbsent = errors.New("the upstream does not have it")
+	errFailed = errors.New("the upstream failed")
+)
+
+// upstream is an upstream with its state.
+type upstream struct {
+	Upstream
+	client  *http.Client
+	timeout time.Duration
+	log     *slog.Logger
+	via     string
+	backOff backOff
+
+	skipped, requested, found, missed, unknown, failures atomic.Uint64
+}
+
+// has returns what the summary says of a path.
+func (u *upstream) has(q Path) Answer {
+	if u.Summary == nil {
+		return Unknown
+	}
+	return u.Summary.Has(q)
+}
+
+// request sends a request for a file of the cache, unless the upstream is in back-off. The header of the reply
+// has status 200, 206 or 416. Otherwise the error wraps errAbsent or errFailed, or is that of ctx.
+func (u *upstream) request(ctx context.Context, method string, file *url.URL, header http.Header) (*http.Response, error) {
+	if !u.backOff.ready(u.timeout) {
+		return nil, fmt.Errorf("not requested after it has failed: %w", errFailed)
+	}
+	target := u.URL.JoinPath(file.Path)
+	target.RawQuery = file.RawQuery
+	r, err := http.NewRequestWithContext(ctx, method, target.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, errFailed)
+	}
+	r.Header = header.Clone()
+	r.Header.Set("Via", u.via)
+	reply, err := u.client.Do(r)
+	if err != nil {
+		return nil, u.fail(ctx, 0, err)
+	}
+	switch status := reply.StatusCode; status {
+	case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
+		u.backOff.worked()
+		return reply, nil
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // buckets reply with 403 if the names are not public
+		reply.Body.Close()
+		u.backOff.worked()
+		return nil, errAbsent
+	default:
+		reply.Body.Close()
+		return nil, u.fail(ctx, retryAfter(reply.Header), fmt.Errorf("status %s", reply.Status))
+	}
+}
+
+// retryAfter returns the number of seconds of a header Retry-After, 0 if it has none.
+func retryAfter(h http.Header) time.Duration {
+	seconds, _ := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	return time.Duration(seconds) * time.Second
+}
+
+// fail notes a failure of the upstream. If the client has gone, it is none.
+func (u *upstream) fail(ctx context.Context, wait time.Duration, err error) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return ctx.Err()
+	}
+	u.failures.Add(1)
+	u.backOff.failed(wait)
+	u.log.Warn("upstream failed", "upstream", u.URL.Redacted(), "error", err)
+	return fmt.Errorf("%w: %w", err, errFailed)
+}
+
+// narinfo requests the narinfo of a path. It returns the body, and the URL of the NAR, relative to the cache. Errors
+// are those of request; a narinfo of another path, or without the URL of a NAR below /nar, is a failure.
+func (u *upstream) narinfo(ctx context.Context, q Path) (body []byte, nar string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	defer cancel()
+	reply, err := u.request(ctx, http.MethodGet, &url.URL{Path: q.Text + narinfoSuffix}, http.Header{})
+	if err != nil {
+		return nil, "", err
+	}
+	defer reply.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(reply.Body, maxNarinfo+1))
+	if err != nil {
+		return nil, "", u.fail(ctx, 0, err)
+	}
+	if nar, err = checkNarinfo(q, body); err != nil {
+		u.failures.Add(1)
+		u.log.Warn("upstream sent a wrong narinfo", "upstream", u.URL.Redacted(), "path", q.Text, "error", err)
+		return nil, "", fmt.Errorf("%w: %w", err, errFailed)
+	}
+	return body, nar, nil
+}
+
+// checkNarinfo returns the URL of the NAR in the narinfo of a path.
+func checkNarinfo(q Path, body []byte) (nar string, err error) {
+	if len(body) > maxNarinfo {
+		return "", fmt.Errorf("a narinfo of more than %d bytes", maxNarinfo)
+	}
+	path := nixcache.Field(body, "StorePath")
+	if h, err := nixbloom.ParsePath(path); err != nil || h != q.Hash {
+		return "", fmt.Errorf("a narinfo of %.80q, want one of %s", path, q.Text)
+	}
+	nar = nixcache.Field(body, "URL")
+	u, err := url.Parse(nar)
+	if err != nil || u.Scheme != "" || u.Host != "" || !isNAR(u.Path) || len(nar) > maxURL {
+		return "", fmt.Errorf("the URL of the NAR is %.80q, want one below %s of at most %d bytes", nar, narPrefix, maxURL)
+	}
+	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String(), nil
+}
+
+// isNAR reports whether a path, relative to a cache, is one below nar/ that leads nowhere else.
+func isNAR(path string) bool {
+	return strings.HasPrefix(path, narPrefix) && fs.ValidPath(path) && !strings.ContainsAny(path, "\\\x00")
+}
