@@ -24,6 +24,7 @@ var verbGroups = []struct {
 	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
 	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
 	{"Other formats", []string{"parquet", "redisbloom", "squid"}},
+	{"Other formats", []string{"parquet", "redisbloom", "nix"}},
 	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
 	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
 	{"Multicast in packet headers", []string{"multicast"}},

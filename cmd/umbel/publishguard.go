@@ -50,18 +50,28 @@ func (g *guard) begin(ctx context.Context, store share.Source, key signing.Key) 
 	if g.maxShrink >= 1 {
 		return nil
 	}
+	last, err := lastVersion(ctx, store, key)
+	if last != nil {
+		g.keys = last.Stats().Keys
+	}
+	return err
+}
+
+// lastVersion returns the filter of the last version in a store. It is nil if there is none, or if it can't be
+// read: a publisher continues from such a store with a new stream.
+func lastVersion(ctx context.Context, store share.Source, key signing.Key) (umbel.Filter, error) {
 	s, err := share.NewSubscriber(ctx, share.SubscriberOptions{
 		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleLast, Limits: wire.Limits{Bytes: math.MaxUint64, States: 1 << 20},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer s.Close()
-	_ = s.Update(ctx) // a publisher continues from a store that can't be read with a new stream
+	_ = s.Update(ctx)
 	if v := s.View(); v != nil {
-		g.keys = v.Filter().Stats().Keys
+		return v.Filter(), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // check returns the estimated number of keys of the next version, or an error wrapping errShrunk.
@@ -71,9 +81,14 @@ func (g *guard) check(s umbel.State) (keys float64, err error) {
 		return 0, err
 	}
 	keys = f.Stats().Keys
+	return keys, g.checkKeys(keys)
+}
+
+// checkKeys returns an error wrapping errShrunk if a version with this number of keys has lost too many.
+func (g *guard) checkKeys(keys float64) error {
 	if math.IsInf(g.keys, 0) || !(keys < g.keys*(1-g.maxShrink)) { // a full filter has no estimate
-		return keys, nil
+		return nil
 	}
-	return keys, withCode(exitRefused, fmt.Errorf("has about %s keys, and the last version has %s, of which at most %v may be lost; publish it with --max-shrink 100%% if that is intended: %w",
+	return withCode(exitRefused, fmt.Errorf("has about %s keys, and the last version has %s, of which at most %v may be lost; publish it with --max-shrink 100%% if that is intended: %w",
 		wholeKeys(keys), wholeKeys(g.keys), lostShare(g.maxShrink), errShrunk))
 }

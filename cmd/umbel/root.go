@@ -76,6 +76,7 @@ func rootCommand() *cobra.Command {
 		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
 		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
 		parquetCommand(), redisbloomCommand(), squidCommand(), multicastCommand(),
+		parquetCommand(), redisbloomCommand(), nixCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),

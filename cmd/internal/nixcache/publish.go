@@ -43,6 +43,7 @@ type Version struct {
 	New            bool // the paths have changed
 	Paths          int
 	Added, Removed int // since the version before, in this process
+	Cells          uint64
 	K              int // cells per path
 }
 
@@ -73,7 +74,8 @@ func (p *Publication) Publish(ctx context.Context) (Version, error) {
 	if h == nil {
 		return Version{}, err
 	}
-	return Version{Head: *h, Paths: len(paths), K: p.filter.Shape().K}, err
+	s := p.filter.Shape()
+	return Version{Head: *h, Paths: len(paths), Cells: s.M, K: s.K}, err
 }
 
 // isCurrent reports whether the last version is that of the paths.
@@ -98,8 +100,9 @@ func (p *Publication) update(ctx context.Context, paths Paths) (Version, error) 
 	if p.o.Bloom != "" {
 		err = errors.Join(err, WriteBloom(p.o.Bloom, paths, p.o.Design.Rate))
 	}
+	s := p.filter.Shape()
 	return Version{
-		Head: *h, New: h.Version != last, Paths: len(paths), Added: len(added), Removed: len(removed), K: p.filter.Shape().K,
+		Head: *h, New: h.Version != last, Paths: len(paths), Added: len(added), Removed: len(removed), Cells: s.M, K: s.K,
 	}, err
 }
 
