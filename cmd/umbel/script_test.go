@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "gzip": compress, "ports": ports, "free": free, "ready": ready, "until": until, "resp": respond, "certificate": certificate,
+			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "gzip": compress, "ports": ports, "free": free, "ready": ready, "until": until, "resp": respond, "certificate": certificate, "files": serveFiles, "get": getUntil,
 		},
 	})
 }
@@ -251,6 +252,44 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%v: %v", args, err)
+}
+
+// serveFiles serves a directory over HTTP until the script ends, and sets a variable to the address.
+func serveFiles(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: files variable directory")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	server := &http.Server{Handler: http.FileServer(http.Dir(ts.MkAbs(args[1]))), ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(l)
+	ts.Defer(func() { server.Close() })
+	ts.Setenv(args[0], l.Addr().String())
+}
+
+// getUntil repeats a request until the reply has a status and contains a text.
+func getUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: get status url [text]")
+	}
+	client := http.Client{Timeout: 10 * time.Second, Transport: new(http.Transport)}
+	defer client.CloseIdleConnections()
+	got := ""
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		reply, err := client.Get(args[1])
+		if err != nil {
+			got = err.Error()
+			continue
+		}
+		body, err := io.ReadAll(reply.Body)
+		reply.Body.Close()
+		ts.Check(err)
+		if strconv.Itoa(reply.StatusCode) == args[0] && (len(args) == 2 || strings.Contains(string(body), args[2])) {
+			return
+		}
+		got = fmt.Sprintf("%s: %.500s", reply.Status, body)
+	}
+	ts.Fatalf("%s: %s, want status %s", args[1], got, args[0])
 }
 
 // respond sends a command to a node as a Redis client does, and compares the beginning of the reply.
