@@ -32,7 +32,7 @@ const nixServeHelp = `Answer Nix clients for several binary caches. A path that 
 once, without a request. For other paths the caches that may have it are requested, in order: siblings first, then
 upstreams, as they are given. Write the address into nix.conf: substituters = http://127.0.0.1:8790
 
-A cache is URL, or URL=PUBLICATION,KEY with a publication (umbel nix publish) and its public key, or a file that
+A CACHE is URL, or URL=PUBLICATION,KEY with a publication (umbel nix publish) and its public key, or a file that
 contains it. Without a publication the file NixBloom is used, if the nix-cache-info of the cache names one.
 
 A summary counts only while it is current: a publication while its head is valid, and a file NixBloom for --max-age
@@ -69,7 +69,7 @@ type nixServer struct {
 
 func nixServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "serve --upstream URL[=PUBLICATION,KEY]...",
+		Use:     "serve --upstream CACHE...",
 		Short:   "answer Nix clients for several caches",
 		Long:    nixServeHelp,
 		Example: nixServeExample,
@@ -78,8 +78,8 @@ func nixServeCommand() *cobra.Command {
 	s := nixServer{cmd: cmd, memory: nixcache.DefaultMemory}
 	flags := cmd.Flags()
 	flags.StringVar(&s.listen, "listen", nixAddress, "serve at `HOST:PORT`")
-	upstreams := flags.StringArray("upstream", nil, "a cache: `URL[=PUBLICATION,KEY]`; may be repeated")
-	siblings := flags.StringArray("sibling", nil, "a cache that may disappear: `URL[=PUBLICATION,KEY]`; may be repeated")
+	upstreams := flags.StringArray("upstream", nil, "a `CACHE`; may be repeated")
+	siblings := flags.StringArray("sibling", nil, "a `CACHE` that may disappear; may be repeated")
 	flags.DurationVar(&s.o.Timeout, "timeout", substituter.DefaultTimeout, "time after which a cache that does not answer has failed")
 	flags.DurationVar(&s.maxAge, "max-age", substituter.DefaultMaxAge, "time for which a file NixBloom counts after the cache has confirmed it")
 	flags.IntVar(&s.o.Priority, "priority", substituter.DefaultPriority, "`NUMBER` in nix-cache-info; Nix requests caches with smaller ones first")
