@@ -104,7 +104,7 @@ func nixPublishCommand() *cobra.Command {
 	rate, paths, memory := quantity.Rate(0.001), quantity.Count(0), quantity.Size(nixcache.DefaultMemory)
 	flags.VarP(&rate, "fpr", "p", "false-positive `RATE`: the share of absent paths for which a client requests the cache")
 	flags.Var(&paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
-	flags.Var(&memory, "memory", "`SIZE` of the filter's cells at most; the publisher needs about twice as much, and clients need it during an update")
+	flags.Var(&memory, "memory", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
 	flags.Lookup("paths").DefValue = ""
 	valid := flags.Duration("valid", 0, "time for which the head is valid (default 24h, with --follow 1m)")
 	flags.BoolVar(&p.follow, "follow", false, "publish changes until ^C")

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/cmd/internal/substituter"
@@ -58,13 +57,14 @@ const nixDrain = 10 * time.Second
 
 // nixServer is one run of umbel nix serve.
 type nixServer struct {
-	cmd    *cobra.Command
-	listen string
-	cache  string
-	maxAge time.Duration
-	memory quantity.Size
-	o      substituter.Options
-	stores []*dir.Store
+	cmd     *cobra.Command
+	listen  string
+	cache   string
+	maxAge  time.Duration
+	memory  quantity.Size
+	compact bool
+	o       substituter.Options
+	stores  []*dir.Store
 }
 
 func nixServeCommand() *cobra.Command {
@@ -75,7 +75,7 @@ func nixServeCommand() *cobra.Command {
 		Example: nixServeExample,
 		Args:    noArguments,
 	}
-	s := nixServer{cmd: cmd, memory: nixcache.DefaultMemory}
+	s := nixServer{cmd: cmd, memory: substituter.DefaultMaxBytes}
 	flags := cmd.Flags()
 	flags.StringVar(&s.listen, "listen", nixAddress, "serve at `HOST:PORT`")
 	upstreams := flags.StringArray("upstream", nil, "a `CACHE`; may be repeated")
@@ -83,7 +83,8 @@ func nixServeCommand() *cobra.Command {
 	flags.DurationVar(&s.o.Timeout, "timeout", substituter.DefaultTimeout, "time after which a cache that does not answer has failed")
 	flags.DurationVar(&s.maxAge, "max-age", substituter.DefaultMaxAge, "time for which a file NixBloom counts after the cache has confirmed it")
 	flags.IntVar(&s.o.Priority, "priority", substituter.DefaultPriority, "`NUMBER` in nix-cache-info; Nix requests caches with smaller ones first")
-	flags.Var(&s.memory, "memory", "`SIZE` of the cells of a summary at most; a publication needs them during an update only")
+	flags.Var(&s.memory, "memory", "`SIZE` of the cells of a summary at most")
+	flags.BoolVar(&s.compact, "compact", false, "keep publications as lists of positions: about two bytes per path, but updates take longer")
 	flags.StringVar(&s.cache, "cache", "", "`DIRECTORY` that keeps publications, so that a restart fetches only what has changed")
 	addCredentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -211,7 +212,7 @@ func (s *nixServer) publication(ctx context.Context, where, key string) (substit
 		return nil, err
 	}
 	o := share.SubscriberOptions{
-		Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
+		Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Compact: s.compact,
 		Limits: wire.Limits{Bytes: uint64(s.memory)}, Log: s.o.Log,
 	}
 	if s.cache != "" {

@@ -26,16 +26,17 @@ func (p Paths) NixBloom(rate float64) (*nixbloom.Filter, error) {
 	return f, nil
 }
 
-// DefaultMemory is the default of Design.Memory: 2 GiB.
-const DefaultMemory = 2 << 30
+// DefaultMemory is the default of Design.Memory: 64 MiB. Publisher and clients take time in proportion to the cells
+// for an update. Deltas of larger arrays are larger, too: they name each block of 64 KiB that changes
+// (BenchmarkDelta).
+const DefaultMemory = 64 << 20
 
 // minKeys is the least number of paths that a summary is planned for.
 const minKeys = 1000
 
 // Design determines the filter of a publication. Its keys are the hashes of store paths as text, 32 characters, so
 // that every subscriber can query them. It is of kind bloom, with the least k for which the cells fit into
-// Memory, since the fewest cells per key give the smallest messages: with k = 1 subscribers keep it as kind
-// sparse (Mitzenmacher 2002; docs/messages.md).
+// Memory, since the fewest cells per key give the smallest snapshots (Mitzenmacher 2002; docs/messages.md).
 type Design struct {
 	Rate float64 // false-positive rate, in (0, 1)
 	// Keys is the number of paths that the filter is made for; if it is 0, a quarter more than there are at

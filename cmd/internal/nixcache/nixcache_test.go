@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/nixbloom"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,6 +51,7 @@ func touch(t testing.TB, dir string, from, to int) {
 type world struct {
 	t          testing.TB
 	cache      string
+	store      *dir.Store
 	p          *nixcache.Publication
 	publisher  *share.Publisher
 	subscriber *share.Subscriber
@@ -69,6 +71,7 @@ func newWorld(t testing.TB, d nixcache.Design, change func(*nixcache.Options)) *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
+	w.store = store
 	if w.publisher, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: store, Key: key, Valid: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,7 @@ func newWorld(t testing.TB, d nixcache.Design, change func(*nixcache.Options)) *
 	}
 	w.p = nixcache.New(o)
 	if w.subscriber, err = share.NewSubscriber(t.Context(), share.SubscriberOptions{
-		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
+		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleError, Limits: wire.Limits{Bytes: 2 << 30},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,7 @@ func TestDesign(t *testing.T) {
 		k int
 	}{
 		{nixcache.Design{Rate: 0.01, Keys: 100_000}, 1},
+		{nixcache.Design{Rate: 0.001, Keys: 1_000_000}, 2},
 		{nixcache.Design{Rate: 0.01, Keys: 100_000, Memory: 1 << 20}, 2},
 		{nixcache.Design{Rate: 0.01, Keys: 100_000, Memory: 120 << 10}, 6},
 	} {

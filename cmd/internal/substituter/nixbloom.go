@@ -22,6 +22,9 @@ import (
 // DefaultMaxAge is the default of BloomOptions.MaxAge.
 const DefaultMaxAge = 5 * time.Minute
 
+// DefaultMaxBytes is the default of BloomOptions.MaxBytes: 2 GiB.
+const DefaultMaxBytes = 2 << 30
+
 // BloomOptions configure a Bloom. URL is required.
 type BloomOptions struct {
 	URL    *url.URL     // of the cache
@@ -60,7 +63,7 @@ func NewBloom(o BloomOptions) *Bloom {
 		o.MaxAge = DefaultMaxAge
 	}
 	if o.MaxBytes == 0 {
-		o.MaxBytes = nixcache.DefaultMemory
+		o.MaxBytes = DefaultMaxBytes
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultStall
