@@ -115,12 +115,12 @@ func nixHasCommand() *cobra.Command {
 			}
 			q := nixQuery{cmd: cmd, f: f}
 			for _, path := range args[1:] {
-				if err := q.ask(path); err != nil {
+				if err := q.query(path); err != nil {
 					return err
 				}
 			}
 			if len(args) == 1 {
-				if err := q.askLines(); err != nil {
+				if err := q.queryLines(); err != nil {
 					return err
 				}
 			}
@@ -139,15 +139,15 @@ type nixQuery struct {
 	absent bool
 }
 
-// askLines queries the paths on standard input.
-func (q *nixQuery) askLines() error {
+// queryLines queries the paths on standard input.
+func (q *nixQuery) queryLines() error {
 	lines, any := bufio.NewScanner(standardInput(q.cmd)), false
 	for lines.Scan() {
 		if lines.Text() == "" {
 			continue
 		}
 		any = true
-		if err := q.ask(lines.Text()); err != nil {
+		if err := q.query(lines.Text()); err != nil {
 			return err
 		}
 	}
@@ -157,8 +157,8 @@ func (q *nixQuery) askLines() error {
 	return lines.Err()
 }
 
-// ask queries a path and prints the answer.
-func (q *nixQuery) ask(path string) error {
+// query queries a path and prints the answer.
+func (q *nixQuery) query(path string) error {
 	d, err := nixbloom.DigestOf(path)
 	if err != nil {
 		return fmt.Errorf("%.80q is not a store path; want /nix/store/HASH-NAME, HASH.narinfo or HASH", path)

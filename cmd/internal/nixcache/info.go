@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 )
 
 const (
@@ -58,10 +59,34 @@ func WriteBloom(dir string, p Paths, rate float64) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, BloomName), file); err != nil {
+	path := filepath.Join(dir, BloomName)
+	if err := checkOwn(path); err != nil {
+		return err
+	}
+	if err := writeFile(path, file); err != nil {
 		return err
 	}
 	return announce(filepath.Join(dir, InfoName))
+}
+
+// checkOwn returns an error if there is a file at path that is not a file NixBloom.
+func checkOwn(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, nixbloom.HeaderBytes))
+	if err != nil {
+		return err
+	}
+	if _, err := nixbloom.CheckHeader(head); err != nil && len(head) > 0 {
+		return fmt.Errorf("%s exists and is no file NixBloom; remove it, or choose another directory", path)
+	}
+	return nil
 }
 
 // announce adds the line of the file NixBloom to a description, unless it has it.

@@ -179,4 +179,15 @@ func TestNixBloomFile(t *testing.T) {
 			t.Fatalf("path %d is absent: a false negative", i)
 		}
 	}
+	const other = "a file of another program"
+	if err := os.WriteFile(filepath.Join(out, nixcache.BloomName), []byte(other), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	touch(t, w.cache, 200, 201)
+	if v, err := w.p.Publish(t.Context()); err == nil || !v.New {
+		t.Errorf("%+v, %v, want a version and an error about the file", v, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, nixcache.BloomName)); err != nil || string(b) != other {
+		t.Errorf("%q, %v: the file of another program is replaced", b, err)
+	}
 }

@@ -127,7 +127,7 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// NewTransport returns a transport that waits for a reply for at most the given time. It asks for no compression,
+// NewTransport returns a transport that waits for a reply for at most the given time. It requests no compression,
 // so that bodies pass through unchanged.
 func NewTransport(timeout time.Duration) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()

@@ -36,7 +36,7 @@ type cache struct {
 	down   bool                                              // no connection
 	status int                                               // of all replies, 0 for the usual one
 	lie    func(w http.ResponseWriter, r *http.Request) bool // replies to some requests
-	asked  []string
+	log    []string                                          // paths that were requested
 }
 
 func newCache(from, to int) *cache {
@@ -66,7 +66,7 @@ func (c *cache) hasBloom(tag string) *cache {
 }
 
 func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.asked = append(c.asked, r.URL.Path)
+	c.log = append(c.log, r.URL.Path)
 	if c.lie != nil && c.lie(w, r) {
 		return
 	}
@@ -105,12 +105,12 @@ func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // requests returns the number of requests for files with a suffix since the last call.
 func (c *cache) requests(suffix string) (n int) {
-	for _, path := range c.asked {
+	for _, path := range c.log {
 		if strings.HasSuffix(path, suffix) {
 			n++
 		}
 	}
-	c.asked = nil
+	c.log = nil
 	return n
 }
 
