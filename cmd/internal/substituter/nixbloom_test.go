@@ -52,21 +52,25 @@ func TestNixBloom(t *testing.T) {
 		}
 
 		// A path that was added is found after the next confirmation.
-		a.paths[99] = true
-		a.hasBloom(`"2"`)
+		a.set(func() {
+			a.paths[99] = true
+			a.hasBloom(`"2"`)
+		})
 		time.Sleep(substituter.DefaultMaxAge / 3)
 		synctest.Wait()
 		wantStatus(t, s, 99, ok)
 
 		// A file that is not confirmed any more is not used.
-		a.paths[100] = true
-		a.lie = func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path == "/bloom-filter" {
-				w.WriteHeader(http.StatusInternalServerError)
-				return true
+		a.set(func() {
+			a.paths[100] = true
+			a.lie = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/bloom-filter" {
+					w.WriteHeader(http.StatusInternalServerError)
+					return true
+				}
+				return false
 			}
-			return false
-		}
+		})
 		time.Sleep(substituter.DefaultMaxAge)
 		if got := answer(b, 100); got != substituter.Unknown {
 			t.Errorf("path 100 with a stale file: %v, want Unknown", got)
@@ -124,8 +128,9 @@ func TestNoNixBloom(t *testing.T) {
 		if got := answer(b, 99); got != substituter.Unknown {
 			t.Errorf("%v, want Unknown", got)
 		}
-		a.hasBloom(`"1"`)
+		a.set(func() { a.hasBloom(`"1"`) })
 		time.Sleep(substituter.DefaultMaxAge / 3)
+		synctest.Wait()
 		if got := answer(b, 99); got != substituter.Absent {
 			t.Errorf("%v, want Absent", got)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -30,6 +31,7 @@ func narOf(i int) string { return strings.Repeat(fmt.Sprintf("nar %d ", i), 1000
 
 // cache is a binary cache in memory.
 type cache struct {
+	mu     sync.Mutex // held while it replies, and by set
 	paths  map[int]bool
 	bloom  []byte // the file NixBloom, nil for none
 	tag    string
@@ -65,7 +67,16 @@ func (c *cache) hasBloom(tag string) *cache {
 	return c
 }
 
+// set changes the cache while a server may request it.
+func (c *cache) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+}
+
 func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.log = append(c.log, r.URL.Path)
 	if c.lie != nil && c.lie(w, r) {
 		return
@@ -105,6 +116,8 @@ func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // requests returns the number of requests for files with a suffix since the last call.
 func (c *cache) requests(suffix string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, path := range c.log {
 		if strings.HasSuffix(path, suffix) {
 			n++
