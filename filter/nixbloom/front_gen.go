@@ -154,7 +154,7 @@ func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
 	return front.Append(dst, f.State(), f.isZero())
 }
 
-// MarshalBinary returns the filter's container: it is AppendBinary(nil).
+// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
@@ -162,8 +162,16 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open) }
 
+// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
+// []byte with the container from MarshalBinary.
+func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("nixbloom.Filter") }
+
+// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
+func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("nixbloom.Filter") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
-// makes no copy of the filter. Errors are those of AppendBinary and of w.
+// makes no copy of the filter: additions may not run concurrently, so that a filter that is
+// shared by goroutines is written with f.CloneAtomic().WriteTo(w). Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	return front.WriteTo(w, f.State(), f.isZero())
 }
@@ -178,8 +186,14 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return front.ReadFrom(f,
 func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
-// is not part of the state.
+// is not part of the state. Additions may not run concurrently.
 func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.isZero(), Open) }
+
+// CloneAtomic is Clone, and is safe to call concurrently with AddAtomic, AddAllAtomic and Has. The copy
+// contains all keys whose addition returned before the call. Write it to a file while additions to f go on.
+func (f *Filter) CloneAtomic() *Filter {
+	return front.CloneAtomic(f.State(), f.isZero(), Open)
+}
 
 // Planned returns what f was made for: see [umbel.Planned].
 func (f *Filter) Planned() umbel.Planned { return f.planned }
@@ -191,8 +205,9 @@ func (f *Filter) SetPlanned(p umbel.Planned) {
 	f.planned = p
 }
 
-// Format writes String for every verb: a seed is never printed.
-func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
+// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
+func (f Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 
 // GoString returns String.
 func (f *Filter) GoString() string { return f.String() }
