@@ -78,7 +78,7 @@ func rootCommand() *cobra.Command {
 		parquetCommand(), redisbloomCommand(), squidCommand(), nixCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
-		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
+		cacheCommand(), serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
 	root.SetHelpFunc(printHelp)

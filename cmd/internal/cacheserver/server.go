@@ -1,0 +1,163 @@
+// Package cacheserver runs an HTTP cache: its listeners, its limits for slow clients, a status page and an orderly end.
+package cacheserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/forward"
+	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+)
+
+// Config configures a server.
+type Config struct {
+	Listen       string   // host:port
+	Status       string   // host:port of the status page, or empty
+	Origin       *url.URL // nil for a forward proxy
+	Memory       int64    // bytes of the store in memory, which Disk replaces
+	Disk         string   // directory, or empty
+	DiskSize     int64    // bytes of the store on disk
+	Largest      int64    // bytes of the largest body that is stored; 0 for an eighth of the store
+	Disconnected time.Duration
+	TunnelPorts  []string
+	Name         string // in Cache-Status
+	Log          *slog.Logger
+}
+
+// Server is a running cache.
+type Server struct {
+	Cache   *httpcache.Cache
+	config  Config
+	begun   time.Time
+	main    net.Listener
+	status  net.Listener
+	servers []*http.Server
+	tunnels *forward.Tunnels
+	failed  chan error
+}
+
+// Start starts a server. Shutdown must be called. The error wraps disk.ErrLocked if another process uses the directory.
+func Start(c Config) (_ *Server, err error) {
+	s := &Server{config: c, begun: time.Now(), failed: make(chan error, 2)}
+	defer func() {
+		if err != nil {
+			s.closeListeners()
+		}
+	}()
+	if s.main, err = net.Listen("tcp", c.Listen); err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	if c.Status != "" {
+		if s.status, err = net.Listen("tcp", c.Status); err != nil {
+			return nil, fmt.Errorf("--status: %w", err)
+		}
+	}
+	o := httpcache.Options{
+		Origin: c.Origin, Size: c.Memory, Largest: c.Largest, Disconnected: c.Disconnected, Name: c.Name, Pseudonym: pseudonym(c.Name), Log: c.Log,
+	}
+	if c.Disk != "" {
+		o.Directory, o.Size = c.Disk, c.DiskSize
+	}
+	if c.Origin == nil {
+		dial := forward.NewDial(s.Local())
+		s.tunnels = forward.NewTunnels(dial, c.TunnelPorts)
+		o.Upstream, o.Tunnel = httpcache.NewTransport(dial), s.tunnels
+	}
+	if s.Cache, err = httpcache.New(o); err != nil {
+		return nil, err
+	}
+	s.serve(s.main, s.Cache)
+	if s.status != nil {
+		s.serve(s.status, s.statusPage())
+	}
+	return s, nil
+}
+
+// serve serves a listener until Shutdown.
+func (s *Server) serve(l net.Listener, h http.Handler) {
+	server := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout:      2 * time.Minute, // the cache extends it while a client takes bytes
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(faults{loglimit.Clients(), s.config.Log}, "", 0),
+		DisableGeneralOptionsHandler: true,
+	}
+	s.servers = append(s.servers, server)
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	}()
+}
+
+// pseudonym returns a name for Via that no other cache has: chains of caches with the same name are no loops.
+func pseudonym(name string) string {
+	var b [6]byte
+	rand.Read(b[:])
+	return name + "-" + hex.EncodeToString(b[:])
+}
+
+// faults logs what the HTTP servers report as text.
+type faults struct {
+	limit *loglimit.Limit // clients cause them
+	log   *slog.Logger
+}
+
+func (f faults) Write(message []byte) (int, error) {
+	f.limit.Logger(f.log).Warn("fault of an HTTP connection", "error", strings.TrimPrefix(strings.TrimSpace(string(message)), "http: "))
+	return len(message), nil
+}
+
+// Addr returns the address of the cache.
+func (s *Server) Addr() net.Addr { return s.main.Addr() }
+
+// StatusAddr returns the address of the status page, or nil.
+func (s *Server) StatusAddr() net.Addr {
+	if s.status == nil {
+		return nil
+	}
+	return s.status.Addr()
+}
+
+// Local reports whether only processes of this machine can be clients.
+func (s *Server) Local() bool {
+	a, ok := s.main.Addr().(*net.TCPAddr)
+	return ok && a.IP.IsLoopback()
+}
+
+// Failed receives the error of a listener that has failed.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Shutdown stops accepting, waits for the answers that are being sent until the context is done, and frees everything.
+func (s *Server) Shutdown(ctx context.Context) (err error) {
+	for _, server := range s.servers {
+		if ended := server.Shutdown(ctx); ended != nil {
+			err = errors.Join(err, server.Close())
+		}
+	}
+	if s.tunnels != nil {
+		s.tunnels.Shutdown(ctx)
+	}
+	return errors.Join(err, s.Cache.Close())
+}
+
+func (s *Server) closeListeners() {
+	for _, l := range []net.Listener{s.main, s.status} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package httpcache
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// answer answers a GET or HEAD from a complete stored response. The status is what Cache-Status says, or empty for a
+// hit. The error is errGone, and nothing is written, if the body has been removed.
+func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now time.Time, status string) error {
+	body, err := s.body.open()
+	if err != nil {
+		c.index.drop(s)
+		return err
+	}
+	defer body.close()
+	h := w.Header()
+	maps.Copy(h, s.header)
+	m := s.at(s.policy.age(now), c.name)
+	h["Age"] = m.age
+	h["Cache-Status"] = m.hit
+	if status != "" {
+		h["Cache-Status"] = s.header["Cache-Status"]
+		appendField(h, "Cache-Status", status)
+	}
+	code, part := s.status, span{0, s.body.size()}
+	if code == http.StatusOK && len(r.Header) > 0 {
+		code, part = c.select200(h, r.Header, s, part)
+	}
+	if code != http.StatusOK {
+		w.WriteHeader(code)
+	}
+	if r.Method == http.MethodHead || !hasBody(code) || part.length == 0 {
+		return nil
+	}
+	if err := body.send(w, part); err != nil {
+		panic(http.ErrAbortHandler) // the client has gone, or must notice that the body is incomplete
+	}
+	return nil
+}
+
+// select200 applies the conditions and the range of a request to a response with status 200.
+func (c *Cache) select200(h, request http.Header, s *stored, whole span) (int, span) {
+	if (len(request["If-None-Match"]) > 0 || len(request["If-Modified-Since"]) > 0) && notModified(request, &s.policy) {
+		removeContent(h)
+		return http.StatusNotModified, span{}
+	}
+	values := request["Range"]
+	if len(values) == 0 || len(s.header["Content-Range"]) > 0 || !rangeApplies(request, &s.policy) {
+		return http.StatusOK, whole
+	}
+	part, ok := parseRange(values, whole.length)
+	if !ok {
+		return http.StatusOK, whole
+	}
+	if part.length == 0 {
+		h["Content-Range"] = []string{fmt.Sprintf("bytes */%d", whole.length)}
+		h["Content-Length"] = []string{"0"}
+		return http.StatusRequestedRangeNotSatisfiable, span{}
+	}
+	h["Content-Range"] = []string{fmt.Sprintf("bytes %d-%d/%d", part.first, part.first+part.length-1, whole.length)}
+	h["Content-Length"] = []string{strconv.FormatInt(part.length, 10)}
+	return http.StatusPartialContent, part
+}
+
+// removeContent removes the fields that a 304 does not have (RFC 9110, section 15.4.5).
+func removeContent(h http.Header) {
+	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Range"} {
+		delete(h, name)
+	}
+}
+
+// follow answers with the result of a flight. It returns false, and has written nothing, if the result is not for this
+// client.
+func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads bool) (done bool) {
+	how := c.name + "; " + f.how
+	if !leads {
+		how += "; collapsed"
+	}
+	switch {
+	case f.err != nil:
+		status, text := statusOf(f.err)
+		c.fail(w, status, text)
+		return true
+	case f.alone != nil && leads:
+		defer release(f)
+		c.stats.Misses.Add(1)
+		c.passOn(w, f.alone, how)
+		return true
+	case f.alone != nil || !leads && !f.answer.matches(r.Header):
+		return false
+	case f.spool == nil:
+		if c.answer(w, r, f.answer, time.Now(), how) != nil {
+			return false
+		}
+	default:
+		reader := f.first
+		if !leads {
+			var ok bool
+			if reader, ok = f.spool.reader(); !ok {
+				return false
+			}
+		}
+		defer reader.Close()
+		reader.during(r.Context())
+		c.answerArriving(w, r, f.answer, reader, how)
+	}
+	switch {
+	case f.kind == staleOnError:
+		c.stats.Stale.Add(1)
+	case !leads:
+		c.stats.Collapsed.Add(1)
+	case f.kind == missed:
+		c.stats.Misses.Add(1)
+	}
+	return true
+}
+
+// answerArriving answers with a response whose body is arriving.
+func (c *Cache) answerArriving(w http.ResponseWriter, r *http.Request, s *stored, reader *spoolReader, how string) {
+	h := w.Header()
+	maps.Copy(h, s.header)
+	h["Age"] = s.at(s.policy.age(time.Now()), c.name).age
+	appendField(h, "Cache-Status", how)
+	if s.status == http.StatusOK && isConditional(r.Header) && notModified(r.Header, &s.policy) {
+		removeContent(h)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.WriteHeader(s.status)
+	if err := stream(w, reader, reader.caughtUp); err != nil {
+		panic(http.ErrAbortHandler) // the client must notice that the body is incomplete
+	}
+}
+
+// passOn answers with a response of the origin that is not stored.
+func (c *Cache) passOn(w http.ResponseWriter, res *http.Response, how string) {
+	maps.Copy(w.Header(), res.Header)
+	appendField(w.Header(), "Cache-Status", how)
+	w.WriteHeader(res.StatusCode)
+	if err := stream(w, res.Body, func() bool { return res.ContentLength < 0 }); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}

@@ -1,0 +1,97 @@
+package httpcache
+
+import (
+	"net/http"
+	"strings"
+)
+
+// conditionalFields are the fields of requests with conditions.
+var conditionalFields = []string{"If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"}
+
+// isConditional reports whether a request has a condition.
+func isConditional(h http.Header) bool {
+	for _, name := range conditionalFields {
+		if len(h[name]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// notModified reports whether the answer to a GET or HEAD is 304, because the client has the stored response (RFC 9110,
+// section 13.2.2; RFC 9111, section 4.3.2). Without Last-Modified the date of the response counts.
+func notModified(request http.Header, p *policy) bool {
+	if tags := request["If-None-Match"]; len(tags) > 0 {
+		return matchesTag(tags, p.etag)
+	}
+	since, ok := singleDate(request["If-Modified-Since"])
+	if !ok {
+		return false
+	}
+	changed := p.lastModified
+	if changed.IsZero() {
+		changed = p.date
+	}
+	return !changed.After(since)
+}
+
+// matchesTag reports whether a list of entity tags contains one, by weak comparison (RFC 9110, section 8.8.3.2).
+func matchesTag(values []string, tag string) bool {
+	for _, value := range values {
+		for rest := value; rest != ""; {
+			var member string
+			member, rest = nextTag(rest)
+			if member == "*" || tag != "" && opaque(member) == opaque(tag) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nextTag splits the first entity tag off a list. A comma in quotes belongs to the tag.
+func nextTag(s string) (tag, rest string) {
+	quoted := false
+	for i := range len(s) {
+		switch {
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ',' && !quoted:
+			return strings.Trim(s[:i], " \t"), s[i+1:]
+		}
+	}
+	return strings.Trim(s, " \t"), ""
+}
+
+// opaque returns a tag without the mark of a weak one.
+func opaque(tag string) string { return strings.TrimPrefix(tag, "W/") }
+
+// isStrong reports whether a tag identifies the exact bytes.
+func isStrong(tag string) bool { return tag != "" && !strings.HasPrefix(tag, "W/") }
+
+// rangeApplies reports whether the condition If-Range holds, so that Range counts (RFC 9110, section 13.1.5).
+func rangeApplies(request http.Header, p *policy) bool {
+	values := request["If-Range"]
+	if len(values) == 0 {
+		return true
+	}
+	if t, ok := singleDate(values); ok {
+		// Two changes within a second have the same date, so it is exact only if it is old.
+		return !p.lastModified.IsZero() && t.Equal(p.lastModified) && p.date.Sub(t) >= 1e9
+	}
+	return len(values) == 1 && isStrong(p.etag) && values[0] == p.etag
+}
+
+// setConditions replaces the conditions of a request by those that validate a stored response. Without validators the
+// origin answers with the whole response.
+func setConditions(h http.Header, p *policy) {
+	for _, name := range conditionalFields {
+		delete(h, name)
+	}
+	if p.etag != "" {
+		h.Set("If-None-Match", p.etag)
+	}
+	if !p.lastModified.IsZero() {
+		h.Set("If-Modified-Since", p.lastModified.Format(http.TimeFormat))
+	}
+}

@@ -1,0 +1,19 @@
+// Package httpcache is a shared HTTP cache: RFC 9111 (caching), 9110 (semantics), 9211 (Cache-Status), 9213
+// (CDN-Cache-Control) and 5861 (stale-while-revalidate, stale-if-error).
+//
+// A request takes this way:
+//
+//	target.go     the URL that the origin gets, and the cache key, which is made from that URL only
+//	cache.go      finds a stored response and decides whether it may be used
+//	answer.go     answers from a stored response, with conditions and ranges
+//	flight.go     one request to the origin, on which several clients may wait
+//	fetch.go      what becomes of the answer of the origin: stored, shared, or passed to one client
+//	spool.go      the body of an answer while it arrives
+//	index.go      which responses are stored; memory.go and disk.go keep their bodies
+//	pass.go       requests that are not cached, and what they invalidate
+//
+// The other files have the rules, as functions without side effects: directives.go, date.go, freshness.go,
+// storable.go, vary.go, conditional.go, ranges.go, fields.go.
+//
+// No lock is held while a body is read or written.
+package httpcache

@@ -1,0 +1,202 @@
+package httpcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"os"
+	"time"
+)
+
+// outgoing returns the request of a flight.
+func (c *Cache) outgoing(ctx context.Context, r *http.Request, t target, f *flight) *http.Request {
+	h := r.Header.Clone()
+	removeHopByHop(h)
+	removeUnkeyed(h)
+	if f.old != nil {
+		delete(h, "Range")
+		setConditions(h, &f.old.policy)
+	}
+	appendField(h, "Via", via(r.ProtoMajor, r.ProtoMinor, c.pseudonym))
+	if len(h["User-Agent"]) == 0 {
+		h["User-Agent"] = []string{""} // otherwise the transport adds its own
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(status int, header textproto.MIMEHeader) error {
+		if status != http.StatusContinue {
+			select {
+			case f.interim <- interim{status, http.Header(header).Clone()}:
+			default: // the leader has gone
+			}
+		}
+		return nil
+	}})
+	return (&http.Request{Method: http.MethodGet, URL: t.url, Host: t.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+}
+
+// fly sends the request of a flight and handles the answer.
+func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target) {
+	requested := time.Now()
+	res, err := c.upstream.RoundTrip(out)
+	received := time.Now()
+	if old := f.old; old != nil && failed(res, err) && old.policy.usableOnError(f.asked, received, err != nil, c.disconnected) {
+		detail := "origin-unreachable"
+		if err == nil {
+			detail = fmt.Sprintf("stale-if-error; fwd-status=%d", res.StatusCode)
+			_ = res.Body.Close()
+		} else {
+			c.warn("origin is unreachable; a stale response is used", t, err)
+		}
+		c.decide(f, result{answer: old, how: "fwd=stale; detail=" + detail, kind: staleOnError})
+		c.land(f, func() {})
+		return
+	}
+	if err != nil {
+		c.warn("origin is unreachable", t, err)
+		c.decide(f, result{err: err})
+		c.land(f, func() {})
+		return
+	}
+	removeHopByHop(res.Header)
+	appendField(res.Header, "Via", via(res.ProtoMajor, res.ProtoMinor, c.pseudonym))
+	if f.old != nil && res.StatusCode == http.StatusNotModified {
+		if !otherTag(f.old.policy.etag, res.Header.Get("Etag")) {
+			_ = res.Body.Close()
+			c.refresh(f, res, requested, received)
+			return
+		}
+		// The origin confirms a response that is not stored (RFC 9111, section 4.3.4).
+		_ = res.Body.Close()
+		for _, name := range conditionalFields {
+			delete(out.Header, name)
+		}
+		f.old = nil
+		c.fly(f, out, request, t)
+		return
+	}
+	c.receive(f, res, request, t, requested, received)
+}
+
+// failed reports whether an answer is one for which stale-if-error permits a stale response (RFC 5861, section 4).
+func failed(res *http.Response, err error) bool {
+	if err != nil {
+		return true
+	}
+	switch res.StatusCode {
+	case 500, 502, 503, 504:
+		return true
+	}
+	return false
+}
+
+// otherTag reports whether a 304 has a strong tag that is not the stored one.
+func otherTag(stored, confirmed string) bool {
+	return isStrong(confirmed) && isStrong(stored) && stored != confirmed
+}
+
+// refresh updates the stored response of a flight by a 304, and answers with it.
+func (c *Cache) refresh(f *flight, res *http.Response, requested, received time.Time) {
+	h := merged(f.old.header, res.Header)
+	d := responseDirectives(h, c.origin != nil)
+	p := newPolicy(f.old.status, h, d, requested, received)
+	delete(h, "Age")
+	s := &stored{key: f.old.key, status: f.old.status, header: h, names: f.old.names, variant: f.old.variant, policy: p, body: f.old.body}
+	c.stats.Validated.Add(1)
+	c.decide(f, result{answer: s, how: "fwd=" + f.reason + "; fwd-status=304", kind: validated})
+	c.land(f, func() {
+		if d.noStore || d.private {
+			c.index.drop(s)
+			s.body.remove()
+			return
+		}
+		c.index.put(s, true)
+		if err := c.bodies.update(s); err != nil && !errors.Is(err, os.ErrNotExist) {
+			c.limit.Logger(c.log).Warn("could not update a stored response", "error", err)
+		}
+	})
+}
+
+// receive handles the answer of the origin to a flight, except a 304 that validates.
+func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t target, requested, received time.Time) {
+	d := responseDirectives(res.Header, c.origin != nil)
+	p := newPolicy(res.StatusCode, res.Header, d, requested, received)
+	var keep keeper
+	ok := storable(request, f.asked, res.StatusCode, res.Header, &d, &p) && res.ContentLength <= c.bodies.limit()
+	if ok {
+		var err error
+		if keep, err = c.bodies.keep(res.ContentLength); err != nil {
+			c.limit.Logger(c.log).Warn("could not store a response", "error", err)
+			ok = false
+		}
+	}
+	if !ok {
+		if anonymous := len(request["Authorization"]) == 0; anonymous && res.StatusCode != http.StatusNotModified {
+			c.passing.Set(t.key, struct{}{})
+			if f.old != nil && res.StatusCode < 500 {
+				c.index.drop(f.old) // it is not what the origin answers now
+			}
+		}
+		c.decide(f, result{alone: res, how: forwardStatus(f.reason, res.StatusCode, false)})
+		c.land(f, func() {})
+		return
+	}
+	s := newStored(t.key, request, res.StatusCode, res.Header, p)
+	sp := newSpool(keep, c.bodies.limit())
+	first, _ := sp.reader() // before the body arrives, so that it has a reader
+	c.passing.Invalidate(t.key)
+	c.decide(f, result{answer: s, spool: sp, first: first, how: forwardStatus(f.reason, res.StatusCode, true)})
+	c.store(f, s, sp, keep, res, t)
+}
+
+// forwardStatus returns the parameters of Cache-Status for an answer of the origin.
+func forwardStatus(reason string, status int, isStored bool) string {
+	how := fmt.Sprintf("fwd=%s; fwd-status=%d", reason, status)
+	if isStored {
+		how += "; stored"
+	}
+	return how
+}
+
+// store downloads the body of a flight and stores the response.
+func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Response, t target) {
+	buffer := buffers.Get().(*[smallFile]byte)
+	n, err := io.CopyBuffer(struct{ io.Writer }{sp}, struct{ io.Reader }{res.Body}, buffer[:])
+	buffers.Put(buffer)
+	if err == nil && res.ContentLength >= 0 && n != res.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	_ = res.Body.Close()
+	c.land(f, func() {
+		if err != nil || !sp.isWhole() {
+			c.stats.Incomplete.Add(1)
+			keep.discard()
+			c.passing.Set(t.key, struct{}{})
+			return
+		}
+		b, err := keep.commit(s)
+		if err != nil {
+			keep.discard()
+			c.limit.Logger(c.log).Warn("could not store a response", "error", err)
+			return
+		}
+		c.stats.Stored.Add(1)
+		c.index.put(s.withBody(b), true)
+	})
+	sp.end(err)
+	if err != nil && !errors.Is(err, errUnread) {
+		c.warn("the answer of the origin is incomplete", t, err)
+	}
+}
+
+// statusOf returns the status for clients if the origin has not answered.
+func statusOf(err error) (status int, text string) {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return http.StatusGatewayTimeout, "the origin did not answer in time"
+	}
+	return http.StatusBadGateway, "the origin cannot be reached"
+}

@@ -1,0 +1,89 @@
+package httpcache
+
+import (
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strings"
+)
+
+// hopByHop are the fields that concern one connection (RFC 9110, section 7.6.1), and those of proxies, which are not
+// stored (RFC 9111, section 3.1).
+var hopByHop = []string{
+	"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Transfer-Encoding", "Upgrade", "Trailer",
+	"Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
+}
+
+// removeHopByHop removes the fields that concern one connection, and those that Connection lists. Cache-Control and
+// its relatives stay even if they are listed: a client must not be able to hide no-store from the cache.
+func removeHopByHop(h http.Header) {
+	for _, name := range members(h["Connection"]) {
+		switch name = textproto.CanonicalMIMEHeaderKey(name); name {
+		case "Cache-Control", "Cdn-Cache-Control", "Expires", "Age", "Vary", "Set-Cookie", "Authorization", "Content-Length", "Via":
+		default:
+			delete(h, name)
+		}
+	}
+	for _, name := range hopByHop {
+		delete(h, name)
+	}
+}
+
+// unkeyed are fields with which a client could change the answer of many origins, although they are not part of the
+// cache key. The request whose answer may be stored is sent without them.
+var unkeyed = []string{
+	"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix",
+	"X-Forwarded-Scheme", "X-Forwarded-Server", "X-Forwarded-Path", "X-Forwarded-Ssl", "X-Host", "X-Http-Host-Override",
+	"X-Original-Host", "X-Original-Url", "X-Rewrite-Url", "X-Url-Scheme", "X-Real-Ip", "Front-End-Https",
+	"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
+}
+
+func removeUnkeyed(h http.Header) {
+	for _, name := range unkeyed {
+		delete(h, name)
+	}
+}
+
+// appendField adds a member to a list field. The values of h may be shared with other headers and are not changed.
+func appendField(h http.Header, name, member string) {
+	values := h[name]
+	h[name] = append(values[:len(values):len(values)], member)
+}
+
+// via returns the member that this cache adds to Via (RFC 9110, section 7.6.3).
+func via(major, minor int, pseudonym string) string {
+	if major == 1 && minor == 1 {
+		return "1.1 " + pseudonym // almost always
+	}
+	return string(rune('0'+major)) + "." + string(rune('0'+minor)) + " " + pseudonym
+}
+
+// loops reports whether a request has been here before.
+func loops(h http.Header, pseudonym string) bool {
+	for _, value := range h["Via"] {
+		if strings.Contains(value, pseudonym) && slices.ContainsFunc(members([]string{value}), func(m string) bool {
+			return slices.Contains(strings.Fields(m), pseudonym)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// keptOn304 are the fields of a stored response that a 304 does not change: they describe the stored body.
+var keptOn304 = []string{"Content-Length", "Content-Encoding", "Content-Range", "Set-Cookie", "Age"}
+
+// merged returns the fields of a stored response, updated by those of a 304 (RFC 9111, section 3.2).
+func merged(stored, update http.Header) http.Header {
+	h := stored.Clone()
+	delete(h, "Age") // of the response that was validated
+	for name, values := range update {
+		if !slices.Contains(keptOn304, name) {
+			h[name] = slices.Clone(values)
+		}
+	}
+	if age := update["Age"]; len(age) > 0 {
+		h["Age"] = slices.Clone(age)
+	}
+	return h
+}

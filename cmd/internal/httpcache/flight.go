@@ -1,0 +1,247 @@
+package httpcache
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// flight is one request to the origin. The client that causes it leads it; others that want the same response join it.
+// It goes on if the leader disconnects, as long as another client waits or the response may be stored.
+type flight struct {
+	key     string      // of the flight: the cache key, the variant, and a number if nobody can join
+	shared  bool        // others may join
+	old     *stored     // the stale response that is validated, or nil
+	asked   *directives // by the leader
+	reason  string      // why the store had no answer, for Cache-Status
+	interim chan interim
+	cancel  context.CancelFunc
+
+	// These two are guarded by Cache.mu.
+	waiting int
+	noStore bool // the key has been invalidated since the request was sent
+
+	ready chan struct{} // closed when the result is known
+	result
+}
+
+// result is what a flight has found out when the header of the answer has arrived.
+type result struct {
+	answer *stored        // for all clients whose requests select it
+	spool  *spool         // the body of answer, or nil if it is complete
+	first  *spoolReader   // the leader's
+	alone  *http.Response // for the leader only
+	err    error          // for all
+	how    string         // parameters of Cache-Status
+	kind   outcome
+}
+
+// outcome is how a flight ended, for the counters.
+type outcome int
+
+const (
+	missed outcome = iota
+	validated
+	staleOnError
+)
+
+// interim is an answer with a status below 200, which precedes the final one.
+type interim struct {
+	status int
+	header http.Header
+}
+
+// join returns the flight with a key, or begins one, of which the caller is the leader.
+func (c *Cache) join(f *flight) (joined *flight, leads bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !f.shared {
+		c.unique++
+		f.key += "\n" + strconv.FormatUint(c.unique, 10)
+	}
+	if other := c.flights[f.key]; other != nil {
+		other.waiting++
+		return other, false
+	}
+	f.waiting, f.ready, f.interim = 1, make(chan struct{}), make(chan interim, 8)
+	c.flights[f.key] = f
+	return f, true
+}
+
+// leave ends the waiting of a client. The request is cancelled if it was the last one and no answer has come.
+func (c *Cache) leave(f *flight) {
+	c.mu.Lock()
+	f.waiting--
+	abandoned := f.waiting == 0
+	if abandoned {
+		select {
+		case <-f.ready:
+			abandoned = false
+		default:
+			c.removeFlight(f)
+		}
+	}
+	c.mu.Unlock()
+	if abandoned {
+		f.cancel()
+	}
+}
+
+// removeFlight makes a flight one that nobody can join. The caller has the lock.
+func (c *Cache) removeFlight(f *flight) {
+	if c.flights[f.key] == f {
+		delete(c.flights, f.key)
+	}
+}
+
+// land calls store, unless the key was invalidated since the request was sent, and removes the flight. A client that
+// comes in between finds the flight or the stored response.
+func (c *Cache) land(f *flight, store func()) {
+	c.mu.Lock()
+	allowed := !f.noStore
+	c.mu.Unlock()
+	if allowed {
+		store()
+	}
+	c.mu.Lock()
+	c.removeFlight(f)
+	c.mu.Unlock()
+}
+
+// decide publishes the result of a flight.
+func (c *Cache) decide(f *flight, r result) {
+	c.mu.Lock()
+	f.result = r
+	close(f.ready)
+	c.mu.Unlock()
+}
+
+// launch starts the request of a flight.
+func (c *Cache) launch(f *flight, r *http.Request, t target) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	f.cancel = cancel
+	out := c.outgoing(ctx, r, t, f)
+	c.tasks.Go(func() {
+		c.fly(f, out, r.Header, t)
+		if f.alone == nil { // otherwise the leader reads the body
+			cancel()
+		}
+	})
+}
+
+// validate validates a stale response without a client that waits.
+func (c *Cache) validate(r *http.Request, t target, s *stored) {
+	f, leads := c.join(&flight{key: flightKey(t, s.names, r.Header), old: s, shared: true, asked: &noDirectives, reason: "stale"})
+	if !leads {
+		c.leave(f)
+		return
+	}
+	c.launch(f, r, t)
+	c.tasks.Go(func() { release(f) })
+}
+
+// flightKey is the key of a flight for requests that select the same response, as far as the names of the fields on
+// which responses depend are known.
+func flightKey(t target, names []string, h http.Header) string {
+	return t.key + "\n" + variantOf(names, h)
+}
+
+// forward answers a request that the store cannot answer. The stored response is stale, or nil; the resource may have
+// responses for other requests.
+func (c *Cache) forward(w http.ResponseWriter, r *http.Request, t target, asked *directives, s *stored, known *resource) {
+	reason := "uri-miss"
+	switch {
+	case s != nil && (asked.noCache || s.policy.age(time.Now()) < s.policy.lifetime):
+		reason = "request"
+	case s != nil:
+		reason = "stale"
+	case known != nil:
+		reason = "vary-miss"
+	}
+	if r.Method == http.MethodHead || asked.noStore || s == nil && len(r.Header["Range"]) > 0 {
+		c.pass(w, r, t, reason)
+		return
+	}
+	_, passing := c.passing.GetIfPresent(t.key)
+	shared := !passing && !asked.noCache && len(r.Header["Authorization"]) == 0 && (s != nil || !isConditional(r.Header))
+	names := known.names()
+	for range 3 {
+		f, leads := c.join(&flight{key: flightKey(t, names, r.Header), shared: shared, old: s, asked: asked, reason: reason})
+		if leads {
+			c.launch(f, r, t)
+		}
+		if c.attend(w, r, f, leads) {
+			return
+		}
+		switch { // the answer is for another client, or for requests with other fields
+		case f.answer == nil:
+			shared = false
+		case f.spool == nil:
+			s = nil // its body has been removed
+		}
+		if f.answer != nil {
+			names = f.answer.names
+		}
+	}
+	c.pass(w, r, t, reason)
+}
+
+// attend waits for the result of a flight and answers with it. It returns false if the result is not for the client.
+func (c *Cache) attend(w http.ResponseWriter, r *http.Request, f *flight, leads bool) (done bool) {
+	defer c.leave(f)
+	if !c.wait(w, r, f, leads) {
+		return true
+	}
+	return c.follow(w, r, f, leads)
+}
+
+// wait waits for the result of a flight, and sends interim answers to the leader. It returns false if the client has
+// gone.
+func (c *Cache) wait(w http.ResponseWriter, r *http.Request, f *flight, leads bool) bool {
+	var interims chan interim
+	if leads {
+		interims = f.interim
+	}
+	for {
+		select {
+		case i := <-interims:
+			sendInterim(w, r, i)
+		case <-f.ready:
+			for len(interims) > 0 {
+				sendInterim(w, r, <-interims)
+			}
+			return true
+		case <-r.Context().Done():
+			if leads {
+				c.tasks.Go(func() { release(f) })
+			}
+			return false
+		}
+	}
+}
+
+// release frees what a flight has for its leader, who has gone.
+func release(f *flight) {
+	<-f.ready
+	if f.first != nil {
+		_ = f.first.Close()
+	}
+	if f.alone != nil {
+		_ = f.alone.Body.Close()
+		f.cancel()
+	}
+}
+
+// sendInterim passes on an interim answer.
+func sendInterim(w http.ResponseWriter, r *http.Request, i interim) {
+	if !r.ProtoAtLeast(1, 1) {
+		return
+	}
+	h := w.Header()
+	for name, values := range i.header {
+		h[name] = values
+	}
+	w.WriteHeader(i.status)
+	clear(h)
+}

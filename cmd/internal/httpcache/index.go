@@ -1,0 +1,161 @@
+package httpcache
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// Observer learns which keys a cache holds. Its methods are called in the order of the changes of a key, and must
+// return at once: they run while the entry is locked.
+type Observer interface {
+	// Stored is called when a response for a key is stored or validated, with the time when it becomes stale.
+	Stored(key string, until time.Time)
+	// Removed is called when the cache has no response for the key any more.
+	Removed(key string)
+}
+
+// maxVariants is the largest number of responses for one key that Vary distinguishes.
+const maxVariants = 32
+
+// resource has the stored responses for one key, the newest first. It does not change.
+type resource struct{ variants []*stored }
+
+// index finds stored responses, and evicts those that are used least when they take too much space.
+type index struct {
+	cache    *otter.Cache[string, *resource]
+	observer Observer
+	bodies   bodies
+	stats    *Stats
+}
+
+// newIndex returns an index of at most size bytes. The observer may be nil.
+func newIndex(b bodies, size int64, observer Observer, stats *Stats) (*index, error) {
+	x := &index{observer: observer, bodies: b, stats: stats}
+	cache, err := otter.New(&otter.Options[string, *resource]{
+		MaximumWeight:    uint64(max(1, size/b.unit())),
+		Weigher:          func(_ string, r *resource) uint32 { return x.weigh(r) },
+		OnAtomicDeletion: x.deleted,
+		OnDeletion:       x.clear,
+	})
+	x.cache = cache
+	return x, err
+}
+
+// weigh returns the weight of a resource in units of the store. A body on disk does not weigh its header, which is in
+// memory: it is rounded up to the unit of 4 KiB instead.
+func (x *index) weigh(r *resource) uint32 {
+	weight, unit := int64(0), x.bodies.unit()
+	for _, s := range r.variants {
+		weight += (s.body.size() + s.weight() + unit - 1) / unit
+	}
+	return uint32(min(weight, math.MaxUint32))
+}
+
+// find returns the newest stored response that a request selects, and whether others are stored for the key.
+func (x *index) find(key string, request http.Header) (s *stored, known *resource) {
+	r, ok := x.cache.GetIfPresent(key)
+	if !ok {
+		return nil, nil
+	}
+	for _, s := range r.variants {
+		if s.matches(request) {
+			return s, r
+		}
+	}
+	return nil, r
+}
+
+// names returns the fields that select one of the responses.
+func (r *resource) names() []string {
+	if r == nil {
+		return nil
+	}
+	return r.variants[0].names
+}
+
+// put stores a response. It replaces those that the same requests select. Unless it is newer, the response of an
+// earlier process does not replace one that has been stored meanwhile.
+func (x *index) put(s *stored, newer bool) {
+	var dropped []*stored
+	x.cache.Compute(s.key, func(old *resource, found bool) (*resource, otter.ComputeOp) {
+		dropped = nil // the function may run again
+		variants := []*stored{s}
+		if found {
+			for _, v := range old.variants {
+				same := v.variant == s.variant && slices.Equal(v.names, s.names)
+				switch {
+				case same && !newer:
+					dropped = []*stored{s}
+					return nil, otter.CancelOp
+				case same && sameBody(v, s):
+				case same || len(variants) == maxVariants:
+					dropped = append(dropped, v)
+				default:
+					variants = append(variants, v)
+				}
+			}
+		}
+		if x.observer != nil {
+			x.observer.Stored(s.key, latest(variants))
+		}
+		return &resource{variants}, otter.WriteOp
+	})
+	for _, v := range dropped {
+		v.body.remove()
+	}
+}
+
+// latest returns when the last of the responses becomes stale.
+func latest(variants []*stored) (until time.Time) {
+	for _, v := range variants {
+		if t := v.policy.until(); t.After(until) {
+			until = t
+		}
+	}
+	return until
+}
+
+// sameBody reports whether a response is another one with new fields.
+func sameBody(a, b *stored) bool { return a.body == b.body }
+
+// remove removes all responses for a key, and reports whether there were any.
+func (x *index) remove(key string) bool {
+	_, removed := x.cache.Invalidate(key)
+	return removed
+}
+
+// drop removes one response.
+func (x *index) drop(s *stored) {
+	x.cache.ComputeIfPresent(s.key, func(r *resource) (*resource, otter.ComputeOp) {
+		left := slices.DeleteFunc(slices.Clone(r.variants), func(v *stored) bool { return v.body == s.body })
+		if len(left) == 0 {
+			return nil, otter.InvalidateOp
+		}
+		return &resource{left}, otter.WriteOp
+	})
+	s.body.remove()
+}
+
+// deleted informs the observer. A replaced resource is not deleted.
+func (x *index) deleted(e otter.DeletionEvent[string, *resource]) {
+	if e.Cause != otter.CauseReplacement && x.observer != nil {
+		x.observer.Removed(e.Key)
+	}
+}
+
+// clear removes the bodies of a resource that was deleted. It runs without locks.
+func (x *index) clear(e otter.DeletionEvent[string, *resource]) {
+	if e.Cause == otter.CauseReplacement {
+		return // put has removed the bodies that are not used any more
+	}
+	if e.Cause == otter.CauseOverflow {
+		x.stats.Evicted.Add(1)
+	}
+	for _, s := range e.Value.variants {
+		s.body.remove()
+	}
+}

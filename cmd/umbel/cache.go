@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cacheserver"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+)
+
+const cacheHelp = `Run a shared HTTP cache; see docs/cache.md. With --origin it is in front of a server. Without, it is a
+forward proxy: clients name it as their proxy (http_proxy, https_proxy). It stores http: responses;
+https: goes through a tunnel and is not stored.
+
+It keeps 256 MiB in memory, or with --disk more in a directory. Clients that want the same response at
+the same time wait for one request to the origin. Responses to one user, that is private ones, those that
+set cookies, and those to requests with Authorization, are not stored unless they say that they may be.
+
+Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
+as JSON at /status.json, and for Prometheus at /metrics.
+
+^C and SIGTERM stop it after the answers that are being sent; a second one stops it at once.`
+
+const cacheExample = `  umbel cache                                   # http_proxy=http://127.0.0.1:8080
+  umbel cache --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
+  umbel cache --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB`
+
+// shutdownPatience is the time for answers that are being sent.
+const shutdownPatience = 30 * time.Second
+
+func cacheCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "cache",
+		Short:   "run a shared HTTP cache",
+		Long:    cacheHelp,
+		Example: cacheExample,
+		Args:    noArguments,
+	}
+	flags := cmd.Flags()
+	c := cacheserver.Config{Name: "umbel"}
+	memory, diskSize, largest := quantity.Size(256<<20), quantity.Size(10<<30), quantity.Size(0)
+	flags.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "serve clients at `HOST:PORT`")
+	flags.StringVar(&c.Status, "status", "", "serve counters at `HOST:PORT`")
+	origin := flags.String("origin", "", "the server at `URL`, such as http://127.0.0.1:8000; without it the cache is a forward proxy")
+	flags.Var(&memory, "memory", "`SIZE` of the store in memory")
+	flags.StringVar(&c.Disk, "disk", "", "store in `DIRECTORY` instead of memory")
+	flags.Var(&diskSize, "disk-size", "`SIZE` of the store on disk, with --disk")
+	flags.Var(&largest, "largest", "do not store bodies above this `SIZE` (default an eighth of the store)")
+	flags.DurationVar(&c.Disconnected, "stale", time.Hour, "use stale responses for this time if the origin cannot be reached")
+	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
+	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
+	exclusive(cmd, "memory", "disk")
+	exclusive(cmd, "origin", "tunnel-ports")
+	needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var err error
+		if c.Origin, err = originURL(*origin); err != nil {
+			return usageError(cmd, err)
+		}
+		if !isToken(c.Name) {
+			return usageError(cmd, fmt.Errorf("--name %q: want letters, digits, - and .", c.Name))
+		}
+		if c.Disconnected < 0 {
+			return usageError(cmd, fmt.Errorf("--stale is %v, want at least 0", c.Disconnected))
+		}
+		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
+		if store := max(c.Memory, 1); c.Memory <= 0 || c.DiskSize <= 0 || c.Disk == "" && c.Largest > store || c.Disk != "" && c.Largest > c.DiskSize {
+			return usageError(cmd, errors.New("the store has no bytes, or --largest is above its size"))
+		}
+		for _, port := range *ports {
+			c.TunnelPorts = append(c.TunnelPorts, strconv.FormatUint(uint64(port), 10))
+		}
+		return runCache(cmd, c)
+	}
+	return cmd
+}
+
+// originURL parses --origin.
+func originURL(s string) (*url.URL, error) {
+	if s == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("--origin %q: want a URL without a path, such as http://127.0.0.1:8000", s)
+	}
+	return u, nil
+}
+
+// isToken reports whether a name may be a token of HTTP headers.
+func isToken(s string) bool {
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// runCache serves until a signal.
+func runCache(cmd *cobra.Command, c cacheserver.Config) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	level := slog.LevelInfo
+	if isQuiet(cmd) {
+		level = slog.LevelError
+	}
+	c.Log = node.NewLogger(os.Stderr, "auto", level)
+	// A hit allocates little, but the store is small next to a heap of many gigabytes: collect seldom.
+	debug.SetGCPercent(gcPercent)
+	s, err := cacheserver.Start(c)
+	if errors.Is(err, disk.ErrLocked) {
+		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)
+	}
+	if err != nil {
+		return err
+	}
+	announceCache(cmd, c, s)
+	select {
+	case <-ctx.Done():
+	case err = <-s.Failed():
+	}
+	stop() // a second signal ends the process
+	ending, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownPatience)
+	defer cancel()
+	err = errors.Join(err, s.Shutdown(ending))
+	if !isQuiet(cmd) {
+		r := s.Report()
+		c.Log.Info("shutdown complete", "hits", r.Hits, "validated", r.Validated, "misses", r.Misses, "passed", r.Passed)
+	}
+	return err
+}
+
+// gcPercent makes the heap grow to four times of what is in use before it is collected.
+const gcPercent = 300
+
+// announceCache prints where the cache serves.
+func announceCache(cmd *cobra.Command, c cacheserver.Config, s *cacheserver.Server) {
+	if c.Origin == nil && !s.Local() {
+		warn(cmd, "everyone who reaches %s can use the proxy; allow only your clients in the firewall", s.Addr())
+	}
+	if isQuiet(cmd) {
+		return
+	}
+	what := "forward proxy"
+	if c.Origin != nil {
+		what = "cache of " + c.Origin.String()
+	}
+	store := fmt.Sprintf("%v in memory", quantity.Size(c.Memory))
+	if c.Disk != "" {
+		store = fmt.Sprintf("%v in %s", quantity.Size(c.DiskSize), c.Disk)
+	}
+	c.Log.Info("ready", "what", what, "listen", "http://"+s.Addr().String()+"/", "store", store)
+	if a := s.StatusAddr(); a != nil {
+		c.Log.Info("status", "listen", "http://"+a.String()+"/")
+	}
+}
