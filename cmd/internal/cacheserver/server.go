@@ -87,12 +87,12 @@ func Start(c Config) (_ *Server, err error) {
 // serve serves a listener until Shutdown.
 func (s *Server) serve(l net.Listener, h http.Handler) {
 	server := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		WriteTimeout:      2 * time.Minute, // the cache extends it while a client takes bytes
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(faults{loglimit.Clients(), s.config.Log}, "", 0),
+		Handler:                      h,
+		ReadHeaderTimeout:            10 * time.Second,
+		WriteTimeout:                 2 * time.Minute, // the cache extends it while a client takes bytes
+		IdleTimeout:                  2 * time.Minute,
+		MaxHeaderBytes:               64 << 10,
+		ErrorLog:                     log.New(faults{loglimit.Clients(), s.config.Log}, "", 0),
 		DisableGeneralOptionsHandler: true,
 	}
 	s.servers = append(s.servers, server)

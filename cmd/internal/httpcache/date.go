@@ -16,7 +16,7 @@ func parseDate(s string) (time.Time, bool) {
 	}
 	for _, layout := range dateLayouts {
 		t, err := time.Parse(layout, s)
-		if err != nil || !strings.EqualFold(t.Format(layout), s) {
+		if err != nil || !strings.EqualFold(withoutWeekday(t.Format(layout)), withoutWeekday(s)) {
 			continue
 		}
 		// A year of two digits more than 50 years ahead is in the past century (RFC 9110, section 5.6.7).
@@ -29,6 +29,12 @@ func parseDate(s string) (time.Time, bool) {
 		return t.UTC(), true
 	}
 	return time.Time{}, false
+}
+
+// withoutWeekday returns a date after the name of the weekday, which may be the wrong one.
+func withoutWeekday(s string) string {
+	_, rest, _ := strings.Cut(s, " ")
+	return rest
 }
 
 // singleDate parses a field that must have one value.
