@@ -1,6 +1,7 @@
 package httpcache
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -36,7 +37,8 @@ func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now ti
 	if r.Method == http.MethodHead || !hasBody(code) || part.length == 0 {
 		return nil
 	}
-	if err := body.send(w, part); err != nil {
+	held := hold(r)
+	if err := errors.Join(body.send(w, part), held.release()); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone, or must notice that the body is incomplete
 	}
 	return nil

@@ -150,8 +150,11 @@ func (b *fileBody) remove() {
 	_ = os.Remove(b.path) // if it fails, the next start finds the file
 }
 
-// open opens the file for each use, because a file system has its own cache of open files.
+// open opens the file for each use, because a file system has its own cache of open files. A small file is read at once.
 func (b *fileBody) open() (content, error) {
+	if b.length <= smallFile && b.verified.Load() {
+		return openSmall(b.path, int(b.length))
+	}
 	file, err := os.Open(b.path)
 	if err != nil {
 		return nil, errGone

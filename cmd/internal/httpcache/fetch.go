@@ -62,6 +62,9 @@ func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target)
 		return
 	}
 	removeHopByHop(res.Header)
+	if len(res.Header["Date"]) == 0 {
+		res.Header["Date"] = []string{received.UTC().Format(http.TimeFormat)} // RFC 9110, section 6.6.1
+	}
 	appendField(res.Header, "Via", via(res.ProtoMajor, res.ProtoMinor, c.pseudonym))
 	if f.old != nil && res.StatusCode == http.StatusNotModified {
 		if !otherTag(f.old.policy.etag, res.Header.Get("Etag")) {

@@ -20,17 +20,38 @@ const smallFile = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([smallFile]byte) }}
 
-// sendFile sends a part of a file. Large parts are sent by the kernel, without copies in this process.
-func sendFile(w http.ResponseWriter, file *os.File, s span) error {
-	if s.length <= smallFile {
-		buffer := buffers.Get().(*[smallFile]byte)
-		defer buffers.Put(buffer)
-		n, err := file.ReadAt(buffer[:s.length], s.first)
-		if int64(n) < s.length {
-			return err
-		}
-		return second(w.Write(buffer[:n]))
+// smallContent is the body of a small file.
+type smallContent struct {
+	bytes  []byte
+	buffer *[smallFile]byte
+}
+
+var smallContents = sync.Pool{New: func() any { return new(smallContent) }}
+
+// openSmall reads a file of at least size bytes up to there.
+func openSmall(path string, size int) (content, error) {
+	c := smallContents.Get().(*smallContent)
+	c.buffer = buffers.Get().(*[smallFile]byte)
+	c.bytes = c.buffer[:size]
+	if err := readFile(path, c.bytes); err != nil {
+		c.close()
+		return nil, errGone
 	}
+	return c, nil
+}
+
+func (c *smallContent) send(w http.ResponseWriter, s span) error {
+	return second(w.Write(c.bytes[s.first : s.first+s.length]))
+}
+
+func (c *smallContent) close() {
+	buffers.Put(c.buffer)
+	c.bytes, c.buffer = nil, nil
+	smallContents.Put(c)
+}
+
+// sendFile sends a part of a file. The kernel sends it, without copies in this process.
+func sendFile(w http.ResponseWriter, file *os.File, s span) error {
 	if _, err := file.Seek(s.first, io.SeekStart); err != nil {
 		return err
 	}

@@ -25,9 +25,6 @@ type stored struct {
 func newStored(key string, request http.Header, status int, h http.Header, p policy) *stored {
 	names := varyNames(h["Vary"])
 	delete(h, "Age")
-	if len(h["Date"]) == 0 {
-		h["Date"] = []string{p.date.UTC().Format(http.TimeFormat)} // RFC 9110, section 6.6.1
-	}
 	return &stored{key: key, status: status, header: h, names: names, variant: variantOf(names, request), policy: p}
 }
 
