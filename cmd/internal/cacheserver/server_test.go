@@ -2,10 +2,20 @@ package cacheserver
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // testConfig is a cache on a free port.
@@ -31,4 +41,214 @@ func start(t testing.TB, c Config) *Server {
 		}
 	})
 	return s
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// originOf starts an origin that answers with its path for 100 s.
+func originOf(t *testing.T, handle http.HandlerFunc) *url.URL {
+	t.Helper()
+	s := httptest.NewServer(handle)
+	t.Cleanup(s.Close)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// raw sends bytes to a cache and returns everything that comes back until the connection ends or is silent.
+func raw(t *testing.T, s *Server, bytes string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, bytes); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(bytes, "Connection: close") { // a client that ends its half is taken for one that has gone
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A request in which another one could hide is refused, or its end is the same for the cache and the origin.
+func TestSmuggling(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	u := originOf(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		seen = append(seen, r.Method+" "+r.URL.Path+" "+string(body))
+		mu.Unlock()
+		w.Header().Set("Cache-Control", "max-age=100")
+	})
+	s := start(t, testConfig(u))
+	const hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
+	for name, request := range map[string]string{
+		"two lengths":               "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 33\r\n\r\n" + hidden,
+		"length that is no number":  "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: +0\r\n\r\n" + hidden,
+		"unknown transfer encoding": "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n" + hidden,
+		"two transfer encodings":    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + hidden,
+		"no host":                   "GET /a HTTP/1.1\r\n\r\n",
+		"two hosts":                 "GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+		"space before the colon":    "GET /a HTTP/1.1\r\nHost: a\r\nContent-Length : 33\r\n\r\n" + hidden,
+		"line break in the target":  "GET /a\rb HTTP/1.1\r\nHost: a\r\n\r\n",
+	} {
+		if got := raw(t, s, request); !strings.HasPrefix(got, "HTTP/1.1 400") && !strings.HasPrefix(got, "HTTP/1.1 501") || strings.Count(got, "HTTP/1.1 ") != 1 {
+			t.Errorf("%s: got %q, want one 400", name, got)
+		}
+	}
+	// With both, the chunks count, and the origin gets one of them.
+	raw(t, s, "POST /both HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n")
+	mu.Lock()
+	defer mu.Unlock()
+	if len(seen) != 1 || seen[0] != "POST /both x" {
+		t.Errorf("the origin has received %q", seen)
+	}
+}
+
+// A header above the limit is refused.
+func TestLargeHeader(t *testing.T) {
+	u := originOf(t, func(http.ResponseWriter, *http.Request) { t.Error("the origin has received the request") })
+	s := start(t, testConfig(u))
+	if got := raw(t, s, "GET /a HTTP/1.1\r\nHost: a\r\nX: "+strings.Repeat("x", 100<<10)+"\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 431") {
+		t.Errorf("got %.100q, want 431", got)
+	}
+}
+
+// Hits of all sizes arrive as they were, also many on one connection.
+func TestBodies(t *testing.T) {
+	u := originOf(t, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+		w.Header().Set("Cache-Control", "max-age=100")
+		for i := range n {
+			_, _ = w.Write([]byte{byte(i % 251)})
+		}
+	})
+	for _, onDisk := range []bool{false, true} {
+		c := testConfig(u)
+		if onDisk {
+			c.Disk = t.TempDir()
+		}
+		s := start(t, c)
+		client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+		defer client.CloseIdleConnections()
+		for _, size := range []int{0, 1, 2000, 3900, 4096, 5000, 64 << 10, 64<<10 + 1, 3 << 20} {
+			for range 3 {
+				r, err := client.Get("http://" + s.Addr().String() + "/" + strconv.Itoa(size))
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := io.ReadAll(r.Body)
+				_ = r.Body.Close()
+				if len(b) != size || err != nil {
+					t.Fatalf("%d bytes, %v, want %d", len(b), err, size)
+				}
+				for i := range b {
+					if b[i] != byte(i%251) {
+						t.Fatalf("byte %d of %d is %d", i, size, b[i])
+					}
+				}
+			}
+		}
+		if r := s.Report(); r.Hits < 9 || r.Misses != 9 {
+			t.Errorf("%d hits and %d misses", r.Hits, r.Misses)
+		}
+	}
+}
+
+// The status page has the counters as text, as JSON, and for Prometheus.
+func TestStatus(t *testing.T) {
+	c := testConfig(originOf(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Cache-Control", "max-age=100") }))
+	c.Status = "127.0.0.1:0"
+	s := start(t, c)
+	page := func(a net.Addr, path string) string {
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		r, err := client.Get("http://" + a.String() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for range 4 {
+		page(s.Addr(), "/a")
+	}
+	for path, want := range map[string]string{
+		"/": `hits +3\n`, "/status.json": `"hits":3,`, "/metrics": `umbel_cache_requests_total\{result="hit"\} 3`,
+	} {
+		if got := page(s.StatusAddr(), path); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: %s\nwant %s", path, got, want)
+		}
+	}
+}
+
+// Shutdown lets an answer end that is being sent.
+func TestShutdown(t *testing.T) {
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	u := originOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-goOn
+		_, _ = w.Write([]byte("complete"))
+	})
+	s, err := Start(testConfig(u))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := make(chan string, 1)
+	go func() { answer <- raw(t, s, "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }()
+	<-arrived
+	ended := make(chan error, 1)
+	go func() { ended <- s.Shutdown(t.Context()) }()
+	close(goOn)
+	if got := <-answer; !strings.Contains(got, "complete") {
+		t.Errorf("got %q", got)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A forward proxy fetches URLs.
+func TestForward(t *testing.T) {
+	u := originOf(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=100")
+		_, _ = io.WriteString(w, r.Host)
+	})
+	s := start(t, testConfig(nil))
+	proxy, err := url.Parse("http://" + s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }, DisableKeepAlives: true}}
+	for _, want := range []string{"fwd=uri-miss", "hit"} {
+		r, err := client.Get(u.String() + "/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if string(b) != u.Host || err != nil || !strings.Contains(r.Header.Get("Cache-Status"), want) {
+			t.Errorf("got %q, %v, %v", b, err, r.Header)
+		}
+	}
+	if got := raw(t, s, "GET /a HTTP/1.1\r\nHost: "+s.Addr().String()+"\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 400") {
+		t.Errorf("a request for the proxy itself: %q", got)
+	}
 }

@@ -174,24 +174,38 @@ func (c *Cache) forward(w http.ResponseWriter, r *http.Request, t target, asked 
 		if c.attend(w, r, f, leads) {
 			return
 		}
-		switch { // the answer is for another client, or for requests with other fields
+		// The answer is for another client, or for requests with other fields, or it has been stored meanwhile.
+		switch {
 		case f.answer == nil:
 			shared = false
+			continue
 		case f.spool == nil:
 			s = nil // its body has been removed
 		}
-		if f.answer != nil {
-			names = f.answer.names
+		names = f.answer.names
+		if c.answerStored(w, r, t, asked) {
+			return
 		}
 	}
 	c.pass(w, r, t, reason)
+}
+
+// answerStored answers with a fresh stored response, if there is one now.
+func (c *Cache) answerStored(w http.ResponseWriter, r *http.Request, t target, asked *directives) bool {
+	s, _ := c.index.find(t.key, r.Header)
+	now := time.Now()
+	if s == nil || s.policy.usable(asked, now) != useFresh || c.answer(w, r, s, now, "") != nil {
+		return false
+	}
+	c.stats.Hits.Add(1)
+	return true
 }
 
 // attend waits for the result of a flight and answers with it. It returns false if the result is not for the client.
 func (c *Cache) attend(w http.ResponseWriter, r *http.Request, f *flight, leads bool) (done bool) {
 	defer c.leave(f)
 	if !c.wait(w, r, f, leads) {
-		return true
+		panic(http.ErrAbortHandler) // without an answer net/http would send an empty one
 	}
 	return c.follow(w, r, f, leads)
 }

@@ -89,7 +89,9 @@ func (x *index) put(s *stored, newer bool) {
 				same := v.variant == s.variant && slices.Equal(v.names, s.names)
 				switch {
 				case same && !newer:
-					dropped = []*stored{s}
+					if !sameBody(v, s) {
+						dropped = []*stored{s}
+					}
 					return nil, otter.CancelOp
 				case same && sameBody(v, s):
 				case same || len(variants) == maxVariants:
@@ -119,8 +121,15 @@ func latest(variants []*stored) (until time.Time) {
 	return until
 }
 
-// sameBody reports whether a response is another one with new fields.
-func sameBody(a, b *stored) bool { return a.body == b.body }
+// sameBody reports whether two responses have the same body: one is the other after a validation, or a file was found
+// while it was stored.
+func sameBody(a, b *stored) bool {
+	if a, ok := a.body.(*fileBody); ok {
+		b, ok := b.body.(*fileBody)
+		return ok && a.path == b.path
+	}
+	return a.body == b.body
+}
 
 // remove removes all responses for a key, and reports whether there were any.
 func (x *index) remove(key string) bool {

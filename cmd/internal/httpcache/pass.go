@@ -41,8 +41,8 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			if errors.Is(err, context.Canceled) {
-				return
+			if errors.Is(err, context.Canceled) { // the client has gone
+				panic(http.ErrAbortHandler)
 			}
 			c.warn("origin is unreachable", t, err)
 			status, text := statusOf(err)

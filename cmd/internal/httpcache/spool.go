@@ -126,7 +126,7 @@ type spoolReader struct {
 	spool *spool
 	ctx   context.Context // of the client
 	stop  func() bool
-	at    int64
+	at    int64 // offset of the next byte; other readers see it with the lock of the spool
 }
 
 // during makes Read return when a context is done.
@@ -154,7 +154,9 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 	case r.at < kept:
 		s.mu.Unlock()
 		n, err := s.keep.ReadAt(p[:min(int64(len(p)), kept-r.at)], r.at)
+		s.mu.Lock()
 		r.at += int64(n)
+		s.mu.Unlock()
 		if n > 0 {
 			err = nil
 		}
