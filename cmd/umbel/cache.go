@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +31,8 @@ set cookies, and those to requests with Authorization, are not stored unless the
 Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
 as JSON at /status.json, and for Prometheus at /metrics.
 
-^C and SIGTERM stop it after the answers that are being sent; a second one stops it at once.`
+^C and SIGTERM stop it after the answers that are being sent, and it prints its counters; a second one stops it at
+once.`
 
 const cacheExample = `  umbel cache                                   # http_proxy=http://127.0.0.1:8080
   umbel cache --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
@@ -119,8 +119,6 @@ func runCache(cmd *cobra.Command, c cacheserver.Config) error {
 		level = slog.LevelError
 	}
 	c.Log = node.NewLogger(os.Stderr, "auto", level)
-	// A hit allocates little, but the store is small next to a heap of many gigabytes: collect seldom.
-	debug.SetGCPercent(gcPercent)
 	s, err := cacheserver.Start(c)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)
@@ -136,16 +134,13 @@ func runCache(cmd *cobra.Command, c cacheserver.Config) error {
 	stop() // a second signal ends the process
 	ending, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownPatience)
 	defer cancel()
-	err = errors.Join(err, s.Shutdown(ending))
-	if !isQuiet(cmd) {
-		r := s.Report()
-		c.Log.Info("shutdown complete", "hits", r.Hits, "validated", r.Validated, "misses", r.Misses, "passed", r.Passed)
+	r := s.Report()
+	if err = errors.Join(err, s.Shutdown(ending)); err != nil || isQuiet(cmd) {
+		return err
 	}
-	return err
+	c.Log.Info("shutdown complete")
+	return answer(cmd, r, r.Write)
 }
-
-// gcPercent makes the heap grow to four times of what is in use before it is collected.
-const gcPercent = 300
 
 // announceCache prints where the cache serves.
 func announceCache(cmd *cobra.Command, c cacheserver.Config, s *cacheserver.Server) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // pass sends a request to the origin and its answer to the client. The answer is not stored.
@@ -19,6 +20,10 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 		return
 	}
 	c.stats.Passed.Add(1)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = patientBody{r.Body, w}
+	}
+	w = patientWriter{w}
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
 	proxy := httputil.ReverseProxy{
 		Transport:     c.upstream,
@@ -92,4 +97,30 @@ func (c *Cache) invalidate(t target, h http.Header) {
 			c.stats.Invalidated.Add(1)
 		}
 	}
+}
+
+// patientBody gives a client sendPatience for the next bytes of its request.
+type patientBody struct {
+	io.ReadCloser
+	w http.ResponseWriter
+}
+
+func (b patientBody) Read(p []byte) (int, error) {
+	control := http.NewResponseController(b.w)
+	_ = control.SetReadDeadline(time.Now().Add(sendPatience))
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		_ = control.SetReadDeadline(time.Time{}) // otherwise a long answer would end with it
+	}
+	return n, err
+}
+
+// patientWriter gives a client sendPatience for the next bytes of the answer.
+type patientWriter struct{ http.ResponseWriter }
+
+func (w patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w patientWriter) Write(p []byte) (int, error) {
+	extend(w.ResponseWriter)
+	return w.ResponseWriter.Write(p)
 }
