@@ -113,6 +113,8 @@ func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads 
 	switch {
 	case f.kind == staleOnError:
 		c.stats.Stale.Add(1)
+	case f.kind == hit:
+		c.stats.Hits.Add(1)
 	case !leads:
 		c.stats.Collapsed.Add(1)
 	case f.kind == missed:

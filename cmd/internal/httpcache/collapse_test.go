@@ -311,3 +311,23 @@ func (w *interimWriter) WriteHeader(status int) {
 	}
 	w.ResponseRecorder.WriteHeader(status)
 }
+
+// A client that looks into the store before a response is stored, and joins afterwards, does not send a request of its
+// own.
+func TestLanded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := answering("body", "Cache-Control: max-age=100")
+		c := newTestCache(t, o)
+		r := httptest.NewRequest(http.MethodGet, "/a", nil)
+		target, err := c.target(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		get(c, "/a")
+		w := httptest.NewRecorder()
+		c.forward(w, r, target, &noDirectives, nil, nil) // what the client does after it has found nothing
+		if w.Body.String() != "body" || !isHit(w.Result()) || o.count() != 1 {
+			t.Errorf("%d requests, want 1; %v", o.count(), w.Header())
+		}
+	})
+}

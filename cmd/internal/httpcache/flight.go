@@ -42,6 +42,7 @@ type outcome int
 
 const (
 	missed outcome = iota
+	hit
 	validated
 	staleOnError
 )
@@ -168,7 +169,7 @@ func (c *Cache) forward(w http.ResponseWriter, r *http.Request, t target, asked 
 	names := known.names()
 	for range 3 {
 		f, leads := c.join(&flight{key: flightKey(t, names, r.Header), shared: shared, old: s, asked: asked, reason: reason})
-		if leads {
+		if leads && !c.landed(f, r, t) {
 			c.launch(f, r, t)
 		}
 		if c.attend(w, r, f, leads) {
@@ -188,6 +189,20 @@ func (c *Cache) forward(w http.ResponseWriter, r *http.Request, t target, asked 
 		}
 	}
 	c.pass(w, r, t, reason)
+}
+
+// landed ends a flight that has just begun if the one before it has stored a response since the client looked.
+func (c *Cache) landed(f *flight, r *http.Request, t target) bool {
+	if !f.shared {
+		return false
+	}
+	s, _ := c.index.find(t.key, r.Header)
+	if s == nil || s == f.old || s.policy.usable(f.asked, time.Now()) != useFresh {
+		return false
+	}
+	c.decide(f, result{answer: s, how: "hit", kind: hit})
+	c.land(f, func() {})
+	return true
 }
 
 // answerStored answers with a fresh stored response, if there is one now.

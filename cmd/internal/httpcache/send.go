@@ -87,9 +87,7 @@ func stream(w http.ResponseWriter, r io.Reader, caughtUp func() bool) error {
 				return err
 			}
 			if caughtUp() {
-				if err := control.Flush(); err != nil {
-					return err
-				}
+				_ = control.Flush() // the next write reports what is wrong
 			}
 		}
 		if err == io.EOF {
