@@ -71,7 +71,7 @@ func cacheCommand() *cobra.Command {
 			return usageError(cmd, err)
 		}
 		if !isToken(c.Name) {
-			return usageError(cmd, fmt.Errorf("--name %q: want letters, digits, - and .", c.Name))
+			return usageError(cmd, fmt.Errorf("--name %q: want letters, digits, dots and hyphens", c.Name))
 		}
 		if c.Disconnected < 0 {
 			return usageError(cmd, fmt.Errorf("--stale is %v, want at least 0", c.Disconnected))

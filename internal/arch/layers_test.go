@@ -71,6 +71,7 @@ var kindAgnostic = []string{
 var owners = map[string][]string{
 	"github.com/gofrs/flock": {"cmd/internal/disk", "cmd/internal/atomicfile", "share/dir"},
 	"gocloud.dev":            {"share/blob"},
+	"github.com/maypok86":    {"cmd/internal/httpcache"},
 	"github.com/nats-io":     {"share/nats"},
 }
 
