@@ -97,7 +97,7 @@ func (s *Server) serve(l net.Listener, h http.Handler) {
 	}
 	s.servers = append(s.servers, server)
 	go func() {
-		if err := server.Serve(httpcache.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
 		}
 	}()

@@ -1,7 +1,6 @@
 package httpcache
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -37,8 +36,7 @@ func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now ti
 	if r.Method == http.MethodHead || !hasBody(code) || part.length == 0 {
 		return nil
 	}
-	held := hold(r)
-	if err := errors.Join(body.send(w, part), held.release()); err != nil {
+	if err := body.send(w, part); err != nil {
 		panic(http.ErrAbortHandler) // the client has gone, or must notice that the body is incomplete
 	}
 	return nil
