@@ -214,4 +214,3 @@ func (p *process) stop() {
 	<-p.ended
 	p.cmd = nil
 }
-
