@@ -6,12 +6,12 @@ PACKAGES = $(addsuffix ...,$(MODULES))
 TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
 # Packages with concurrent additions and queries.
-RACE = . ./cells ./internal/merkle ./probe ./wire/... ./filter/... ./share/... ./share/nats \
+RACE = . ./cells ./internal/merkle ./probe ./wire/... ./filter/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
 PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/multicast/dataplane
 # The command and its libraries are built for other systems too.
-PORTABLE = . ./share ./share/nats ./inpacket/multicast ./cmd
+PORTABLE = . ./share ./share/nats ./siblings ./inpacket/multicast ./cmd
 
 # Directories of the packages whose tests contain a function with a prefix.
 dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|'

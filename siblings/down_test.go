@@ -1,0 +1,176 @@
+package siblings_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel/siblings"
+)
+
+func contextWithTimeout(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(t.Context(), d)
+}
+
+// A sibling that is dead or does not answer delays a miss by at most 50 ms, also the first one, and is asked again later.
+func TestDown(t *testing.T) {
+	const origin = 20 * time.Millisecond
+	for name, down := range map[string]func(w *world){
+		"hangs": func(w *world) { w.set("cache-n0", -1) },
+		"dead":  func(w *world) { w.mu.Lock(); delete(w.hosts, "cache-n0"); w.mu.Unlock() },
+		"slow":  func(w *world) { w.set("cache-n0", time.Second) },
+		"fails": func(w *world) {
+			w.mu.Lock()
+			w.hosts["cache-n0"] = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) })
+			w.mu.Unlock()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.set("origin", origin)
+				n := nodes(t, w, names(2), nil)
+				for i := range 300 {
+					n[0].get(t, fmt.Sprintf("/%d", i))
+				}
+				settle()
+				before := w.hosts["cache-n0"]
+				down(w)
+				var took []time.Duration
+				for i := range 200 {
+					start := time.Now()
+					n[1].get(t, fmt.Sprintf("/%d", i))
+					took = append(took, time.Since(start))
+				}
+				slices.Sort(took)
+				if worst := took[len(took)-1]; worst > origin+50*time.Millisecond {
+					t.Errorf("a miss took %v", worst)
+				}
+				if median := took[len(took)/2]; median != origin {
+					t.Errorf("half of the misses took more than %v, want %v", median, origin)
+				}
+				if s := n[1].Status(); !strings.HasPrefix(s.Peers[0].Problem, "suspended: ") || s.Peers[0].Failed > 4 {
+					t.Errorf("problem %q after %d failures", s.Peers[0].Problem, s.Peers[0].Failed)
+				}
+				w.mu.Lock()
+				w.hosts["cache-n0"] = before
+				w.mu.Unlock()
+				w.set("cache-n0", 0)
+				time.Sleep(30 * time.Second)
+				n[1].get(t, "/250")
+				if s := n[1].Status(); s.Hits != 1 || s.Peers[0].Problem != "" {
+					t.Errorf("it is not asked again: %+v", s.Peers[0])
+				}
+			})
+		})
+	}
+}
+
+// A node that ended is not asked when its head has expired.
+func TestEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		n := nodes(t, w, names(2), nil)
+		n[0].get(t, "/x")
+		settle()
+		w.set("sidecar-n0", -1)
+		time.Sleep(25 * time.Second)
+		r := httptest.NewRequest(http.MethodGet, "http://origin/x", nil)
+		if got := n[1].Holds(r); len(got) != 0 {
+			t.Errorf("holders %+v, want none", got)
+		}
+		if p := n[1].Status().Peers[0].Problem; p != "its publication is out of date" {
+			t.Errorf("problem %q", p)
+		}
+		w.set("sidecar-n0", 0)
+		time.Sleep(time.Minute)
+		if got := n[1].Holds(r); len(got) != 1 {
+			t.Errorf("holders %+v, want n0", got)
+		}
+	})
+}
+
+// Only a request with the token reads a publication.
+func TestForbidden(t *testing.T) {
+	w := newWorld()
+	n := nodes(t, w, names(1), nil)
+	for _, path := range []string{"/head", "/objects/x", "/peer", "/absent"} {
+		for _, value := range []string{"", "Bearer ", "Bearer " + token + "x"} {
+			r := httptest.NewRequest(http.MethodGet, siblings.Path+path, nil)
+			if value != "" {
+				r.Header.Set("Authorization", value)
+			}
+			rec := httptest.NewRecorder()
+			n[0].Publication().ServeHTTP(rec, r)
+			if rec.Code != http.StatusForbidden {
+				t.Errorf("%s with %q: status %d, want 403", path, value, rec.Code)
+			}
+		}
+	}
+}
+
+// The nearest zone is asked first, then the sibling that answers sooner.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		n := nodes(t, w, names(4), func(_ string, o *siblings.Options) {
+			for i := range o.Peers {
+				if o.Peers[i].Name == "n0" {
+					o.Peers[i].Zone = 1
+				}
+			}
+		})
+		w.set("cache-n1", 20*time.Millisecond)
+		w.set("cache-n2", 2*time.Millisecond)
+		for i := range 3 {
+			for j := range 20 {
+				n[i].get(t, fmt.Sprintf("/only-%d/%d", i, j))
+			}
+		}
+		r := httptest.NewRequest(http.MethodGet, "http://origin/all", nil)
+		for _, x := range n[:3] {
+			x.Added(x.Key(r), time.Now().Add(time.Hour))
+		}
+		settle()
+		for i := range 3 {
+			for j := range 20 {
+				n[3].get(t, fmt.Sprintf("/only-%d/%d", i, j))
+			}
+		}
+		var got []string
+		for _, p := range n[3].Holds(r) {
+			got = append(got, p.Name)
+		}
+		if want := []string{"n2", "n1", "n0"}; !slices.Equal(got, want) {
+			t.Errorf("order %v, want %v", got, want)
+		}
+	})
+}
+
+// A cache that was emptied is noticed by a probe.
+func TestProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		n := nodes(t, w, names(1), func(_ string, o *siblings.Options) { o.ProbePeriod = 5 * time.Second })
+		for i := range 100 {
+			n[0].get(t, fmt.Sprintf("/%d", i))
+		}
+		time.Sleep(6 * time.Second)
+		if got := n[0].Held().Len(); got != 100 {
+			t.Fatalf("%d keys after a probe, want 100", got)
+		}
+		for i := range 100 {
+			n[0].cache.evict(fmt.Sprintf("/%d", i))
+		}
+		time.Sleep(6 * time.Second)
+		if got := n[0].Held().Len(); got != 0 {
+			t.Errorf("%d keys after the cache was emptied, want 0", got)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package siblings
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// Path is the path below which a sidecar has what is for siblings: its publication and its description.
+const Path = "/.well-known/umbel-siblings"
+
+// Handler returns the sidecar: the upstream of a cache, of any program. It answers what the cache could not, from siblings or
+// the origin, as Transport does. The error is that of an origin that is not a scheme and a host.
+func (m *Mesh) Handler(origin *url.URL) (http.Handler, error) {
+	if err := checkAddress(origin); err != nil {
+		return nil, err
+	}
+	transport := newTransport()
+	return &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host = origin.Scheme, origin.Host
+			if m.o.Host != "" {
+				p.Out.Host = m.o.Host
+			}
+			// The sidecar adds no address of its own: the cache states who its client is.
+			for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+				if values := p.In.Header[name]; values != nil {
+					p.Out.Header[name] = values
+				}
+			}
+		},
+		Transport:    m.Transport(transport),
+		BufferPool:   &buffers{},
+		ErrorHandler: m.unreachable,
+	}, nil
+}
+
+// unreachable answers if the origin can't be reached.
+func (m *Mesh) unreachable(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		m.counters.errors.Add(1)
+		m.o.Log.Warn("the origin can't be reached", "reason", err.Error())
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusBadGateway)
+}
+
+// buffers are for copying bodies.
+type buffers struct{ pool sync.Pool }
+
+// Get returns a buffer.
+func (b *buffers) Get() []byte {
+	if x, ok := b.pool.Get().(*[]byte); ok {
+		return *x
+	}
+	return make([]byte, 32<<10)
+}
+
+// Put takes a buffer back.
+func (b *buffers) Put(x []byte) { b.pool.Put(&x) }
+
+// Publication returns the handler of the paths below Path, for siblings:
+//
+//	GET Path/head, Path/objects/NAME   the publication (package share/web)
+//	GET Path/peer                      the signed address of the cache
+//	POST Path/absent                   the URLs of responses that a sibling did not find, one per line
+//
+// Requests without the token get status 403.
+func (m *Mesh) Publication() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", http.StripPrefix(Path, m.publication))
+	mux.HandleFunc("GET "+Path+"/peer", m.servePeer)
+	mux.HandleFunc("POST "+Path+"/absent", m.serveAbsent)
+	want := sha256.Sum256([]byte("Bearer " + m.o.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if subtle.ConstantTimeCompare(got[:], want[:]) == 0 {
+			m.counters.forbidden.Add(1)
+			w.Header().Set("Cache-Control", "no-store")
+			http.Error(w, "this is for siblings: the request has no valid token", http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Cache-Control", "private") // also if a cache is in front
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// servePeer answers with the description of this node.
+func (m *Mesh) servePeer(w http.ResponseWriter, _ *http.Request) {
+	if m.o.Cache == nil {
+		http.Error(w, "the address of the cache is not set", http.StatusNotFound)
+		return
+	}
+	b, err := describe(&m.o)
+	if err != nil {
+		http.Error(w, "the description can't be signed", http.StatusInternalServerError)
+		return
+	}
+	w.Write(b)
+}
+
+// Sidecar returns the handler of one listener for both: Publication below Path, and Handler for everything else.
+func (m *Mesh) Sidecar(origin *url.URL) (http.Handler, error) {
+	h, err := m.Handler(origin)
+	if err != nil {
+		return nil, errors.New("the origin: " + strings.TrimPrefix(err.Error(), "siblings: "))
+	}
+	publication := m.Publication()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, Path+"/") {
+			publication.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}), nil
+}

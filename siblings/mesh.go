@@ -1,0 +1,175 @@
+package siblings
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/web"
+)
+
+// Mesh is a node among siblings: it publishes what its cache holds, and follows what the caches of its peers hold. Its
+// methods are safe for concurrent use.
+type Mesh struct {
+	o         Options
+	name      string
+	pseudonym string // the name, for the header Via
+	held      *Held
+	varies    varies
+	samples   samples
+	counters  counters
+
+	peers        map[string]*peer
+	order        []*peer // as they were given
+	publications share.Peers
+
+	store       share.Memory
+	publication *web.Handler
+	summary     summary
+	publisher   *share.Publisher
+	published   publishState
+	reports     chan absence
+}
+
+// New returns a mesh. It contacts no peers until Run is called.
+func New(ctx context.Context, o Options) (*Mesh, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(), peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
+	m.pseudonym = pseudonym(m.name)
+	m.summary = summary{held: m.held, rate: o.Rate}
+	var err error
+	m.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
+		Store: &m.store, Key: o.Key, Valid: validity(o.Period), PublishSeed: true, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range o.Peers {
+		x, err := newPeer(ctx, &m.o, p)
+		if err != nil {
+			return nil, err
+		}
+		m.peers[p.Name], m.order = x, append(m.order, x)
+		m.publications.Set(share.Peer{Name: p.Name, Subscriber: x.subscriber, Zone: p.Zone})
+	}
+	if err := m.publish(ctx); err != nil {
+		return nil, err
+	}
+	m.publication = web.NewHandler(&m.store, web.HandlerOptions{})
+	return m, nil
+}
+
+// validity is the time for which a head is valid: a node that ended is not asked for longer.
+func validity(period time.Duration) time.Duration {
+	return max(10*time.Second, (5*period + time.Second - 1).Truncate(time.Second))
+}
+
+// pseudonym returns a name with the characters that the header Via permits.
+func pseudonym(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c > ' ' && c < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) {
+			return c
+		}
+		return '-'
+	}, name)
+}
+
+// Run publishes what the cache holds, and follows the peers, until ctx ends. It returns the error of ctx, or one of publishing
+// that repeating does not help: two publishers have the same key.
+func (m *Mesh) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer stop()
+	defer m.publication.Close()
+	for _, x := range m.order {
+		group.Go(func() { x.run(ctx, &m.o) })
+	}
+	group.Go(func() { m.sendReports(ctx) })
+	if m.o.ProbePeriod > 0 {
+		group.Go(func() { m.probes(ctx) })
+	}
+	warned := ""
+	for {
+		wait(ctx, m.o.Period)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		text := ""
+		if err := m.publish(ctx); err != nil && ctx.Err() == nil {
+			if errors.Is(err, share.ErrFork) {
+				return err
+			}
+			text = err.Error()
+		}
+		if text != "" && text != warned {
+			m.o.Log.Warn("the publication is late", "reason", text)
+		}
+		warned = text
+	}
+}
+
+// publish publishes what has changed, and renews the head after a third of its validity.
+func (m *Mesh) publish(ctx context.Context) error {
+	m.held.Expire(time.Now().Add(m.o.Period))
+	changed, err := m.summary.update()
+	if err != nil {
+		return err
+	}
+	head := m.publisher.Head()
+	switch {
+	case changed || head == nil || m.published.failed:
+		head, err = m.summary.publish(ctx, m.publisher)
+	case time.Since(head.Time) > validity(m.o.Period)/3:
+		head, err = m.publisher.Renew(ctx)
+	}
+	m.published.failed = err != nil
+	m.published.set(head, m.summary.size, m.summary.cells.Len)
+	return err
+}
+
+// Added notes that the cache of this node has stored a response that is fresh until a time. The mesh calls it for what
+// passes through its Transport or Handler; a cache that knows better calls it too.
+func (m *Mesh) Added(k Key, until time.Time) {
+	if time.Until(until) > 2*m.o.Period {
+		m.held.Added(k, until)
+	}
+}
+
+// Removed notes that the cache of this node no longer holds a response, and reports whether it was published.
+func (m *Mesh) Removed(k Key) bool { return m.held.Removed(k) }
+
+// Held returns the set of what the cache of this node holds.
+func (m *Mesh) Held() *Held { return m.held }
+
+// Key returns the key of a request, as requests through the mesh have it.
+func (m *Mesh) Key(r *http.Request) Key { return KeyOf(r.URL, m.hostOf(r)) }
+
+// hostOf returns the host that keys and requests to siblings have.
+func (m *Mesh) hostOf(r *http.Request) string {
+	switch {
+	case m.o.Host != "":
+		return m.o.Host
+	case r.Host != "":
+		return r.Host
+	}
+	return r.URL.Host
+}
+
+// Holds returns the peers whose caches may hold the response to r, those that should be asked first at the beginning: by zone,
+// then by the expected time. Peers without a valid publication and suspended ones are not among them.
+func (m *Mesh) Holds(r *http.Request) []Peer {
+	k := m.Key(r)
+	var list []Peer
+	for _, x := range m.holding(nil, k, k.Variant(m.varies.of(m.held.hash(k)), r.Header)) {
+		list = append(list, x.describe())
+	}
+	return list
+}

@@ -1,0 +1,140 @@
+package siblings
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/web"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// peer is a sibling: its publication, the address of its cache, and what is known of its speed.
+type peer struct {
+	PeerOptions
+	subscriber *share.Subscriber
+	cache      atomic.Pointer[url.URL] // nil until its description was read
+	suspension suspension
+	roundTrip  average // of answers, in seconds
+	hitShare   average // of the requests that were answered
+	counters   peerCounters
+}
+
+// newPeer returns a sibling that nothing is known of yet.
+func newPeer(ctx context.Context, o *Options, p PeerOptions) (*peer, error) {
+	client, err := web.NewClient(p.URL.JoinPath(Path).String(), web.ClientOptions{HTTP: authorized(o), Poll: o.Period})
+	if err != nil {
+		return nil, err
+	}
+	x := &peer{PeerOptions: p}
+	x.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{
+		Source: client, Verifier: p.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
+		Limits: wire.Limits{Bytes: o.MaxPeerBytes}, Log: o.Log.With("peer", p.Name),
+	})
+	return x, err
+}
+
+// run follows the publication and the description of the peer until ctx ends.
+func (x *peer) run(ctx context.Context, o *Options) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		x.subscriber.Run(ctx, max(o.Period, time.Second))
+	}()
+	client := authorized(o)
+	for delay := time.Second; ctx.Err() == nil; {
+		// Once per minute, since the cache may move.
+		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+		u, err := fetchDescription(limited, client, x.PeerOptions)
+		cancel()
+		if err == nil {
+			x.cache.Store(u)
+			x.counters.description.Store(new(""))
+			delay = time.Minute
+		} else if ctx.Err() == nil {
+			if text := err.Error(); x.counters.description.Swap(&text) == nil {
+				o.Log.Warn("the description of a sibling can't be read", "peer", x.Name, "reason", text)
+			}
+			delay = min(2*delay, 30*time.Second)
+		}
+		wait(ctx, delay)
+	}
+	<-done
+	x.subscriber.Close()
+}
+
+// authorized returns the client for what needs the token.
+func authorized(o *Options) *http.Client {
+	return &http.Client{Transport: bearer{o.HTTP, "Bearer " + o.Token}, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // the token is for the peer only
+	}}
+}
+
+// bearer adds a token to requests.
+type bearer struct {
+	next  http.RoundTripper
+	value string
+}
+
+// RoundTrip makes the request with the token.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", b.value)
+	return b.next.RoundTrip(r)
+}
+
+// cost is the expected time until the peer has answered a request: what it takes on average, divided by the share of hits.
+func (x *peer) cost() float64 { return x.roundTrip.value(0.001) / x.hitShare.value(1) }
+
+// byCost orders peers: first those that should be asked first.
+func byCost(a, b *peer) int {
+	return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.Name, b.Name))
+}
+
+// Peer is a sibling that may hold a key.
+type Peer struct {
+	Name string
+	Zone int
+	// RoundTrip is the average time of its answers, 0 before the first.
+	RoundTrip time.Duration
+	// HitShare is the share of requests that it answered, between 0 and 1; 1 before the first.
+	HitShare float64
+}
+
+// holding appends the peers that may hold a key or its variant, and may be asked, in the order of their costs.
+func (m *Mesh) holding(dst []*peer, k, variant Key) []*peer {
+	now := time.Now()
+	var buffer [16]*share.Peer
+	text := []byte(k)
+	for _, p := range m.publications.Who(buffer[:0], text) {
+		x := m.peers[p.Name]
+		if variant != k {
+			if has, err := x.subscriber.HasString(string(variant)); !has || err != nil {
+				continue
+			}
+		}
+		if x.cache.Load() != nil && x.suspension.ready(now) {
+			dst = append(dst, x)
+		}
+	}
+	if len(dst) > 1 {
+		slices.SortFunc(dst, byCost)
+	}
+	return dst
+}
+
+// wait returns after a time, or when ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

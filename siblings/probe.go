@@ -1,0 +1,119 @@
+package siblings
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// sample is a response that the cache should hold, with what is needed to request it.
+type sample struct {
+	key       Key
+	uri, host string
+}
+
+// maxSamples is the number of responses of which the URL is kept.
+const maxSamples = 256
+
+// samples is a random sample of the responses that were stored. It is safe for concurrent use.
+type samples struct {
+	mu   sync.Mutex
+	list []sample
+}
+
+// add adds a response, in the place of a random one if there are enough. Responses with variants are not sampled.
+func (s *samples) add(x sample, plain bool) {
+	if !plain {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) < maxSamples {
+		s.list = append(s.list, x)
+		return
+	}
+	s.list[rand.IntN(len(s.list))] = x
+}
+
+// draw returns up to n samples that are still thought to be held.
+func (s *samples) draw(n int, held *Held) (drawn []sample) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range rand.Perm(len(s.list)) {
+		if len(drawn) < n && held.Has(s.list[i].key) {
+			drawn = append(drawn, s.list[i])
+		}
+	}
+	return drawn
+}
+
+// ProbeResult is the result of a probe.
+type ProbeResult struct {
+	Asked, Lost int
+	// Cleared is true if so many were lost that nothing is thought to be held any more.
+	Cleared bool
+}
+
+// probeSize is the number of responses that a probe requests.
+const probeSize = 16
+
+// Probe requests up to 16 responses that the own cache should hold, as a sibling does. Those that it does not hold are
+// removed. If they are more than half, the cache was emptied, for example by a restart, and everything is
+// removed. The error is that of a cache that can't be reached.
+func (m *Mesh) Probe(ctx context.Context) (ProbeResult, error) {
+	var result ProbeResult
+	drawn := m.samples.draw(probeSize, m.held)
+	for _, x := range drawn {
+		held, err := m.probe(ctx, x)
+		if err != nil {
+			return result, err
+		}
+		result.Asked++
+		if !held {
+			result.Lost++
+			m.held.Removed(x.key)
+		}
+	}
+	if result.Asked >= probeSize/4 && 2*result.Lost > result.Asked {
+		result.Cleared = true
+		m.held.Clear()
+	}
+	return result, nil
+}
+
+// probe reports whether the own cache holds a response.
+func (m *Mesh) probe(ctx context.Context, x sample) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.o.Cache.Scheme+"://"+m.o.Cache.Host+x.uri, nil)
+	if err != nil {
+		return false, err
+	}
+	r.Host = x.host
+	r.Header.Set("Cache-Control", "only-if-cached")
+	r.Header.Set(HopHeader, m.name)
+	res, err := m.o.HTTP.RoundTrip(r)
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close()
+	return res.StatusCode == http.StatusOK, nil
+}
+
+// probes probes the own cache once per period until ctx ends.
+func (m *Mesh) probes(ctx context.Context) {
+	for {
+		wait(ctx, m.o.ProbePeriod)
+		if ctx.Err() != nil {
+			return
+		}
+		switch result, err := m.Probe(ctx); {
+		case err != nil && ctx.Err() == nil:
+			m.o.Log.Warn("the own cache can't be probed", "reason", err.Error())
+		case result.Cleared:
+			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", "asked", result.Asked, "lost", result.Lost)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package siblings
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/share"
+)
+
+// counters count what a mesh did.
+type counters struct {
+	requests, hits, origin, hops, evicted, errors, forbidden atomic.Uint64
+}
+
+// peerCounters count what one peer answered.
+type peerCounters struct {
+	hits, absent, refused, failed atomic.Uint64
+	description                   atomic.Pointer[string] // why it can't be read, "" if it can; nil before the first attempt
+}
+
+// publishState is what was published last.
+type publishState struct {
+	failed bool // only publish uses it
+
+	mu    sync.Mutex
+	head  *share.Head
+	keys  int
+	cells uint64
+}
+
+func (p *publishState) set(head *share.Head, keys int, cells uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if head != nil {
+		p.head = head
+	}
+	p.keys, p.cells = keys, cells
+}
+
+// count counts an answer of the peer.
+func (x *peer) count(how outcome) {
+	switch how {
+	case hit:
+		x.counters.hits.Add(1)
+		x.hitShare.add(1)
+	case absent:
+		x.counters.absent.Add(1)
+		x.hitShare.add(0)
+	case refused:
+		x.counters.refused.Add(1)
+		x.hitShare.add(0)
+	}
+}
+
+// describe returns what Holds returns of a peer.
+func (x *peer) describe() Peer {
+	return Peer{
+		Name: x.Name, Zone: x.Zone, HitShare: x.hitShare.value(1),
+		RoundTrip: time.Duration(x.roundTrip.value(0) * float64(time.Second)),
+	}
+}
+
+// Status is what a mesh did, for a page and for programs.
+type Status struct {
+	Name string `json:"name"`
+	// Requests are all that reached the node; Hits those that siblings answered, and Origin those that went to the origin.
+	Requests uint64 `json:"requests"`
+	Hits     uint64 `json:"hits"`
+	Origin   uint64 `json:"origin"`
+	// Hops are requests of siblings that the own cache could not answer: each got a 504.
+	Hops uint64 `json:"hops"`
+	// Evicted counts responses that were thought to be held and were not.
+	Evicted uint64 `json:"evicted"`
+	// Errors counts requests for which the origin could not be reached.
+	Errors uint64 `json:"errors"`
+	// Forbidden counts requests for the publication without the token.
+	Forbidden uint64 `json:"forbidden"`
+
+	// Held is the number of published keys, and Cells the size of their filter in bits.
+	Held    int       `json:"held"`
+	Cells   uint64    `json:"cells"`
+	Version uint64    `json:"version"`
+	Signed  time.Time `json:"signed"` // of the last head
+
+	Peers []PeerStatus `json:"peers"`
+}
+
+// PeerStatus is what is known of a sibling.
+type PeerStatus struct {
+	Name  string `json:"name"`
+	URL   string `json:"url"`
+	Cache string `json:"cache,omitempty"` // the address of its cache
+	Zone  int    `json:"zone"`
+	// Problem is why the peer is not asked now; it is empty if it is.
+	Problem string `json:"problem,omitempty"`
+	// Retry is when a suspended peer is tried again.
+	Retry *time.Time `json:"retry,omitempty"`
+
+	Version          uint64  `json:"version"`
+	Hits             uint64  `json:"hits"`
+	Absent           uint64  `json:"absent"`  // answers that its cache does not hold the response: false positives and evictions
+	Refused          uint64  `json:"refused"` // responses that were stale, private or another variant
+	Failed           uint64  `json:"failed"`
+	RoundTripSeconds float64 `json:"roundTripSeconds"`
+	Received         uint64  `json:"receivedBytes"` // of its publication
+}
+
+// Status returns what the mesh did until now.
+func (m *Mesh) Status() Status {
+	c := &m.counters
+	s := Status{
+		Name: m.name, Requests: c.requests.Load(), Hits: c.hits.Load(), Origin: c.origin.Load(), Hops: c.hops.Load(),
+		Evicted: c.evicted.Load(), Errors: c.errors.Load(), Forbidden: c.forbidden.Load(), Peers: []PeerStatus{},
+	}
+	m.published.mu.Lock()
+	s.Held, s.Cells = m.published.keys, m.published.cells
+	if h := m.published.head; h != nil {
+		s.Version, s.Signed = h.Version, h.Time
+	}
+	m.published.mu.Unlock()
+	for _, x := range m.order {
+		s.Peers = append(s.Peers, x.status())
+	}
+	return s
+}
+
+func (x *peer) status() PeerStatus {
+	c := &x.counters
+	s := PeerStatus{
+		Name: x.Name, URL: x.URL.String(), Zone: x.Zone,
+		Hits: c.hits.Load(), Absent: c.absent.Load(), Refused: c.refused.Load(), Failed: c.failed.Load(),
+		RoundTripSeconds: x.roundTrip.value(0), Received: x.subscriber.Counters().Received,
+	}
+	if u := x.cache.Load(); u != nil {
+		s.Cache = u.String()
+	}
+	view := x.subscriber.View()
+	if view != nil {
+		s.Version = view.Head().Version
+	}
+	reason, retry := x.suspension.state()
+	switch {
+	case reason != "":
+		s.Problem, s.Retry = "suspended: "+reason, &retry
+	case x.cache.Load() == nil:
+		s.Problem = "its description was not read yet"
+		if text := c.description.Load(); text != nil && *text != "" {
+			s.Problem = "its description can't be read: " + *text
+		}
+	case view == nil:
+		s.Problem = "its publication was not read yet"
+		if err := x.subscriber.Counters().Err; err != nil {
+			s.Problem = "its publication can't be read: " + err.Error()
+		}
+	case !view.Exact():
+		s.Problem = "its publication is out of date"
+	}
+	return s
+}

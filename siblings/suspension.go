@@ -1,0 +1,77 @@
+package siblings
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	leastBackoff = time.Second
+	mostBackoff  = time.Minute
+)
+
+// suspension keeps a sibling from being asked after it failed. The time doubles with each failure in a row; when it
+// has passed, one request at a time tries again.
+type suspension struct {
+	mu      sync.Mutex
+	until   time.Time
+	backoff time.Duration // 0: it is not suspended
+	reason  string
+	trying  bool
+}
+
+// ready reports whether the sibling might be asked now.
+func (s *suspension) ready(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.backoff == 0 || !s.trying && !now.Before(s.until)
+}
+
+// admits reports whether the sibling may be asked now. If so, ended must be called with the outcome.
+func (s *suspension) admits(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.backoff == 0 {
+		return true
+	}
+	if s.trying || now.Before(s.until) {
+		return false
+	}
+	s.trying = true
+	return true
+}
+
+// ended notes how a request ended: with an empty reason if the sibling works. It reports whether that changed
+// whether it is suspended.
+func (s *suspension) ended(now time.Time, reason string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.backoff > 0
+	if reason == "" {
+		if !was {
+			return false
+		}
+		s.backoff, s.reason, s.trying = 0, "", false
+		return true
+	}
+	if was && !s.trying {
+		return false // a request that began before the suspension
+	}
+	s.backoff = min(max(2*s.backoff, leastBackoff), mostBackoff)
+	s.until, s.reason, s.trying = now.Add(s.backoff), reason, false
+	return !was
+}
+
+// abandoned notes that a request ended since its client went away, which says nothing of the sibling.
+func (s *suspension) abandoned() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trying = false
+}
+
+// state returns why and until when the sibling is suspended; the reason is empty if it is not.
+func (s *suspension) state() (reason string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason, s.until
+}
