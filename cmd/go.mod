@@ -14,6 +14,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/umbel-filters/umbel v0.0.0
+	github.com/umbel-filters/umbel/siblings v0.0.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
@@ -78,3 +79,5 @@ replace github.com/umbel-filters/umbel => ../
 replace github.com/umbel-filters/umbel/inpacket/multicast => ../inpacket/multicast
 
 replace github.com/umbel-filters/umbel/share => ../share
+
+replace github.com/umbel-filters/umbel/siblings => ../siblings

@@ -25,7 +25,7 @@ var verbGroups = []struct {
 	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
 	{"Other formats", []string{"parquet", "redisbloom", "squid", "nix"}},
 	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
-	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
+	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "siblings", "demo"}},
 	{"Multicast in packet headers", []string{"multicast"}},
 	{"About umbel", []string{"help", "version", "man", "completion"}},
 }

@@ -79,6 +79,8 @@ func rootCommand() *cobra.Command {
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
 		cacheCommand(), serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
+		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), siblingsCommand(), demoCommand(),
+		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
 	root.SetHelpFunc(printHelp)

@@ -100,3 +100,11 @@ func (h *warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 // WithGroup implements slog.Handler. Package share has no groups.
 func (h *warningHandler) WithGroup(string) slog.Handler { return h }
+
+// quietLevel is the least level of what a verb that logs prints.
+func quietLevel(cmd *cobra.Command) slog.Level {
+	if isQuiet(cmd) {
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}

@@ -24,7 +24,7 @@ var classes = []error{
 var packages = []string{
 	"umbel", "cells", "wire", "delta", "plan", "entropy", "eliasfano", "model",
 	"inpacket", "adaptive", "lipsin", "multicast", "tree", "topology", "sim", "scheme", "bier", "draw", "dataplane",
-	"share", "share/dir", "share/web", "share/blob", "share/nats",
+	"share", "share/dir", "share/web", "share/blob", "share/nats", "siblings",
 	"backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "oplog", "parquetfile",
 }
 

@@ -1,0 +1,120 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel/siblings"
+)
+
+// drain is the time that requests have to end after ctx.
+const drain = 5 * time.Second
+
+// Run runs a sidecar until ctx ends, and then returns nil after requests have been answered. It calls ready when it listens. The
+// error is that of a listener, of a log that can't be read, or of the publication.
+func Run(ctx context.Context, c Config, ready func(Addresses)) error {
+	l, err := c.listen()
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	m, err := siblings.New(ctx, c.Mesh)
+	if err != nil {
+		return err
+	}
+	fetched := new(fetches)
+	handler, err := c.handler(m, fetched)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var group sync.WaitGroup
+	task := func(run func(context.Context) error) {
+		group.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				stop(err)
+			}
+		})
+	}
+	serve := func(l net.Listener, h http.Handler) {
+		if l != nil {
+			task(func(ctx context.Context) error { return serveUntil(ctx, l, h, c.Mesh.Log) })
+		}
+	}
+	serve(l.cache, handler)
+	serve(l.publish, m.Publication())
+	serve(l.status, statusPage(m))
+	c.follow(task, m, fetched)
+	task(m.Run)
+	ready(l.addresses())
+	<-ctx.Done()
+	group.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// handler returns what the cache connects to.
+func (c *Config) handler(m *siblings.Mesh, fetched *fetches) (http.Handler, error) {
+	build := m.Sidecar
+	if c.Publish != "" {
+		build = m.Handler
+	}
+	h, err := build(c.Origin)
+	if err != nil || c.VarnishLog == "" {
+		return h, err
+	}
+	return fetched.note(h, c.Origin.Scheme, c.Mesh.Host), nil
+}
+
+// serveUntil serves until ctx ends.
+func serveUntil(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil {
+		server.Close()
+	}
+	<-failed
+	return nil
+}
+
+// Addresses are where a sidecar listens. Publish and Status are empty if it does not.
+type Addresses struct{ Cache, Publish, Status string }
+
+func (l listeners) addresses() Addresses {
+	text := func(l net.Listener) string {
+		if l == nil {
+			return ""
+		}
+		return l.Addr().String()
+	}
+	return Addresses{text(l.cache), text(l.publish), text(l.status)}
+}
+
+// Attributes returns the addresses for a log.
+func (a Addresses) Attributes() []any {
+	list := []any{"listen", a.Cache}
+	if a.Publish != "" {
+		list = append(list, "publish", a.Publish)
+	}
+	if a.Status != "" {
+		list = append(list, "status", "http://"+strings.TrimSuffix(a.Status, "/")+"/")
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/siblings"
+)
+
+// statusPage serves what the sidecar did: as text, and as JSON at /status.json or if the client accepts it.
+func statusPage(m *siblings.Mesh) http.Handler {
+	mux := http.NewServeMux()
+	asJSON := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(m.Status())
+	}
+	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) { asJSON(w) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Accept"), "application/json") {
+			asJSON(w)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		writeStatus(w, m.Status(), time.Now())
+	})
+	return mux
+}
+
+func writeStatus(w http.ResponseWriter, s siblings.Status, now time.Time) {
+	count := func(n uint64) string { return quantity.Count(n).String() }
+	t := table.New("", "")
+	t.Row("name", s.Name)
+	t.Row("held", fmt.Sprintf("%s responses, version %s of the publication, signed %v ago", count(uint64(s.Held)), count(s.Version), now.Sub(s.Signed).Round(time.Second)))
+	t.Row("requests", fmt.Sprintf("%s: %s from siblings, %s from the origin, %s of siblings", count(s.Requests), count(s.Hits), count(s.Origin), count(s.Hops)))
+	t.Row("evicted", count(s.Evicted)+" responses that were thought to be held")
+	if s.Errors > 0 {
+		t.Row("errors", count(s.Errors)+" requests for which the origin could not be reached")
+	}
+	if s.Forbidden > 0 {
+		t.Row("forbidden", count(s.Forbidden)+" requests without the token")
+	}
+	t.WriteTo(w)
+	fmt.Fprintln(w)
+	peers := table.New("Peer", " Zone", " Hits", " Absent", " Refused", " Failed", " Round trip", "Problem")
+	for _, p := range s.Peers {
+		problem := p.Problem
+		if p.Retry != nil {
+			problem += fmt.Sprintf("; next attempt in %v", max(p.Retry.Sub(now), 0).Round(time.Second))
+		}
+		trip := time.Duration(p.RoundTripSeconds * float64(time.Second)).Round(10 * time.Microsecond)
+		peers.Row(p.Name, fmt.Sprint(p.Zone), count(p.Hits), count(p.Absent), count(p.Refused), count(p.Failed), trip.String(), problem)
+	}
+	peers.WriteTo(w)
+}
