@@ -134,7 +134,9 @@ func judge(r *http.Request, res *http.Response, now time.Time) (stamp, outcome) 
 	if !ok || !named || variantOf(vary, r.Header) != s.variant || !encodedFor(r.Header, res.Header) {
 		return stamp{}, refused
 	}
-	if s = (stamp{now, s.ageAt(now, res.Header), life, s.variant}); s.age >= s.life {
+	s = stamp{now, s.ageAt(now, res.Header), life, s.variant}
+	// Squid adds a max-age of days to all requests that it forwards.
+	if limit := parseControl(r.Header).maxAge; s.age >= s.life || limit >= 0 && s.age > limit {
 		return stamp{}, refused
 	}
 	return s, hit

@@ -11,7 +11,7 @@ import (
 // control are the directives of a Cache-Control header that matter here. Of repeated ones the lesser lifetime
 // counts.
 type control struct {
-	noStore, noCache, private, onlyIfCached bool
+	noStore, noCache, private, onlyIfCached, minFresh bool
 
 	maxAge, sMaxAge time.Duration // -1 if absent
 }
@@ -36,6 +36,8 @@ func parseControl(h http.Header) control {
 				c.private = true
 			case "only-if-cached":
 				c.onlyIfCached = true
+			case "min-fresh":
+				c.minFresh = true
 			case "max-age":
 				c.maxAge = lesser(c.maxAge, seconds(argument))
 			case "s-maxage":

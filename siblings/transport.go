@@ -73,7 +73,7 @@ func (m *Mesh) bypass(r *http.Request) string {
 		return "bypass"
 	}
 	if h["Cache-Control"] != nil {
-		if c := parseControl(h); c.noCache || c.noStore || c.maxAge >= 0 {
+		if c := parseControl(h); c.noCache || c.noStore || c.minFresh || c.maxAge == 0 {
 			return "request"
 		}
 	} else if strings.Contains(strings.ToLower(h.Get("Pragma")), "no-cache") {
