@@ -31,9 +31,9 @@ contains it, and how far away it is. Siblings of zone 0 are asked first.
 x-accel-expires; caches that ignore Age, such as HAProxy, need max-age. If caches change the Host header,
 --host has the one of the site.
 
-The log of a cache says what it removed: --squid-store-log is a file of cache_store_log, and --varnish-log
-a file or, with -, a pipe with the output of varnishlog -g raw -i ExpKill. Without them, the next request for
-a response shows that it was removed.
+The log of a cache has what it removed: --squid-store-log is a file of cache_store_log, and --varnish-log a file
+or, with -, a pipe with the output of varnishlog -u -g raw -i ExpKill (varnishd needs -p vsl_mask=+ExpKill).
+Without them, the next request for a response shows that it was removed.
 
 Log messages are on standard error. SIGTERM and ^C stop the sidecar after requests have been answered.`
 
@@ -42,7 +42,7 @@ const siblingsExample = `  openssl rand -hex 16 > token
   umbel siblings --origin http://10.0.0.9 --listen 127.0.0.1:8790 --publish-listen 10.0.0.1:8791 \
     --cache http://10.0.0.1 --key north.key --token-file token --freshness x-accel-expires \
     --peer south=http://10.0.0.2:8791,south.pub
-  varnishlog -g raw -i ExpKill | umbel siblings --varnish-log - --origin http://10.0.0.9 --key north.key --token-file token`
+  varnishlog -u -g raw -i ExpKill | umbel siblings --varnish-log - --origin http://10.0.0.9 --key north.key --token-file token`
 
 // siblingsFlags are the flags of umbel siblings.
 type siblingsFlags struct {
@@ -82,7 +82,7 @@ func siblingsCommand() *cobra.Command {
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE` of the publication (default 1%)")
 	flags.DurationVar(&o.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
-	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -g raw -i ExpKill, or -")
+	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
 	flags.StringVar(&f.logFormat, "log-format", "auto", "`FORMAT` of the log: text, json or auto")
 	flags.Lookup("fpr").DefValue = ""
 	required(cmd, "token-file", "give the secret of all siblings with --token-file")

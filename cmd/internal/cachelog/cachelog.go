@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Squid returns the URL that Squid has removed by a line of its store log (cache_store_log), and false for other lines. Its fields
-// are separated by spaces:
+// Squid returns the URL of a response that Squid has removed from its disk, by a line of its store log (cache_store_log), and
+// false for other lines. Its fields are separated by spaces:
 //
 //	time action dir file hash status date lastmod expires type length/size method URL
 //
-// The action of a removal is RELEASE. Squid logs it as well for responses that it has never kept, whose status is not 200 or
-// which were private; removing what is absent does no harm.
+// The action of a removal is RELEASE. Responses that were never kept have it as well, with -1 as the directory, and the log
+// does not contain those that were kept in memory only.
 func Squid(line string) (url string, ok bool) {
 	f := strings.Fields(line)
-	if len(f) != 13 || f[1] != "RELEASE" || f[5] != "200" || f[11] != "GET" || !strings.Contains(f[12], "://") {
+	if len(f) != 13 || f[1] != "RELEASE" || f[2] == "-1" || f[11] != "GET" || !strings.Contains(f[12], "://") {
 		return "", false
 	}
 	return f[12], true
@@ -24,10 +24,10 @@ func Squid(line string) (url string, ok bool) {
 
 // Varnish returns the number of the request with which Varnish fetched a response that it has removed, by a line of
 //
-//	varnishlog -g raw -i ExpKill
+//	varnishlog -u -g raw -i ExpKill
 //
 // and false for other lines. Its records of removals are "LRU xid=N", "LRU x=N", "EXP_Removed x=N …" and "EXP_Expired x=N …".
-// Varnish sends the number to its backend as the header X-Varnish.
+// Varnish sends the number to its backend as the header X-Varnish. It logs them with the parameter vsl_mask=+ExpKill only.
 func Varnish(line string) (number uint64, ok bool) {
 	_, record, found := strings.Cut(line, " ExpKill ")
 	if !found {

@@ -15,7 +15,7 @@ func TestSquid(t *testing.T) {
 		"1732665600.123 RELEASE 00 0000001A 5C4B9B2E0A1F3D7C6E8A9B0C1D2E3F40  200 1732665500 1732665000 1732669100 text/plain 10/10 GET http://www.example.org/a?b=c": "http://www.example.org/a?b=c",
 		"1732665600.123 SWAPOUT 00 0000001A 5C4B9B2E0A1F3D7C6E8A9B0C1D2E3F40  200 1732665500 1732665000 1732669100 text/plain 10/10 GET http://www.example.org/a":     "",
 		"1732665600.123 RELEASE -1 FFFFFFFF 5C4B9B2E0A1F3D7C6E8A9B0C1D2E3F40  504 1732665500        -1        -1 text/plain 10/10 GET http://www.example.org/a":       "",
-		"1732665600.123 RELEASE -1 FFFFFFFF 5C4B9B2E0A1F3D7C6E8A9B0C1D2E3F40  200 1732665500 0 -1 text/plain 10/10 POST http://www.example.org/a":                     "",
+		"1732665600.123 RELEASE 00 0000001A 5C4B9B2E0A1F3D7C6E8A9B0C1D2E3F40  200 1732665500 0 -1 text/plain 10/10 POST http://www.example.org/a":                     "",
 		"": "", "RELEASE": "",
 	} {
 		if got, ok := Squid(line); got != want || ok != (want != "") {

@@ -25,7 +25,7 @@ type Config struct {
 	Status string
 	// SquidStoreLog is the file of Squid's cache_store_log; empty means none.
 	SquidStoreLog string
-	// VarnishLog is a file with the output of varnishlog -g raw -i ExpKill, - for standard input; empty means none.
+	// VarnishLog is a file with the output of varnishlog -u -g raw -i ExpKill, - for standard input; empty means none.
 	VarnishLog string
 }
 

@@ -19,6 +19,9 @@ const drain = 5 * time.Second
 // Run runs a sidecar until ctx ends, and then returns nil after requests have been answered. It calls ready when it listens. The
 // error is that of a listener, of a log that can't be read, or of the publication.
 func Run(ctx context.Context, c Config, ready func(Addresses)) error {
+	if c.Mesh.Log == nil {
+		c.Mesh.Log = slog.New(slog.DiscardHandler)
+	}
 	l, err := c.listen()
 	if err != nil {
 		return err
