@@ -54,7 +54,7 @@ func (m *Mesh) ask(x *peer, r *http.Request, patience time.Duration) (*http.Resp
 	case res.StatusCode != http.StatusOK && res.StatusCode != http.StatusGatewayTimeout && res.StatusCode != http.StatusNotFound:
 		reason = "its cache answers with status " + res.Status
 	}
-	x.asked(m, reason)
+	x.suspension.ended(time.Now(), reason)
 	if reason != "" {
 		x.counters.failed.Add(1)
 		discard(res, cancel)
@@ -72,16 +72,6 @@ func (m *Mesh) ask(x *peer, r *http.Request, patience time.Duration) (*http.Resp
 	}
 	res.Body = &body{first: first, rest: res.Body, stalled: time.AfterFunc(idle, cancel), cancel: cancel}
 	return res, s, hit
-}
-
-// asked notes whether a peer answered, and logs when that changes.
-func (x *peer) asked(m *Mesh, reason string) {
-	switch changed := x.suspension.ended(time.Now(), reason); {
-	case changed && reason != "":
-		m.o.Log.Warn("a sibling is suspended", "peer", x.Name, "reason", reason)
-	case changed:
-		m.o.Log.Info("a sibling answers again", "peer", x.Name)
-	}
 }
 
 // request sends r to the cache of a peer, and waits for the beginning of the body.

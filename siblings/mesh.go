@@ -102,6 +102,9 @@ func (m *Mesh) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		for _, x := range m.order {
+			x.watch(m.o.Log)
+		}
 		text := ""
 		if err := m.publish(ctx); err != nil && ctx.Err() == nil {
 			if errors.Is(err, share.ErrFork) {

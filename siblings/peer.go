@@ -3,9 +3,11 @@ package siblings
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +23,7 @@ type peer struct {
 	subscriber *share.Subscriber
 	cache      atomic.Pointer[url.URL] // nil until its description was read
 	suspension suspension
+	logged     string  // the problem that was logged last, without its details; only Mesh.Run uses it
 	roundTrip  average // of answers, in seconds
 	hitShare   average // of the requests that were answered
 	counters   peerCounters
@@ -35,7 +38,7 @@ func newPeer(ctx context.Context, o *Options, p PeerOptions) (*peer, error) {
 	x := &peer{PeerOptions: p}
 	x.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{
 		Source: client, Verifier: p.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
-		Limits: wire.Limits{Bytes: o.MaxPeerBytes}, Log: o.Log.With("peer", p.Name),
+		Limits: wire.Limits{Bytes: o.MaxPeerBytes},
 	})
 	return x, err
 }
@@ -58,15 +61,28 @@ func (x *peer) run(ctx context.Context, o *Options) {
 			x.counters.description.Store(new(""))
 			delay = time.Minute
 		} else if ctx.Err() == nil {
-			if text := err.Error(); x.counters.description.Swap(&text) == nil {
-				o.Log.Warn("the description of a sibling can't be read", "peer", x.Name, "reason", text)
-			}
+			x.counters.description.Store(new(err.Error()))
 			delay = min(2*delay, 30*time.Second)
 		}
 		wait(ctx, delay)
 	}
 	<-done
 	x.subscriber.Close()
+}
+
+// watch logs when the reason changes for which the peer is not asked.
+func (x *peer) watch(log *slog.Logger) {
+	problem := x.status().Problem
+	kind, _, _ := strings.Cut(problem, ":")
+	switch {
+	case kind == x.logged || kind == notRead:
+		return
+	case kind == "":
+		log.Info("a sibling is asked again", "peer", x.Name)
+	default:
+		log.Warn("a sibling is not asked", "peer", x.Name, "reason", problem)
+	}
+	x.logged = kind
 }
 
 // authorized returns the client for what needs the token.

@@ -125,6 +125,9 @@ func (m *Mesh) Status() Status {
 	return s
 }
 
+// notRead is the problem of a peer after the start.
+const notRead = "its publication was not read yet"
+
 func (x *peer) status() PeerStatus {
 	c := &x.counters
 	s := PeerStatus{
@@ -144,12 +147,12 @@ func (x *peer) status() PeerStatus {
 	case reason != "":
 		s.Problem, s.Retry = "suspended: "+reason, &retry
 	case x.cache.Load() == nil:
-		s.Problem = "its description was not read yet"
+		s.Problem = notRead
 		if text := c.description.Load(); text != nil && *text != "" {
 			s.Problem = "its description can't be read: " + *text
 		}
 	case view == nil:
-		s.Problem = "its publication was not read yet"
+		s.Problem = notRead
 		if err := x.subscriber.Counters().Err; err != nil {
 			s.Problem = "its publication can't be read: " + err.Error()
 		}

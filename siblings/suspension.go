@@ -41,25 +41,18 @@ func (s *suspension) admits(now time.Time) bool {
 	return true
 }
 
-// ended notes how a request ended: with an empty reason if the sibling works. It reports whether that changed
-// whether it is suspended.
-func (s *suspension) ended(now time.Time, reason string) bool {
+// ended notes how a request ended: with an empty reason if the sibling works.
+func (s *suspension) ended(now time.Time, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.backoff > 0
-	if reason == "" {
-		if !was {
-			return false
-		}
+	switch {
+	case reason == "":
 		s.backoff, s.reason, s.trying = 0, "", false
-		return true
+	case s.backoff > 0 && !s.trying: // a request that began before the suspension
+	default:
+		s.backoff = min(max(2*s.backoff, leastBackoff), mostBackoff)
+		s.until, s.reason, s.trying = now.Add(s.backoff), reason, false
 	}
-	if was && !s.trying {
-		return false // a request that began before the suspension
-	}
-	s.backoff = min(max(2*s.backoff, leastBackoff), mostBackoff)
-	s.until, s.reason, s.trying = now.Add(s.backoff), reason, false
-	return !was
 }
 
 // abandoned notes that a request ended since its client went away, which says nothing of the sibling.
