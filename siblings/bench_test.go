@@ -95,7 +95,7 @@ func BenchmarkMiss(b *testing.B) {
 
 // BenchmarkAdded is the time to note a response.
 func BenchmarkAdded(b *testing.B) {
-	h := siblings.NewHeld()
+	h := siblings.NewHeld(1_000_000)
 	keys := make([]siblings.Key, 100_000)
 	for i := range keys {
 		keys[i] = siblings.Key(fmt.Sprintf("http://www.example.org/path/of/some/length/%d", i))

@@ -18,7 +18,7 @@ func contextWithTimeout(t *testing.T, d time.Duration) (context.Context, context
 	return context.WithTimeout(t.Context(), d)
 }
 
-// A sibling that is dead or does not answer delays a miss by at most 50 ms, also the first one, and is asked again later.
+// A sibling that is dead or does not answer delays a miss by at most 50 ms, also the first one, and is tried again later.
 func TestDown(t *testing.T) {
 	const origin = 20 * time.Millisecond
 	for name, down := range map[string]func(w *world){
@@ -65,14 +65,14 @@ func TestDown(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				n[1].get(t, "/250")
 				if s := n[1].Status(); s.Hits != 1 || s.Peers[0].Problem != "" {
-					t.Errorf("it is not asked again: %+v", s.Peers[0])
+					t.Errorf("it is not tried again: %+v", s.Peers[0])
 				}
 			})
 		})
 	}
 }
 
-// A node that ended is not asked when its head has expired.
+// A node that ended is not tried when its head has expired.
 func TestEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -115,7 +115,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// The nearest zone is asked first, then the sibling that answers sooner.
+// The nearest zone is tried first, then the sibling that answers sooner.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

@@ -1,7 +1,8 @@
 package siblings
 
 import (
-	"crypto/rand"
+	crand "crypto/rand"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 // is published follows from it, so the filter cannot drift: a new version of a response is no second addition, and a
 // removal clears a cell only if no other key needs it. Two keys have equal hashes with a probability of 2^-64; then removing one
 // removes both, which costs a hit. It is safe for concurrent use.
+//
+// A cache removes more than it reports. If the set is full, a random key makes room for a new one.
 type Held struct {
 	hasher umbel.Hasher
+	max    int // number of keys
 
 	mu      sync.Mutex
 	set     table
@@ -23,12 +27,12 @@ type Held struct {
 	all     bool     // more have changed than are worth listing
 }
 
-// NewHeld returns an empty set. Its keys are hashed with SipHash and a random seed: clients choose the URLs, and
+// NewHeld returns an empty set of at most max keys, which is at least 1. Its keys are hashed with SipHash and a random seed: clients choose the URLs, and
 // must not find some that share a cell or a slot.
-func NewHeld() *Held {
+func NewHeld(max int) *Held {
 	var seed [16]byte
-	rand.Read(seed[:])
-	h := &Held{hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.SeedFrom(seed)}, set: newTable(leastSlots)}
+	crand.Read(seed[:])
+	h := &Held{max: max, hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.SeedFrom(seed)}, set: newTable(leastSlots)}
 	h.wheel.next = time.Now().Unix()
 	return h
 }
@@ -46,6 +50,11 @@ func (h *Held) Added(k Key, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.set.until(hash)
+	if before == 0 && h.set.n >= h.max {
+		victim := h.set.from(rand.Uint64())
+		h.set.remove(victim)
+		h.note(victim)
+	}
 	if h.set.put(hash, end) {
 		h.note(hash)
 	}

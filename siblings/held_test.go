@@ -55,7 +55,7 @@ func TestTable(t *testing.T) {
 // The filter that follows from single changes is the one that is built from all keys, bit for bit.
 func TestSummary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	h := NewHeld()
+	h := NewHeld(1_000_000)
 	s := summary{held: h, rate: 0.01}
 	until := time.Now().Add(time.Hour)
 	present := map[Key]bool{}
@@ -94,7 +94,7 @@ func TestSummary(t *testing.T) {
 func TestExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		h := NewHeld()
+		h := NewHeld(1_000_000)
 		ends := map[Key]time.Time{}
 		for i := range 3000 {
 			k := Key(fmt.Sprint(i % 1000))
@@ -119,7 +119,7 @@ func TestExpire(t *testing.T) {
 
 // Keys that come and go take no memory for long.
 func TestWheelBounded(t *testing.T) {
-	h := NewHeld()
+	h := NewHeld(1_000_000)
 	for i := range 200_000 {
 		k := Key(fmt.Sprint(i % 100))
 		h.Added(k, time.Now().Add(time.Hour))
@@ -141,5 +141,20 @@ func TestHashesOf(t *testing.T) {
 				t.Errorf("m %d: cell %d ends at %x, the next begins at %x", m, cell, high, next)
 			}
 		}
+	}
+}
+
+// A full set has room for new keys.
+func TestMaxHeld(t *testing.T) {
+	h := NewHeld(100)
+	for i := range 1000 {
+		k := Key(fmt.Sprint(i))
+		h.Added(k, time.Now().Add(time.Hour))
+		if h.Len() != min(i+1, 100) || !h.Has(k) {
+			t.Fatalf("%d keys after %d, the last one present: %v", h.Len(), i+1, h.Has(k))
+		}
+	}
+	if h.wheel.n > 2*h.set.n+wheelSlots+1 {
+		t.Errorf("the wheel has %d hashes", h.wheel.n)
 	}
 }

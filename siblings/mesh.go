@@ -40,7 +40,7 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(), peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
+	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)
 	m.summary = summary{held: m.held, rate: o.Rate}
 	var err error
@@ -65,7 +65,7 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 	return m, nil
 }
 
-// validity is the time for which a head is valid: a node that ended is not asked for longer.
+// validity is the time for which a head is valid: a node that ended is not tried for longer.
 func validity(period time.Duration) time.Duration {
 	return max(10*time.Second, (5*period + time.Second - 1).Truncate(time.Second))
 }
@@ -141,7 +141,11 @@ func (m *Mesh) publish(ctx context.Context) error {
 // Added notes that the cache of this node has stored a response that is fresh until a time. The mesh calls it for what
 // passes through its Transport or Handler; a cache that knows better calls it too.
 func (m *Mesh) Added(k Key, until time.Time) {
-	if time.Until(until) > 2*m.o.Period {
+	now := time.Now()
+	if m.o.Keep > 0 && until.Sub(now) > m.o.Keep {
+		until = now.Add(m.o.Keep)
+	}
+	if until.Sub(now) > 2*m.o.Period {
 		m.held.Added(k, until)
 	}
 }
@@ -166,7 +170,7 @@ func (m *Mesh) hostOf(r *http.Request) string {
 	return r.URL.Host
 }
 
-// Holds returns the peers whose caches may hold the response to r, those that should be asked first at the beginning: by zone,
+// Holds returns the peers whose caches may hold the response to r, those that should be tried first at the beginning: by zone,
 // then by the expected time. Peers without a valid publication and suspended ones are not among them.
 func (m *Mesh) Holds(r *http.Request) []Peer {
 	k := m.Key(r)

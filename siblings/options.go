@@ -30,7 +30,7 @@ type Options struct {
 	Host string
 	// Freshness is how responses state their remaining lifetime to the cache in front.
 	Freshness Freshness
-	// Cookies permits asking siblings for requests with cookies, without the cookies. The default is to send them to
+	// Cookies permits trying siblings for requests with cookies, without the cookies. The default is to send them to
 	// the origin only. Set it if the cache ignores cookies.
 	Cookies bool
 	// Deny reports whether responses of a URL must not be published, for example because its query contains
@@ -40,6 +40,11 @@ type Options struct {
 	// Period is the time between two versions of the publication while the cache changes; the default is 1 s. Responses
 	// that are fresh for less than two periods are not published.
 	Period time.Duration
+	// Keep is how long a response is published at most after it was stored; 0 means for its lifetime. Set it to
+	// the time after which the cache removes what is not used, such as inactive of nginx.
+	Keep time.Duration
+	// MaxHeld is the number of responses that are published at most; the default is 1,000,000.
+	MaxHeld int
 	// Patience is the time that siblings have for the beginning of a response, before the origin is requested; the
 	// default is 40 ms.
 	Patience time.Duration
@@ -64,7 +69,7 @@ type PeerOptions struct {
 	URL *url.URL
 	// Verifier is the key of its publication.
 	Verifier note.Verifier
-	// Zone is how far away it is: siblings of smaller zones are asked first.
+	// Zone is how far away it is: siblings of smaller zones are tried first.
 	Zone int
 }
 
@@ -97,6 +102,9 @@ func ParseFreshness(name string) (Freshness, error) {
 // String returns the name of f.
 func (f Freshness) String() string { return freshnesses[f] }
 
+// maxHeld is the maximum of Options.MaxHeld.
+const maxHeld = 100_000_000
+
 // leastToken is the minimum number of bytes of a token.
 const leastToken = 16
 
@@ -127,9 +135,16 @@ func (o *Options) complete() error {
 	setDefault(&o.Period, time.Second)
 	setDefault(&o.Patience, 40*time.Millisecond)
 	setDefault(&o.Rate, 0.01)
+	setDefault(&o.MaxHeld, 1_000_000)
 	setDefault(&o.MaxPeerBytes, 64<<20)
 	if o.Period < 100*time.Millisecond || o.Period > time.Minute {
 		return fmt.Errorf("siblings: the period is %v, want 100ms to 1m", o.Period)
+	}
+	if o.MaxHeld < 1 || o.MaxHeld > maxHeld {
+		return fmt.Errorf("siblings: at most %d responses are to be published, want 1 to %d", o.MaxHeld, maxHeld)
+	}
+	if o.Keep < 0 || o.Keep > 0 && o.Keep <= 2*o.Period {
+		return fmt.Errorf("siblings: responses are published for %v at most, want more than two periods of %v", o.Keep, o.Period)
 	}
 	if !(o.Rate >= 1e-6 && o.Rate <= 0.5) {
 		return fmt.Errorf("siblings: the rate is %v, want 1e-6 to 0.5", o.Rate)

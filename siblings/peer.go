@@ -70,7 +70,7 @@ func (x *peer) run(ctx context.Context, o *Options) {
 	x.subscriber.Close()
 }
 
-// watch logs when the reason changes for which the peer is not asked.
+// watch logs when the reason changes for which the peer is not tried.
 func (x *peer) watch(log *slog.Logger) {
 	problem := x.status().Problem
 	kind, _, _ := strings.Cut(problem, ":")
@@ -78,9 +78,9 @@ func (x *peer) watch(log *slog.Logger) {
 	case kind == x.logged || kind == notRead:
 		return
 	case kind == "":
-		log.Info("a sibling is asked again", "peer", x.Name)
+		log.Info("a sibling is tried again", "peer", x.Name)
 	default:
-		log.Warn("a sibling is not asked", "peer", x.Name, "reason", problem)
+		log.Warn("a sibling is not tried", "peer", x.Name, "reason", problem)
 	}
 	x.logged = kind
 }
@@ -108,7 +108,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // cost is the expected time until the peer has answered a request: what it takes on average, divided by the share of hits.
 func (x *peer) cost() float64 { return x.roundTrip.value(0.001) / x.hitShare.value(1) }
 
-// byCost orders peers: first those that should be asked first.
+// byCost orders peers: first those that should be tried first.
 func byCost(a, b *peer) int {
 	return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.Name, b.Name))
 }
@@ -123,7 +123,7 @@ type Peer struct {
 	HitShare float64
 }
 
-// holding appends the peers that may hold a key or its variant, and may be asked, in the order of their costs.
+// holding appends the peers that may hold a key or its variant, and may be tried, in the order of their costs.
 func (m *Mesh) holding(dst []*peer, k, variant Key) []*peer {
 	now := time.Now()
 	var buffer [16]*share.Peer

@@ -51,7 +51,7 @@ func (s *samples) draw(n int, held *Held) (drawn []sample) {
 
 // ProbeResult is the result of a probe.
 type ProbeResult struct {
-	Asked, Lost int
+	Requested, Lost int
 	// Cleared is true if so many were lost that nothing is thought to be held any more.
 	Cleared bool
 }
@@ -70,13 +70,13 @@ func (m *Mesh) Probe(ctx context.Context) (ProbeResult, error) {
 		if err != nil {
 			return result, err
 		}
-		result.Asked++
+		result.Requested++
 		if !held {
 			result.Lost++
 			m.held.Removed(x.key)
 		}
 	}
-	if result.Asked >= probeSize/4 && 2*result.Lost > result.Asked {
+	if result.Requested >= probeSize/4 && 2*result.Lost > result.Requested {
 		result.Cleared = true
 		m.held.Clear()
 	}
@@ -113,7 +113,7 @@ func (m *Mesh) probes(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			m.o.Log.Warn("the own cache can't be probed", "reason", err.Error())
 		case result.Cleared:
-			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", "asked", result.Asked, "lost", result.Lost)
+			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", "requested", result.Requested, "lost", result.Lost)
 		}
 	}
 }

@@ -74,8 +74,8 @@ func (m *Mesh) sendReport(ctx context.Context, client *http.Client, x *peer, lin
 	}
 }
 
-// serveAbsent removes the keys that a sibling reports. It has the token, and the worst that it can do is to keep others from
-// asking for what the cache holds.
+// serveAbsent removes the keys that a sibling reports. It has the token, and the worst that it can do is to make others request
+// from the origin what the cache holds.
 func (m *Mesh) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReportBytes))
 	if err != nil {

@@ -92,7 +92,7 @@ type PeerStatus struct {
 	URL   string `json:"url"`
 	Cache string `json:"cache,omitempty"` // the address of its cache
 	Zone  int    `json:"zone"`
-	// Problem is why the peer is not asked now; it is empty if it is.
+	// Problem is why the peer is not tried now; it is empty if it is.
 	Problem string `json:"problem,omitempty"`
 	// Retry is when a suspended peer is tried again.
 	Retry *time.Time `json:"retry,omitempty"`

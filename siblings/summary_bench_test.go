@@ -21,7 +21,7 @@ func BenchmarkSummary(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m, err := New(b.Context(), Options{Key: key, Token: "0123456789abcdef"})
+			m, err := New(b.Context(), Options{Key: key, Token: "0123456789abcdef", MaxHeld: 10_000_000})
 			if err != nil {
 				b.Fatal(err)
 			}

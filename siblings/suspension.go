@@ -10,7 +10,7 @@ const (
 	mostBackoff  = time.Minute
 )
 
-// suspension keeps a sibling from being asked after it failed. The time doubles with each failure in a row; when it
+// suspension keeps a sibling from being tried after it failed. The time doubles with each failure in a row; when it
 // has passed, one request at a time tries again.
 type suspension struct {
 	mu      sync.Mutex
@@ -20,14 +20,14 @@ type suspension struct {
 	trying  bool
 }
 
-// ready reports whether the sibling might be asked now.
+// ready reports whether the sibling might be tried now.
 func (s *suspension) ready(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.backoff == 0 || !s.trying && !now.Before(s.until)
 }
 
-// admits reports whether the sibling may be asked now. If so, ended must be called with the outcome.
+// admits reports whether the sibling may be tried now. If so, ended must be called with the outcome.
 func (s *suspension) admits(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

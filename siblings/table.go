@@ -98,6 +98,15 @@ func (t *table) resize(slots int) {
 	}
 }
 
+// from returns the first hash at or after the slot of a given one. The table must not be empty.
+func (t *table) from(hash uint64) uint64 {
+	i := t.home(hash)
+	for t.entries[i].until == 0 {
+		i = t.next(i)
+	}
+	return t.entries[i].hash
+}
+
 // within reports whether the table contains a hash from low to high.
 func (t *table) within(low, high uint64) bool {
 	if t.n == 0 {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxAsked is the number of siblings that are asked for one request.
-const maxAsked = 2
+// maxTried is the number of siblings that are tried for one request.
+const maxTried = 2
 
 // transport is the way of a request that the cache in front could not answer.
 type transport struct {
@@ -16,11 +16,11 @@ type transport struct {
 	origin http.RoundTripper
 }
 
-// Transport returns a transport that asks siblings before the origin. It belongs behind a cache: what reaches it is a
+// Transport returns a transport that tries siblings before the origin. It belongs behind a cache: what reaches it is a
 // miss there, and responses that may be shared count as stored when their body has been read to its end.
 //
 // The request of a sibling (HopHeader) is answered with status 504 and no-store: the cache does not hold
-// the response, and a second sibling is never asked for the first one. Requests whose answer must
+// the response, and a second sibling is never tried for the first one. Requests whose answer must
 // come from the origin go there only: other methods than GET and HEAD, conditional requests, ranges, those with Authorization or
 // with no-cache, and URLs that Options.Deny excludes.
 func (m *Mesh) Transport(origin http.RoundTripper) http.RoundTripper { return transport{m, origin} }
@@ -99,8 +99,8 @@ func (t transport) fromSiblings(r *http.Request, k, variant Key) *http.Response 
 	var buffer [8]*peer
 	peers := m.holding(buffer[:0], k, variant)
 	end := time.Now().Add(m.o.Patience)
-	for _, x := range peers[:min(len(peers), maxAsked)] {
-		res, s, how := m.ask(x, r, time.Until(end))
+	for _, x := range peers[:min(len(peers), maxTried)] {
+		res, s, how := m.fetch(x, r, time.Until(end))
 		if how == abandoned {
 			return nil
 		}

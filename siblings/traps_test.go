@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/siblings"
 )
 
-// The names of these tests are those of what goes wrong between caches that ask each other.
+// The names of these tests are those of what goes wrong between caches that use each other.
 
 // 200 objects that one cache holds come from it, and an object that was evicted costs one 504.
 func TestHits(t *testing.T) {
@@ -120,7 +120,7 @@ func TestOriginOnly(t *testing.T) {
 					t.Errorf("the origin got %d requests, want 2", got)
 				}
 				if s := n[1].Status(); s.Hits != 0 || s.Peers[0].Absent != 0 {
-					t.Errorf("a sibling was asked: %+v", s)
+					t.Errorf("a sibling was tried: %+v", s)
 				}
 			})
 		})
@@ -168,7 +168,7 @@ func TestEvicted(t *testing.T) {
 	}
 }
 
-// Trap 4: two siblings that both miss don't ask each other for ever, and no third one is asked for them.
+// Trap 4: two siblings that both miss don't try each other for ever, and no third one is tried for them.
 func TestLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -184,7 +184,7 @@ func TestLoop(t *testing.T) {
 		}
 		for _, x := range n[:2] {
 			if s := x.Status(); s.Hops != 1 || s.Origin != 0 || s.Hits != 0 {
-				t.Errorf("a sibling asked for another one: %+v", s)
+				t.Errorf("a sibling tried another one: %+v", s)
 			}
 		}
 	})
@@ -271,6 +271,21 @@ func TestExpired(t *testing.T) {
 		synctest.Wait()
 		if len(n[1].Holds(r)) != 0 || n[0].Held().Len() != 0 {
 			t.Error("it is published although it expired")
+		}
+	})
+}
+
+// What a cache removes since it is not used, is published for Options.Keep at most.
+func TestKeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		n := nodes(t, w, names(1), func(_ string, o *siblings.Options) { o.Keep = 10 * time.Second })
+		n[0].get(t, "/x")
+		for _, want := range []int{1, 0} {
+			time.Sleep(7 * time.Second)
+			if got := n[0].Held().Len(); got != want {
+				t.Errorf("%d keys are published, want %d", got, want)
+			}
 		}
 	})
 }

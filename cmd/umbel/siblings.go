@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,7 +26,7 @@ address of the cache, as siblings reach it. Siblings connect to --listen as well
 read what is below /.well-known/umbel-siblings/. They need the secret of --token-file, which all have.
 
 A peer is NAME=URL,KEY or NAME=URL,KEY,ZONE: the address of its sidecar, its public key or a file that
-contains it, and how far away it is. Siblings of zone 0 are asked first.
+contains it, and how far away it is. Siblings of zone 0 are tried first.
 
 --freshness states how the cache reads the age of a response: age is the standard; nginx needs
 x-accel-expires; caches that ignore Age, such as HAProxy, need max-age. If caches change the Host header,
@@ -51,6 +52,7 @@ type siblingsFlags struct {
 	peers, deny               []string
 	freshness, logFormat      string
 	rate                      quantity.Rate
+	maxHeld                   quantity.Count
 }
 
 func siblingsCommand() *cobra.Command {
@@ -75,11 +77,14 @@ func siblingsCommand() *cobra.Command {
 	o := &f.config.Mesh
 	flags.StringVar(&o.Host, "host", "", "`HOST` of keys and requests, if caches change the Host header")
 	flags.StringVar(&f.freshness, "freshness", siblings.FreshnessAge.String(), "`HOW` the cache reads ages: age, x-accel-expires or max-age")
-	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "ask siblings for requests with cookies too, without these")
+	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "try siblings for requests with cookies too, without these")
 	flags.StringSliceVar(&f.deny, "deny-query", nil, "never publish URLs with these parameters in the query, such as `token,signature`")
 	flags.DurationVar(&o.Period, "period", time.Second, "time between two versions of the publication")
 	flags.DurationVar(&o.Patience, "patience", 40*time.Millisecond, "time that siblings have to answer before the origin is requested")
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE` of the publication (default 1%)")
+	flags.DurationVar(&o.Keep, "keep", 0, "publish a response for this `TIME` at most after it was stored (default for its lifetime)")
+	f.maxHeld = 1_000_000
+	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")
 	flags.DurationVar(&o.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
 	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
@@ -132,10 +137,13 @@ func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
 	} else if len(f.peers) > 0 || o.ProbePeriod > 0 {
 		return usageError(cmd, errors.New("give the address of the cache, as siblings reach it, with --cache"))
 	}
+	if f.maxHeld == 0 {
+		return usageError(cmd, errors.New("--max-held is 0, want at least 1"))
+	}
 	if o.Freshness, err = siblings.ParseFreshness(f.freshness); err != nil {
 		return usageError(cmd, fmt.Errorf("--freshness %.40q: want age, x-accel-expires or max-age", f.freshness))
 	}
-	o.Rate, o.Deny = float64(f.rate), siblings.DenyQuery(f.deny)
+	o.Rate, o.MaxHeld, o.Deny = float64(f.rate), int(min(f.maxHeld, math.MaxInt32)), siblings.DenyQuery(f.deny)
 	for _, p := range f.peers {
 		peer, err := sidecar.ParsePeer(p, parsePublicKey)
 		if err != nil {

@@ -30,8 +30,8 @@ const (
 	abandoned         // the client went away
 )
 
-// ask requests a response from the cache of a peer. It returns it if it may be used for r, with its age and lifetime.
-func (m *Mesh) ask(x *peer, r *http.Request, patience time.Duration) (*http.Response, stamp, outcome) {
+// fetch requests a response from the cache of a peer. It returns it if it may be used for r, with its age and lifetime.
+func (m *Mesh) fetch(x *peer, r *http.Request, patience time.Duration) (*http.Response, stamp, outcome) {
 	now := time.Now()
 	if patience <= 0 || !x.suspension.admits(now) {
 		return nil, stamp{}, refused
