@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/umbel-filters/umbel v0.0.0
 	github.com/umbel-filters/umbel/share v0.0.0
+	go.uber.org/goleak v1.3.0
 	golang.org/x/mod v0.42.0
 )
 
