@@ -23,9 +23,10 @@ var verbGroups = []struct {
 	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "unfold", "merge", "intersect", "diff-sets", "clear", "advance", "compact"}},
 	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
 	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
-	{"Other formats", []string{"parquet", "redisbloom", "squid", "nix"}},
+	{"Other formats", []string{"parquet", "redisbloom"}},
 	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
-	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "siblings", "demo"}},
+	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
+	{"Caches", []string{"cache", "siblings", "squid", "nix"}},
 	{"Multicast in packet headers", []string{"multicast"}},
 	{"About umbel", []string{"help", "version", "man", "completion"}},
 }

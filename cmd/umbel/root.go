@@ -78,8 +78,7 @@ func rootCommand() *cobra.Command {
 		parquetCommand(), redisbloomCommand(), squidCommand(), nixCommand(), multicastCommand(),
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
 		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
-		cacheCommand(), serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
-		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), siblingsCommand(), demoCommand(),
+		cacheCommand(), siblingsCommand(),
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
