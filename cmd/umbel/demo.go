@@ -87,8 +87,8 @@ func demoCommand() *cobra.Command {
 	r := demoRun{cmd: cmd, keys: 20_000}
 	flags := cmd.Flags()
 	flags.BoolVar(&r.plain, "plain", false, "print one line per second")
-	flags.DurationVar(&r.lasting, "for", 0, "end after this `TIME`, such as 1m")
-	flags.DurationVar(&r.o.Every, "every", time.Second, "`TIME` between two versions, at least 50ms")
+	quantity.DurationVar(flags, &r.lasting, "for", 0, "end after this `TIME`, such as 1m")
+	quantity.DurationVar(flags, &r.o.Every, "every", time.Second, "`TIME` between two versions, at least 50ms")
 	flags.Var(&r.keys, "keys", "`NUMBER` of keys of the population at the beginning, at most 10,000,000")
 	flags.Float64Var(&r.o.Changes, "changes", 200, "`NUMBER` of keys that are added or removed per second")
 	flags.Uint64Var(&r.o.Seed, "seed", 1, "`NUMBER` that determines the population and the losses")

@@ -55,7 +55,7 @@ func describeFlagError(cmd *cobra.Command, err error) error {
 
 // wantedValues describes the values of flags whose types are pflag's own.
 var wantedValues = map[string]string{
-	"bool": "true or false", "duration": "a duration such as 500ms, 10s or 1h30m",
+	"bool":    "true or false",
 	"float64": "a number", "int": "a whole number", "int64": "a whole number",
 	"uint": "a whole number of at least 0", "uint16": "a whole number from 0 to 65535",
 	"uint32": "a whole number from 0 to 4294967295", "uint64": "a whole number of at least 0",

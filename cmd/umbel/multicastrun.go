@@ -62,7 +62,7 @@ func multicastRunCommand() *cobra.Command {
 	flags.Float64Var(&r.pace.Rate, "rate", 0, "largest number of `PACKETS` per second (default no limit)")
 	flags.IntVar(&r.pace.Window, "window", 64, "largest `NUMBER` of packets in flight; 0 means no limit")
 	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link drops (default none)")
-	flags.DurationVar(&r.plane.Fault.Delay, "delay", 0, "`TIME` for which copies wait before they are sent, such as 5ms")
+	quantity.DurationVar(flags, &r.plane.Fault.Delay, "delay", 0, "`TIME` for which copies wait before they are sent, such as 5ms")
 	r.how.addWindow(cmd, "adds sequence numbers to packets")
 	flags.BoolVar(&r.how.ordered, "only-sequenced", false, "routers drop packets without a sequence number; needs --window-sources")
 	flags.BoolVar(&r.trace, "trace", false, "record the paths of packets")
@@ -72,8 +72,8 @@ func multicastRunCommand() *cobra.Command {
 	flags.UintSliceVar(&r.join, "join", nil, "comma-separated `NUMBERS` of groups whose packets the node delivers")
 	flags.Lookup("join").DefValue = "" // print no default
 	flags.Uint64Var(&r.until, "until", 0, "end after this `NUMBER` of deliveries")
-	flags.DurationVar(&r.lasting, "for", 0, "end after this `TIME`, such as 1h")
-	flags.DurationVar(&r.after, "after", time.Second, "`TIME` to wait before sending")
+	quantity.DurationVar(flags, &r.lasting, "for", 0, "end after this `TIME`, such as 1h")
+	quantity.DurationVar(flags, &r.after, "after", time.Second, "`TIME` to wait before sending")
 	exclusive(cmd, "node", "source")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {

@@ -98,10 +98,11 @@ func publishCommand() *cobra.Command {
 	flags := cmd.Flags()
 	to := flags.String("to", "", "`DIRECTORY` of the publication")
 	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
-	valid := flags.Duration("valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
-	follow := flags.Duration("follow", 0, "look at the file once per `period`, and publish its changes until ^C")
+	var valid, follow, grace time.Duration
+	quantity.DurationVar(flags, &valid, "valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
+	quantity.DurationVar(flags, &follow, "follow", 0, "look at the file once per `period`, and publish its changes until ^C")
 	listen := flags.String("listen", "", "serve the directory over HTTP at `HOST:PORT`, with --follow")
-	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	quantity.DurationVar(flags, &grace, "grace", 10*time.Minute, "time for which objects of earlier versions remain")
 	maxShrink := lostShare(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
@@ -110,29 +111,29 @@ func publishCommand() *cobra.Command {
 		if *to == "" || *key == "" {
 			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
 		}
-		for name, value := range map[string]time.Duration{"valid": *valid, "follow": *follow, "grace": *grace} {
+		for name, value := range map[string]time.Duration{"valid": valid, "follow": follow, "grace": grace} {
 			if flags.Changed(name) && value <= 0 {
 				return usageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
 			}
 		}
-		if *listen != "" && *follow <= 0 {
+		if *listen != "" && follow <= 0 {
 			return usageError(cmd, errors.New("--listen needs --follow"))
 		}
 		k, err := signing.Read(*key)
 		if err != nil {
 			return err
 		}
-		if *valid == 0 {
-			*valid = 24 * time.Hour
-			if *follow > 0 {
-				*valid = max(time.Minute, (3**follow + time.Second - 1).Truncate(time.Second))
+		if valid == 0 {
+			valid = 24 * time.Hour
+			if follow > 0 {
+				valid = max(time.Minute, (3*follow + time.Second - 1).Truncate(time.Second))
 			}
 		}
-		if *valid > longValid {
-			warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", *valid)
+		if valid > longValid {
+			warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", valid)
 		}
-		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: *follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, o: share.PublisherOptions{
-			Key: k.Key, Valid: *valid, Grace: *grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, o: share.PublisherOptions{
+			Key: k.Key, Valid: valid, Grace: grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
 			Log: warningLog(cmd), Kinds: filter.All,
 		}}
 		for _, r := range *folds {

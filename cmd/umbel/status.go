@@ -49,9 +49,10 @@ exit code is 0 if it does, otherwise 2, so containers and scripts can use it as 
 		Example: "  umbel health\n  umbel health --writable --timeout 2s --addr filters.example:8780",
 	}
 	writable := cmd.Flags().Bool("writable", false, "check that changes are accepted, too")
-	timeout := cmd.Flags().Duration("timeout", 5*time.Second, "time limit")
+	var timeout time.Duration
+	quantity.DurationVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, "time limit")
 	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
-		ctx, cancel := context.WithTimeout(cmd.Context(), *timeout)
+		ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 		defer cancel()
 		if err := n.Ready(ctx, *writable); err != nil {
 			return err

@@ -116,7 +116,7 @@ func (c *Config) serverFlags(fs *pflag.FlagSet) {
 
 	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` allowed in the Host header besides addresses and localhost, separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
 	fs.IntVar(&c.MaxClients, "max-clients", 10000, "maximum number of Redis connections, and of HTTP connections")
-	fs.DurationVar(&c.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
+	quantity.DurationVar(fs, &c.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
 	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "maximum size of a command argument")
 	sizeVar(fs, &c.MaxOutput, "max-output", "64MiB", "reply buffer per client")
 	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "maximum size of an HTTP request body, except streams")
@@ -133,16 +133,16 @@ func (c *Config) serverFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Pprof, "pprof", false, "serve /debug/pprof to administrators")
 	choiceVar(fs, &c.LogLevel, "log-level", "info", "minimum level", "debug", "info", "warn", "error")
 	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
-	fs.DurationVar(&c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")
-	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time limit for closing connections and writing changes at shutdown")
+	quantity.DurationVar(fs, &c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")
+	quantity.DurationVar(fs, &c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time limit for closing connections and writing changes at shutdown")
 }
 
 // dataFlags are the settings of nodes with a data directory.
 func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Data, "data", "umbel-data", "data `directory`")
 	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
-	fs.DurationVar(&c.CommitDelay, "commit-delay", 0, "time to wait for more changes before a write to the log")
-	fs.DurationVar(&c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "time between snapshots; 0: only on request or by snapshot-bytes")
+	quantity.DurationVar(fs, &c.CommitDelay, "commit-delay", 0, "time to wait for more changes before a write to the log")
+	quantity.DurationVar(fs, &c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "time between snapshots; 0: only on request or by snapshot-bytes")
 	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this size")
 	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "take a snapshot at shutdown, which shortens the next start")
 	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "limit of the files of log, snapshots, reserve, copies, and publications in the data directory; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
@@ -226,8 +226,12 @@ func (c Config) checkReach() error {
 	if c.Users == "" {
 		missing = append(missing, "users (a file made by umbel user)")
 	}
-	return fmt.Errorf("%s accepts connections from other machines, but has no %s; set what is missing, listen on 127.0.0.1, or set allow-insecure-network if the network is trusted",
-		strings.Join(open, " and "), strings.Join(missing, " and no "))
+	accepts, has := "accepts", "has"
+	if len(open) > 1 {
+		accepts, has = "accept", "have"
+	}
+	return fmt.Errorf("%s %s connections from other machines, but %s no %s; set what is missing, listen on 127.0.0.1, or set allow-insecure-network if the network is trusted",
+		strings.Join(open, " and "), accepts, has, strings.Join(missing, " and no "))
 }
 
 // exposed returns the settings whose addresses other machines can reach.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/yamltext"
 	"go.yaml.in/yaml/v3"
 )
@@ -29,12 +30,12 @@ type publication struct {
 	Folds     []uint64 `yaml:"folds" json:"folds,omitempty"`
 }
 
-// parseDuration parses a time such as 10s; "" is 0, which means the default.
+// parseDuration parses a time such as 10s or 1d; "" is 0, which means the default.
 func parseDuration(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	return time.ParseDuration(text)
+	return quantity.ParseDuration(text)
 }
 
 // durationSetting is the inverse of parseDuration.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParseRate(t *testing.T) {
@@ -129,9 +130,25 @@ func TestStrings(t *testing.T) {
 	}
 }
 
+func TestParseDuration(t *testing.T) {
+	for s, want := range map[string]time.Duration{
+		"10s": 10 * time.Second, "1h30m": 90 * time.Minute, "500ms": time.Second / 2, "0": 0, "-1s": -time.Second,
+		"1d": 24 * time.Hour, "1.5d": 36 * time.Hour, "7d12h": 180 * time.Hour, "106751d": 106751 * 24 * time.Hour,
+	} {
+		if got, err := ParseDuration(s); got != want || err != nil {
+			t.Errorf("%q is %v, %v, want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "d", "-1d", "1d-1h", "1dd", "1h1d", "106752d", "1e300d", "5", "1w"} {
+		if got, err := ParseDuration(s); err == nil {
+			t.Errorf("%q is %v, want an error", s, got)
+		}
+	}
+}
+
 // What is written can be read again.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1e-6", "0.1%", "1 in 1000", "1/3", "10M", "1,000,000", "64KiB", "1.5MB", "8b", "64K", "1Mbit", "1e309", "18446744073709551616", "1e", "١"} {
+	for _, s := range []string{"1e-6", "0.1%", "1 in 1000", "1/3", "10M", "1,000,000", "64KiB", "1.5MB", "8b", "64K", "1Mbit", "1e309", "18446744073709551616", "1e", "١", "1h30m", "1.5d12h"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -146,6 +163,11 @@ func FuzzParse(f *testing.F) {
 		if z, err := ParseSize(s); err == nil {
 			if again, err := ParseSize(Count(z).String() + "B"); z < 1<<53 && (again != z || err != nil) {
 				t.Errorf("size %q is %d, read again %d, %v", s, z, again, err)
+			}
+		}
+		if d, err := ParseDuration(s); err == nil {
+			if again, err := ParseDuration(d.String()); again != d || err != nil {
+				t.Errorf("duration %q is %v, read again %v, %v", s, d, again, err)
 			}
 		}
 	})

@@ -46,7 +46,7 @@ func (p *param) Set(s string) (err error) {
 
 // parseDuration parses a duration of at least one second. A number without unit is none.
 func parseDuration(s string) (time.Duration, bool) {
-	d, err := time.ParseDuration(s)
+	d, err := quantity.ParseDuration(s)
 	return d, err == nil && d >= time.Second
 }
 
