@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -78,21 +77,6 @@ type arrayInfo struct {
 	Cells   uint64 `json:"cells"`
 	Width   uint   `json:"width"` // bits
 	Nonzero uint64 `json:"nonzero"`
-}
-
-// keysInfo is an estimated number of keys, in the form of a node's [api.Estimate].
-type keysInfo struct {
-	Estimate float `json:"estimate"`
-	Low      float `json:"low"`
-	High     float `json:"high"`
-}
-
-func keysOfStats(s umbel.Stats) keysInfo {
-	return keysInfo{float(s.Keys), float(s.Low), float(s.High)}
-}
-
-func nodeKeys(e api.Estimate) keysInfo {
-	return keysInfo{float(e.Estimate), float(e.Low), float(e.High)}
 }
 
 func infoCommand() *cobra.Command {
@@ -242,7 +226,7 @@ func (in info) write(w io.Writer) error {
 		if _, ok := in.Params["k"]; !ok {
 			t.Row("k", fmt.Sprintf("%.4g", in.K))
 		}
-		t.Row("keys", in.Keys.words())
+		t.Row("keys", in.Keys.words(in.Kind))
 	}
 	if in.Cells > 0 {
 		t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
@@ -274,10 +258,6 @@ func (in info) write(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	return writeParts(w, in.Parts)
-}
-
-func (k keysInfo) words() string {
-	return fmt.Sprintf("about %s, from %s to %s", wholeKeys(float64(k.Estimate)), wholeKeys(float64(k.Low)), wholeKeys(float64(k.High)))
 }
 
 // wrap joins items with commas, in lines of at most width characters if possible.

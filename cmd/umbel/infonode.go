@@ -72,7 +72,7 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 		t.Row("parts", quantity.Count(in.Parts).String())
 	}
 	t.Row("k", fmt.Sprintf("%.4g", in.K))
-	t.Row("keys", in.Keys.words())
+	t.Row("keys", in.Keys.words(in.Kind))
 	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
 	t.Row("rate", rateOf(float64(in.FPRate)))
 	if in.Planned != nil {

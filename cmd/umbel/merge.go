@@ -162,8 +162,10 @@ func formNote(r merging.Result, form merging.Form) string {
 		return fmt.Sprintf("warning: joined at a rate of %s; kept side by side, with --as union: %s", percent(float(r.JoinedRate)), side)
 	case r.Form == merging.Joined:
 		return ""
-	case r.Apart != nil:
+	case r.Apart != nil && r.Joinable:
 		return fmt.Sprintf("kept side by side: %s; %s\n%s", side, message.Of(r.Apart), joinableHint)
+	case r.Apart != nil:
+		return fmt.Sprintf("kept side by side: %s; %s", side, message.Of(r.Apart))
 	}
 	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, percent(float(r.JoinedRate)))
 }
@@ -220,7 +222,11 @@ func (t target) estimateUnion(names []string) error {
 		for _, s := range files {
 			s.row(t, s.File)
 		}
-		result.Union.row(t, "union")
+		if bounds { // the value is the sum, and no estimate
+			t.Row("union", "", wholeKeys(union.Low), wholeKeys(union.High))
+		} else {
+			result.Union.row(t, "union")
+		}
 		if _, err := t.WriteTo(w); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
-	"github.com/umbel-filters/umbel/filter/union"
 )
 
 // answer prints the result of a verb: v as one JSON object, or with text.
@@ -156,29 +155,12 @@ func (s summary) write(w io.Writer, done string) error {
 	if s.File != "" {
 		done = s.File + ": " + done
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s filter of %v cells, k %.4g, %v; %s %s keys; false-positive rate %s\n",
-		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), about(s.Kind), wholeKeys(float64(s.Keys.Estimate)), rateOf(float64(s.FPRate)))
+	_, err := fmt.Fprintf(w, "%s\n%s filter of %v cells, k %.4g, %v; %s; false-positive rate %s\n",
+		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), s.Keys.brief(s.Kind), rateOf(float64(s.FPRate)))
 	if err == nil && s.Weights != nil {
 		err = s.Weights.write(w)
 	}
 	return err
-}
-
-// about returns the words before the estimated number of keys of a filter. A union adds those of its
-// members, and counts a key of several members repeatedly.
-func about(kind string) string {
-	if kind == union.Name {
-		return "at most about"
-	}
-	return "about"
-}
-
-// wholeKeys formats an estimated number of keys.
-func wholeKeys(f float64) string {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return "unknown"
-	}
-	return quantity.Count(math.Round(f)).String()
 }
 
 // rateOf formats a measured rate, which may be 0.

@@ -35,7 +35,7 @@ type intersection struct {
 	B     setInfo `json:"b"`
 	Union setInfo `json:"union"`
 	Both  setInfo `json:"both"`
-	Cells uint64  `json:"cells"` // 0: at their own sizes
+	Cells uint64  `json:"cells,omitempty"` // 0: at their own sizes
 }
 
 func intersectCommand() *cobra.Command {

@@ -126,8 +126,8 @@ func (s *session) run(stderr io.Writer) error {
 
 // what describes the filter.
 func (s *session) what() string {
-	stats := s.filter.Stats()
-	return fmt.Sprintf("%s filter of %v cells, k %.4g, about %s keys", s.filter.State().Kind, quantity.Count(stats.Cells), stats.K, wholeKeys(stats.Keys))
+	stats, kind := s.filter.Stats(), s.filter.State().Kind
+	return fmt.Sprintf("%s filter of %v cells, k %.4g, %s", kind, quantity.Count(stats.Cells), stats.K, keysOfStats(stats).brief(kind))
 }
 
 // do executes a line.

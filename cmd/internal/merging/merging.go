@@ -37,6 +37,7 @@ type Result struct {
 	UnionRate  float64 // rate side by side
 	UnionBytes uint64  // memory side by side
 	Apart      error   // why cells are not joined; nil if they can be
+	Joinable   bool    // the filters are of one kind, whose cells can be joined if filters have the same shape
 }
 
 // Filters returns a filter with the keys of all fs, of which there are at least two, with one
@@ -51,6 +52,7 @@ type Result struct {
 func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	var r Result
 	limit, least, most, alike := 0.0, uint64(math.MaxUint64), uint64(0), true
+	_, r.Joinable = fs[0].(umbel.Merger)
 	k, rates := 0.0, make([]float64, len(fs))
 	states := make([]umbel.State, len(fs))
 	for i, f := range fs {
@@ -61,7 +63,8 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 		if i == 0 {
 			k = s.K
 		}
-		alike = alike && s.K == k && f.State().Kind == fs[0].State().Kind
+		r.Joinable = r.Joinable && states[i].Kind == states[0].Kind
+		alike = alike && s.K == k
 		rates[i] = s.FPRate
 		r.UnionBytes += s.Bytes
 	}
@@ -79,7 +82,7 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	if r.Apart == nil {
 		r.Apart = err
 	}
-	if _, merges := fs[0].(umbel.Merger); merges && alike && least < most && err != nil {
+	if r.Joinable && alike && least < most && err != nil {
 		r.Apart = fmt.Errorf("their sizes, from %v to %v cells, have no large common divisor", quantity.Count(least), quantity.Count(most))
 	}
 	if form == Joined {
