@@ -4,17 +4,16 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
 
 const countHelp = `Print how often each key was added to the filter in FILE and not removed. Without KEY the keys
 are read from the files of -f or from standard input. The count is never too low; it is too high as rarely as the
-filter returns a false positive. If all counters of a key are at their maximum, the count is
-unknown.
+filter returns a false positive. If all counters of a key are saturated, the number is unknown: their
+limit is printed, 15 for counters of 4 bits, and a note follows on standard error. With --json the
+count is then null, and atLeast is the limit.
 
 The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error, and also if there are no
 keys, unless --allow-empty is given. With -q
@@ -42,19 +41,22 @@ func countCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		counter, err := t.querier(args[0])
+		counter, limit, err := t.counter(args[0])
 		if err != nil {
 			return err
 		}
 		out := bufio.NewWriter(cmd.OutOrStdout())
-		absent := false
+		absent, saturated := false, 0
 		err = counter.Each(cmd.Context(), remote.Count, list, func(list [][]byte, ns []uint64) error {
 			for i, key := range list {
 				absent = absent || ns[i] == 0
+				if ns[i] == saturatedCount {
+					saturated++
+				}
 				if isQuiet(cmd) {
 					continue
 				}
-				if err := printCount(out, key, ns[i], wantsJSON(cmd)); err != nil {
+				if err := printCount(out, key, ns[i], limit, wantsJSON(cmd)); err != nil {
 					return err
 				}
 			}
@@ -62,6 +64,9 @@ func countCommand() *cobra.Command {
 		})
 		if err != nil {
 			return err
+		}
+		if saturated > 0 && !isQuiet(cmd) && !wantsJSON(cmd) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: a count of %v is %v or more for %d of the keys: their counters are saturated\n", limit, limit, saturated)
 		}
 		if absent {
 			return errAbsent
@@ -71,25 +76,34 @@ func countCommand() *cobra.Command {
 	return cmd
 }
 
-func printCount(w io.Writer, key []byte, n uint64, asJSON bool) error {
-	if asJSON {
-		known := &n
-		if n == math.MaxUint64 {
-			known = nil
-		}
-		return jsonLine(w, struct {
-			keyJSON
-			Count *uint64 `json:"count"` // null if unknown
-		}{newKeyJSON(key), known})
+// counter returns the querier of a filter, and the value at which its counters are saturated.
+func (t target) counter(name string) (querier, uint64, error) {
+	if t.node != nil {
+		f, in, err := t.node.Filter(t.cmd.Context(), name)
+		return f, nodeCounterLimit(in), err
 	}
-	_, err := fmt.Fprintf(w, "%s %s\n", countWords(n), key)
-	return err
+	f, err := t.open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	return local{name, f}, counterLimit(f), nil
 }
 
-// countWords formats a count; the largest number means unknown.
-func countWords(n uint64) string {
-	if n == math.MaxUint64 {
-		return "unknown"
+func printCount(w io.Writer, key []byte, n, limit uint64, asJSON bool) error {
+	known, atLeast := &n, (*uint64)(nil)
+	if n == saturatedCount {
+		known, atLeast = nil, &limit
 	}
-	return quantity.Count(n).String()
+	if asJSON {
+		return jsonLine(w, struct {
+			keyJSON
+			Count   *uint64 `json:"count"`             // null if unknown
+			AtLeast *uint64 `json:"atLeast,omitempty"` // if unknown
+		}{newKeyJSON(key), known, atLeast})
+	}
+	if atLeast != nil {
+		n = limit
+	}
+	_, err := fmt.Fprintf(w, "%d %s\n", n, key) // without commas and signs, for sort -n and awk
+	return err
 }

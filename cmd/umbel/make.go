@@ -159,6 +159,7 @@ func makeCommand() *cobra.Command {
 		}
 		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)
 		s.Weights.warn(cmd, *output)
+		warnSaturated(cmd, made.Filter)
 		done := quantity.Count(made.Read).String() + " keys read"
 		if n := made.Distinct; n > 0 && n < made.Read {
 			about := ""

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,8 @@ const removeHelp = `Remove the keys in the files, or on standard input, from the
 time that a key occurs. FILE is replaced after all keys are removed.
 
 Keys that are absent are printed, and the exit code is then 1; the others are removed
-nevertheless. Remove only keys that were added: to remove a false positive removes cells of
+nevertheless. A key that was added so often that all its counters are saturated (15 times with 4 bits)
+can't be removed and stays; such keys are counted, and the exit code is 1, too. Remove only keys that were added: to remove a false positive removes cells of
 other keys, which may then become absent.
 
 Without any key nothing is written, and the exit code is 2, unless --allow-empty is given. Only
@@ -28,8 +30,9 @@ const removeExample = `  umbel remove sessions.umb ended.txt
 // removal is the result of umbel remove.
 type removal struct {
 	summary
-	Removed uint64    `json:"removed"`
-	Absent  []keyJSON `json:"absent"`
+	Removed   uint64    `json:"removed"`
+	Absent    []keyJSON `json:"absent"`
+	Saturated uint64    `json:"saturated"` // removals without effect
 
 	absent []string
 }
@@ -57,14 +60,15 @@ func removeCommand() *cobra.Command {
 				if _, err := require[umbel.Remover](args[0], f, opRemove); err != nil {
 					return nil, err
 				}
-				return f, done.remove(cmd, local{args[0], f}, args, format(), *allowEmpty)
+				_, counts := f.(umbel.Counter)
+				return f, done.remove(cmd, local{args[0], f}, counts, args, format(), *allowEmpty)
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
-				f, _, err := n.Filter(ctx, name)
+				f, in, err := n.Filter(ctx, name)
 				if err != nil {
 					return remote.Info{}, err
 				}
-				if err := done.remove(cmd, f, args, format(), *allowEmpty); err != nil {
+				if err := done.remove(cmd, f, slices.Contains(in.Can, "count"), args, format(), *allowEmpty); err != nil {
 					return remote.Info{}, err
 				}
 				return n.Info(ctx, name)
@@ -78,8 +82,8 @@ func removeCommand() *cobra.Command {
 	return cmd
 }
 
-// remove removes the keys in the files, args[1:], from q.
-func (done *removal) remove(cmd *cobra.Command, q querier, args []string, format keys.Format, allowEmpty bool) error {
+// remove removes the keys in the files, args[1:], from q; counts reports whether q counts keys.
+func (done *removal) remove(cmd *cobra.Command, q querier, counts bool, args []string, format keys.Format, allowEmpty bool) error {
 	files, closeFiles, err := openKeysFor(cmd, args[0], args[1:])
 	if err != nil {
 		return err
@@ -91,19 +95,29 @@ func (done *removal) remove(cmd *cobra.Command, q querier, args []string, format
 		batches = orError(batches, noKeys(args[1:]))
 	}
 	return q.Each(cmd.Context(), remote.Remove, batches, func(list [][]byte, ns []uint64) error {
-		for i, key := range list {
-			if ns[i] == 1 {
-				done.Removed++
-				continue
+		// Saturated counters keep their values, so that the counts after the removal show which keys have stayed.
+		left := make([]uint64, len(list))
+		if counts {
+			if left, err = q.Keys(cmd.Context(), remote.Count, list); err != nil {
+				return err
 			}
-			done.Absent = append(done.Absent, newKeyJSON(key))
-			done.absent = append(done.absent, string(key))
+		}
+		for i, key := range list {
+			switch {
+			case ns[i] == 0:
+				done.Absent = append(done.Absent, newKeyJSON(key))
+				done.absent = append(done.absent, string(key))
+			case left[i] == saturatedCount:
+				done.Saturated++
+			default:
+				done.Removed++
+			}
 		}
 		return nil
 	})
 }
 
-// print prints the result. It returns errAbsent if some keys were absent.
+// print prints the result. It returns errAbsent if some keys were absent or have stayed.
 func (done *removal) print(cmd *cobra.Command) error {
 	var err error
 	switch {
@@ -116,9 +130,12 @@ func (done *removal) print(cmd *cobra.Command) error {
 			fmt.Fprintf(cmd.OutOrStdout(), "absent: %s\n", strings.Join(done.absent, "\nabsent: "))
 			words += fmt.Sprintf(", %v absent", quantity.Count(n))
 		}
+		if done.Saturated > 0 {
+			words += ", " + saturatedWords(done.Saturated)
+		}
 		err = done.summary.print(cmd, words)
 	}
-	if err == nil && len(done.Absent) > 0 {
+	if err == nil && len(done.Absent)+int(done.Saturated) > 0 {
 		return errAbsent
 	}
 	return err

@@ -61,7 +61,11 @@ func (s *session) each(list []string, f func(key string, d umbel.Digest) error) 
 func (s *session) say(key string, d umbel.Digest, what string) {
 	fmt.Fprintf(s.out, "%s: %s", key, what)
 	if c, ok := s.filter.(umbel.Counter); ok {
-		fmt.Fprintf(s.out, "; count %s", countWords(c.Count(d)))
+		if n := c.Count(d); n == saturatedCount {
+			fmt.Fprintf(s.out, "; count %v or more", quantity.Count(counterLimit(s.filter)))
+		} else {
+			fmt.Fprintf(s.out, "; count %v", quantity.Count(n))
+		}
 	}
 	if l, ok := s.filter.(umbel.Locator); ok {
 		array := s.filter.State().Arrays[0]
@@ -129,7 +133,7 @@ func (s *session) count(list []string) error {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
-		return printCount(s.out, []byte(key), c.Count(d), false)
+		return printCount(s.out, []byte(key), c.Count(d), counterLimit(s.filter), false)
 	})
 }
 
@@ -171,9 +175,8 @@ func (s *session) advance(list []string) error {
 
 func (s *session) info([]string) error {
 	stats := s.filter.Stats()
-	_, err := fmt.Fprintf(s.out, "about %s keys, from %s to %s; %v cells, %v of memory; false-positive rate %s\n",
-		wholeKeys(stats.Keys), wholeKeys(stats.Low), wholeKeys(stats.High),
-		quantity.Count(stats.Cells), quantity.Size(stats.Bytes), rateOf(stats.FPRate))
+	_, err := fmt.Fprintf(s.out, "keys %s; %v cells, %v of memory; false-positive rate %s\n",
+		keysOfStats(stats).words(s.filter.State().Kind), quantity.Count(stats.Cells), quantity.Size(stats.Bytes), rateOf(stats.FPRate))
 	return err
 }
 

@@ -149,6 +149,8 @@ type querier interface {
 	// Each runs v for batches of keys, and calls answered with each batch and its answers: 1
 	// for yes and 0 for no, or a count.
 	Each(ctx context.Context, v remote.Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error
+	// Keys runs v for a batch of keys and returns the answers.
+	Keys(ctx context.Context, v remote.Verb, keys [][]byte) ([]uint64, error)
 }
 
 // querier returns the querier of a filter.
@@ -214,6 +216,17 @@ func answerOf(yes bool) uint64 {
 		return 1
 	}
 	return 0
+}
+
+// Keys implements [querier], except for adding keys.
+func (l local) Keys(ctx context.Context, v remote.Verb, list [][]byte) ([]uint64, error) {
+	var answers []uint64
+	batch := func(yield func([][]byte, error) bool) { yield(list, nil) }
+	err := l.Each(ctx, v, batch, func(_ [][]byte, ns []uint64) error {
+		answers = append(answers, ns...)
+		return nil
+	})
+	return answers, err
 }
 
 // Each implements [querier], except for adding keys.

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// saturatedCount is the count of a key all of whose counters are saturated: see [umbel.Counter]. The key cannot be
+// removed, and its number of additions is unknown.
+const saturatedCount = math.MaxUint64
+
+// leastLimit is the value at which the narrowest counters of any kind are saturated.
+const leastLimit = 15
+
+// counters returns the widest array of counters in a state, and false if it has none.
+func counters(s umbel.State) (widest cells.Array, ok bool) {
+	for _, a := range s.Arrays {
+		if a.Width > max(widest.Width, 1) {
+			widest, ok = a, true
+		}
+	}
+	for _, part := range s.Parts {
+		if a, has := counters(part); has && a.Width > widest.Width {
+			widest, ok = a, true
+		}
+	}
+	return widest, ok
+}
+
+// counterLimit returns the value at which the counters of a filter are saturated.
+func counterLimit(f umbel.Filter) uint64 {
+	if a, ok := counters(f.State()); ok {
+		return a.Limit()
+	}
+	return leastLimit
+}
+
+// nodeCounterLimit is counterLimit for a filter on a node, whose description has no width. The number is too small if
+// the filter has other memory than its counters.
+func nodeCounterLimit(in remote.Info) uint64 {
+	if in.Cells == 0 {
+		return leastLimit
+	}
+	switch in.Bytes * 8 / in.Cells {
+	case 8:
+		return math.MaxUint8
+	case 16:
+		return math.MaxUint16
+	}
+	return leastLimit
+}
+
+// warnSaturated warns if keys of a new counting filter cannot be counted and removed. Their number is estimated from
+// the number of saturated counters.
+func warnSaturated(cmd *cobra.Command, f umbel.Filter) {
+	a, ok := counters(f.State())
+	if _, counts := f.(umbel.Counter); !ok || !counts || len(f.State().Parts) > 0 || a.Width > 16 {
+		return
+	}
+	limit := a.Limit()
+	saturated := a.Histogram(int(limit))[limit]
+	keys := plan.KeysInterval(a.Len, max(1, int(f.Stats().K)), saturated).Value
+	if math.Round(keys) == 0 {
+		return
+	}
+	number := "most keys occur"
+	switch {
+	case math.Round(keys) == 1:
+		number = "about 1 key occurs"
+	case !math.IsInf(keys, 0):
+		number = "about " + wholeKeys(keys) + " keys occur"
+	}
+	remedy := "; give --width 8 or 16"
+	switch a.Width {
+	case 8:
+		remedy = "; give --width 16"
+	case 16:
+		remedy = ""
+	}
+	warn(cmd, "%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), remedy)
+}
+
+// saturatedWords describes keys that cannot be removed.
+func saturatedWords(n uint64) string {
+	if n == 1 {
+		return "1 stays: its counters are saturated; make the filter with --width 8 or 16"
+	}
+	return fmt.Sprintf("%v stay: their counters are saturated; make the filter with --width 8 or 16", quantity.Count(n))
+}
