@@ -62,7 +62,7 @@ func (o outputFlag) checkAll(cmd *cobra.Command, args []string) error {
 		return o.check(cmd, path, args)
 	}
 	if inPlace := cmd.Flags().Lookup("in-place"); o.inPlace || inPlace != nil && inPlace.Changed {
-		return checkWritable(args[0])
+		return o.checkWritable(args[0])
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (o outputFlag) check(cmd *cobra.Command, path string, args []string) error 
 	if o.keep && old.Size() > 0 {
 		return fmt.Errorf("%s exists; choose another file, or replace it with --force", path)
 	}
-	if err := checkWritable(path); err != nil {
+	if err := o.checkWritable(path); err != nil {
 		return err
 	}
 	head, err := readHead(path)
@@ -124,12 +124,16 @@ func (o outputFlag) isInput(cmd *cobra.Command, old fs.FileInfo, args []string) 
 
 // checkWritable returns an error if nobody may write the file at path. A rename would replace it
 // nevertheless, and so would the superuser.
-func checkWritable(path string) error {
+func (o outputFlag) checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o222 != 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is read-only; write another file with -o, or replace it with --force", path)
+	other := "write another file with -o"
+	if o.name != "" {
+		other = "use another --" + o.name
+	}
+	return fmt.Errorf("%s is read-only; %s, or replace it with --force", path, other)
 }
 
 // readHead returns the first bytes of the file at path, enough to recognize its format.
@@ -166,5 +170,5 @@ func (r *replacedFilter) words() string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("; replaces a filter of kind %s with about %s keys", r.Kind, wholeKeys(float64(r.Keys.Estimate)))
+	return fmt.Sprintf("; replaces a filter of kind %s with %s", r.Kind, r.Keys.brief(r.Kind))
 }

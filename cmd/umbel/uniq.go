@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/progress"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/uniq"
@@ -37,16 +38,22 @@ default 100,000 in 408 KiB, and needs 5 to 7 bytes per line at the default rate.
 it does not grow any more: it still remembers each line, the rate rises, and a warning is
 printed. If FILE exists, its filter is used as it is, of any kind that umbel make made.
 
-With --for TIME a line is forgotten when it was not seen for TIME: a window of --keys different
-lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line expires at
+With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME: a window of --keys
+different lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line expires at
 most one step late; a step is a 24th of TIME at the default rate, rounded up to whole seconds. In the
 first step after that about half of the expired lines are still mistaken for known ones, in the second
-a quarter, and so on. Beyond --keys the rate rises, and a warning is printed.
+a quarter, and so on. Beyond --keys the rate rises; warnings state the rate, the number of different
+lines so far and the --keys that they need.
 
-With --addr the lines are kept in filter --state of a node; make it first, for example with umbel
-make --kind scalable --fpr 1e-6 --keys 100k --allow-empty. Of several programs that read one new
-line at the same moment, more than one may print it. Lines are then remembered before they are
-written.
+With --strict the run ends when the filter is overfull, at more than twice --fpr, with exit code 2. The
+lines read until then are printed and remembered, and the others stay unread.
+
+With --addr the lines are kept in filter --state of a node. Make it first, for example:
+
+  umbel make -o seen --addr HOST:PORT --kind scalable --fpr 1e-6 --keys 100k --allow-empty /dev/null
+
+Of several programs that read one new line at the same moment, more than one may print it. Lines are
+then remembered before they are written.
 
 The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 141
 if nobody reads the output, 2 on another error.`
@@ -63,7 +70,7 @@ type uniqRun struct {
 	state  uniqState
 	stream uniq.Stream
 	count  bool
-	warned bool
+	room   uniqRoom
 	bar    *progress.Bar
 }
 
@@ -79,7 +86,8 @@ func uniqCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&r.stream.Known, "known", false, "print the lines that were seen before instead")
 	flags.BoolVarP(&r.count, "count", "c", false, "print only the number of lines")
-	flags.DurationVar(&r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
+	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
+	flags.Bool(strictFlag, false, "stop when the filter is overfull, instead of a warning")
 	r.state.addFlags(cmd)
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
@@ -94,6 +102,11 @@ func uniqCommand() *cobra.Command {
 			return err
 		}
 		defer closeFiles()
+		for _, f := range files {
+			if err := keys.CheckFile(f, r.stream.Format); err != nil {
+				return binaryHint(cmd, err)
+			}
+		}
 		if r.stream.Seen, err = r.state.open(cmd); err != nil {
 			return err
 		}
@@ -142,13 +155,10 @@ func (r *uniqRun) write(lines []byte) (int, error) {
 	return n, err
 }
 
-// tick reports progress, and once that the filter is full.
-func (r *uniqRun) tick(bytes int64) {
+// tick reports progress, and that the filter is full.
+func (r *uniqRun) tick(bytes int64) error {
 	r.bar.Add(bytes)
-	if !r.warned && r.state.full() != nil {
-		r.warned = true
-		warn(r.cmd, "%s; lines that were seen stay known, but more new lines than --fpr will be taken for known ones", r.state.fullWords())
-	}
+	return r.room.look(r.cmd, &r.state, &r.stream)
 }
 
 // uniqSummary is the result of umbel uniq.
@@ -170,15 +180,15 @@ func (r *uniqRun) summary() error {
 			return err
 		}
 	}
-	if isQuiet(r.cmd) {
+	if isQuiet(r.cmd) && !isStrict(r.cmd) {
 		return nil
 	}
 	var err error
 	if s.summary, err = r.state.summary(r.cmd); err != nil {
 		return err
 	}
-	if text := s.overfull(); text != "" && !r.warned {
-		warn(r.cmd, "%s", text)
+	if err := r.room.judge(r.cmd, &r.state, &r.stream, s.summary); err != nil || isQuiet(r.cmd) {
+		return err
 	}
 	s.Read = &r.stream.Read
 	unit := "lines"

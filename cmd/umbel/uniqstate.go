@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ type uniqState struct {
 func (s *uniqState) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "state", "", "`FILE` with the lines seen, which is made if it does not exist")
-	flags.DurationVar(&s.lasting, "for", 0, "forget lines that were not seen for this `TIME`, such as 1h")
+	quantity.DurationVar(flags, &s.lasting, "for", 0, "forget lines that were not seen for this `TIME`, such as 1h")
 	s.rate = 1e-6
 	flags.VarP(&s.rate, "fpr", "p", "`RATE` of new lines that are taken for known ones, 1e-6 by default")
 	flags.Lookup("fpr").DefValue = ""
@@ -63,7 +64,7 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
 	case given("for") && s.lasting < time.Second:
-		return fmt.Errorf("--for %v is too short; the clock counts seconds", s.lasting)
+		return fmt.Errorf("--for %v is too short, want at least 1s: the clock counts seconds", s.lasting)
 	case s.name == "-":
 		return errors.New("--state is a file, not standard input")
 	case given("save") && s.name == "":
@@ -108,8 +109,18 @@ func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
 	return s.seen, nil
 }
 
-// load sets the filter: that in the file, or a new one, which the file then has.
-func (s *uniqState) load(cmd *cobra.Command) (err error) {
+// load sets the filter: that in the file, or a new one, which the file then has. If another program makes the
+// file at the same time, load waits for it.
+func (s *uniqState) load(cmd *cobra.Command) error {
+	for {
+		if err := s.tryLoad(cmd); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+}
+
+// tryLoad is load. Its error wraps fs.ErrExist if another program has made the file meanwhile.
+func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 	if s.name != "" {
 		if s.owner, err = atomicfile.Own(s.name); err != nil {
 			return err
@@ -133,8 +144,7 @@ func (s *uniqState) newFilter() (umbel.Filter, error) {
 	var params umbel.Params
 	if s.lasting > 0 {
 		kind, goal.Keys = window.Kind, uint64(cmp.Or(s.keys, uniqWindowKeys))
-		seconds := uint64((s.lasting + time.Second - 1) / time.Second)
-		params = umbel.Params{{Name: "window", Value: umbel.Uint(seconds)}}
+		params = umbel.Params{{Name: "window", Value: umbel.Uint(s.seconds())}}
 	}
 	if s.lasting > 0 {
 		kind = clocked(kind, tick)
@@ -149,24 +159,34 @@ func (s *uniqState) newFilter() (umbel.Filter, error) {
 	return kind.New(goal, params)
 }
 
-// checkShape returns an error if the filter of the file isn't the one that given flags describe.
+// checkShape returns an error if a flag contradicts the filter of the file.
 func (s *uniqState) checkShape(cmd *cobra.Command) error {
-	given := cmd.Flags().Changed
-	if !given("for") && !given("fpr") && !given("keys") {
-		return nil
+	given, planned := cmd.Flags().Changed, s.filter.State().Planned
+	for _, f := range []struct{ flag, made, now string }{
+		{"fpr", quantity.Rate(planned.FPRate).Percent(), s.rate.Percent()},
+		{"keys", quantity.Count(planned.Keys).String(), s.keys.String()},
+	} {
+		switch {
+		case !given(f.flag) || f.made == f.now:
+		case planned == umbel.Planned{}:
+			return fmt.Errorf("%s was made without --%s; leave the flag out, or use another --state", s.name, f.flag)
+		default:
+			return fmt.Errorf("%s was made with --%s %s, and not %s; leave the flag out, or use another --state", s.name, f.flag, f.made, f.now)
+		}
 	}
-	want, err := s.newFilter()
-	if err != nil {
-		return err
+	w, ok := windowSpan(s.filter.State())
+	switch {
+	case !given("for"):
+	case !ok:
+		return fmt.Errorf("%s was made without --for; leave the flag out, or use another --state", s.name)
+	case (s.seconds()-1)/w.steps+1 != w.step: // the length of a step is rounded up
+		return fmt.Errorf("lines of %s expire %s, and not after %s as --for requests; leave the flag out, or use another --state", s.name, w.after(), duration(s.seconds(), tick))
 	}
-	fixed := func(f umbel.Filter) umbel.Params {
-		return slices.DeleteFunc(slices.Clone(f.State().Params), func(p umbel.Param) bool { return p.Name == "now" || p.Name == "max-bytes" })
-	}
-	if want.State().Kind == s.filter.State().Kind && slices.Equal(fixed(want), fixed(s.filter)) {
-		return nil
-	}
-	return fmt.Errorf("%s was made with other --for, --fpr or --keys; leave them out, or use another --state", s.name)
+	return nil
 }
+
+// seconds returns --for, rounded up.
+func (s *uniqState) seconds() uint64 { return uint64((s.lasting + tick - 1) / tick) }
 
 // followsClock reports whether the filter follows the system's clock. With --for it makes a window do so whose
 // time can be in seconds since 1970; that of another one may be in another unit, and only umbel advance sets it.
@@ -209,14 +229,6 @@ func (s *uniqState) full() error {
 		return nil
 	}
 	return s.seen.Full()
-}
-
-// fullWords describes why the filter is full.
-func (s *uniqState) fullWords() string {
-	if _, ok := windowSpan(s.filter.State()); ok {
-		return "lines arrive faster than --keys per --for"
-	}
-	return "the filter has reached its limit of memory"
 }
 
 // summary describes the filter.

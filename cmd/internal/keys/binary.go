@@ -3,6 +3,7 @@ package keys
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -66,6 +67,20 @@ func checkText(source any, head []byte, f Format) error {
 		return &BinaryError{Name: nameOf(source), UTF16: bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))}
 	}
 	return nil
+}
+
+// CheckFile returns a *[BinaryError] if a regular file begins with what is no text in format f. It doesn't move the
+// position of the file. Other files pass: a [Reader] checks them when it has read their beginning.
+func CheckFile(file *os.File, f Format) error {
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil // reading reports the error
+	}
+	var head [headBytes]byte
+	n, err := file.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return nil
+	}
+	return checkText(file, head[:n], f)
 }
 
 // nameOf returns the name of a file that isn't standard input.

@@ -122,6 +122,9 @@ func (s *Filter) advance() {
 // if there was none. From that key on the rate rises.
 func (s *Filter) Full() error { return s.full }
 
+// Grows reports whether f grows or has a limit, which Full reports. The rate of another filter rises with each key.
+func (s *Filter) Grows() bool { return s.grow != nil }
+
 // Changed reports whether f has changed since the last call.
 func (s *Filter) Changed() bool {
 	changed := s.changed

@@ -24,7 +24,8 @@ type Stream struct {
 	Write func([]byte) (int, error)
 	Save  func() error  // saves Seen while Run waits for keys
 	Every time.Duration // time between two calls of Save, 0 for none
-	Tick  func(int64)   // is called with the number of bytes read, unless nil
+	// Tick is called after each batch with its number of bytes, unless nil. Its error ends Run.
+	Tick func(int64) error
 
 	Read, New uint64 // keys that were remembered, and those of them that were new
 
@@ -42,7 +43,7 @@ type chunk struct {
 }
 
 // Run passes on the keys of rs as they arrive. It returns at the end of rs, at the first error of a
-// reader, Look, Write or Save, and with the error of ctx when ctx is done. A reader that blocks then
+// reader, Look, Write, Save or Tick, and with the error of ctx when ctx is done. A reader that blocks then
 // blocks on in its goroutine.
 func (s *Stream) Run(ctx context.Context, rs ...io.Reader) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -111,6 +112,7 @@ func (s *Stream) read(ctx context.Context, to chan<- chunk, free <-chan []byte, 
 // chunk passes on the keys of a chunk.
 func (s *Stream) chunk(ctx context.Context, c []byte) error {
 	for rest := c; len(rest) > 0; {
+		before := len(rest)
 		s.list, s.lines = s.list[:0], s.lines[:0]
 		for len(rest) > 0 && len(s.list) < Batch {
 			key, after := s.Format.Cut(rest)
@@ -121,9 +123,12 @@ func (s *Stream) chunk(ctx context.Context, c []byte) error {
 		if err := s.batch(ctx); err != nil {
 			return err
 		}
-	}
-	if s.Tick != nil {
-		s.Tick(int64(len(c)))
+		if s.Tick == nil {
+			continue
+		}
+		if err := s.Tick(int64(before - len(rest))); err != nil {
+			return err
+		}
 	}
 	return nil
 }
