@@ -243,7 +243,8 @@ func commandsFor(q plan.Message, o plan.MessageOption) []string {
 		commands = append(commands, "umbel pack filter.umb -o message.umb")
 	}
 	if o.Kind == "sparse" {
-		commands = append(commands, "umbel unpack message.umb --sparse -o copy.umb     # on receivers")
+		commands = append(commands, "umbel unpack message.umb --sparse -o copy.umb     # on receivers",
+			"umbel subscribe SOURCE --public-key KEY --sparse -o copy.umb     # or, if filter.umb is published")
 	}
 	return commands
 }

@@ -40,6 +40,10 @@ If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --byte
 select among them: the smallest one with the rate that suffices, within the limits. It is used as it is,
 folded. What was saved pays for a larger one.
 
+With --sparse a Bloom filter with k = 1 is kept, or written, as the equivalent sparse filter: the list of its
+nonzero cells. It takes about as many bytes as the filter has when it is packed, and queries take longer.
+Other filters stay as they are.
+
 A publication of a node (umbel serve) is at http://NODE/v1/publications/FILTER. If it is not public, the
 credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.
 
@@ -51,7 +55,8 @@ const subscribeExample = `  umbel subscribe https://example.org/words --public-k
   umbel subscribe --config peers.yaml --stale last --cache /var/cache/umbel
   umbel subscribe https://example.org/words --public-key words.pub -o words.umb
   umbel subscribe http://node:8780/v1/publications/words --public-key words.pub --token-file token -o words.umb
-  umbel subscribe public --public-key words.pub --cache cache -o words.umb --follow 1m`
+  umbel subscribe public --public-key words.pub --cache cache -o words.umb --follow 1m
+  umbel subscribe public --public-key peer.pub --sparse -o peer.umb`
 
 func subscribeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -66,6 +71,7 @@ func subscribeCommand() *cobra.Command {
 	keys := flags.StringArray("public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
 	output := addOutputFlag(cmd, "`FILE` to write, instead of serving the filter", outputFlag{})
 	node.ReplicaFlags(flags)
+	positions := flags.Bool("sparse", false, "keep Bloom filters with k = 1 as sparse filters")
 	budget := budgetFlags(flags)
 	addCredentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -77,7 +83,7 @@ func subscribeCommand() *cobra.Command {
 			return usageError(cmd, err)
 		}
 		for i := range specs {
-			specs[i].Budget = *budget
+			specs[i].Budget, specs[i].Sparse = *budget, *positions
 		}
 		if *output == "" {
 			return serveReplica(cmd, specs)

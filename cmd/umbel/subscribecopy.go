@@ -85,7 +85,7 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	defer stop()
 	o := share.SubscriberOptions{
 		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(), Budget: spec.Share(),
-		Log: warningLog(cmd),
+		Compact: spec.Sparse, Log: warningLog(cmd),
 	}
 	if cache := cmd.Flags().Lookup("cache"); cache.Changed {
 		store, err := dir.Create(cache.Value.String())
@@ -169,7 +169,8 @@ func fetchLimits() wire.Limits {
 // put writes the version to the file, and prints it.
 func (s *subscriber) put() error {
 	v := s.s.View()
-	if err := container.Write(s.output, v.Filter().State()); err != nil {
+	state := v.Filter().State()
+	if err := container.Write(s.output, state); err != nil {
 		return err
 	}
 	s.written = v
@@ -177,6 +178,9 @@ func (s *subscriber) put() error {
 	out := subscription{
 		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
 		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Received: c.Received - s.before.Received, Fold: v.Fold(), FPRate: v.Rate(), Expires: h.Expires(),
+	}
+	if state.Kind != h.Kind { // with --sparse
+		out.Kind, out.Bytes = state.Kind, state.Bytes()
 	}
 	s.before = c
 	if isQuiet(s.cmd) {

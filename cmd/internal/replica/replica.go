@@ -99,7 +99,7 @@ func (s *Set) open(ctx context.Context, p Publication) (_ *follower, err error) 
 	f := &follower{Publication: p, engine: s.o.Engine, stale: s.o.Stale, cache: cache, log: s.o.Log.With("filter", p.Filter)}
 	f.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{
 		Source: p.Reader, Verifier: p.Verifier, Kinds: s.o.Engine.Kinds(), Stale: s.o.Stale, Cache: cache,
-		Limits: s.o.Limits, Budget: p.Share(), Changed: f.show, Log: f.log,
+		Limits: s.o.Limits, Budget: p.Share(), Compact: p.Sparse, Changed: f.show, Log: f.log,
 	})
 	if err == nil {
 		err = f.begin()

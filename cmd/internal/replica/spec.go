@@ -23,6 +23,8 @@ type Spec struct {
 	PublicKey string  `json:"public-key"`     // the key, or a file that contains it
 	Zone      int     `json:"zone,omitempty"` // peers of smaller zones are asked first
 	Cost      float64 `json:"cost,omitempty"` // within a zone, peers of smaller costs are asked first
+	// Sparse keeps a Bloom filter with k = 1 as the equivalent sparse filter: see share.SubscriberOptions.Compact.
+	Sparse bool `json:"sparse,omitempty"`
 	Budget
 }
 
@@ -102,6 +104,10 @@ func (s *Spec) set(key, text string) (err error) {
 		if s.Cost, err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(s.Cost) || math.IsInf(s.Cost, 0) {
 			err = fmt.Errorf("%.40q is not a finite number", text)
 		}
+	case "sparse":
+		if s.Sparse, err = strconv.ParseBool(text); err != nil {
+			err = fmt.Errorf("%.40q is neither true nor false", text)
+		}
 	case "fpr":
 		if text != "0" { // any rate
 			err = (*quantity.Rate)(&s.FPR).Set(text)
@@ -113,7 +119,7 @@ func (s *Spec) set(key, text string) (err error) {
 	case "memory":
 		err = (*quantity.Size)(&s.Memory).Set(text)
 	default:
-		return errors.New("unknown key; want filter, source, public-key, zone, cost, fpr, start-bytes, bytes-per-second or memory")
+		return errors.New("unknown key; want filter, source, public-key, zone, cost, sparse, fpr, start-bytes, bytes-per-second or memory")
 	}
 	return err
 }
