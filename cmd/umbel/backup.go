@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -146,5 +147,9 @@ func withBackup(cmd *cobra.Command, name string, f func(io.Reader) error) error 
 		return err
 	}
 	defer file.Close()
-	return f(bufio.NewReaderSize(file, 1<<20))
+	err = f(bufio.NewReaderSize(file, 1<<20))
+	if errors.Is(err, umbel.ErrCorrupt) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
 }

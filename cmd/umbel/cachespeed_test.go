@@ -66,7 +66,7 @@ func TestCacheSpeed(t *testing.T) {
 	}
 	for _, name := range []string{"1 KiB", "16 KiB", "1 MiB"} {
 		size := sizes[name]
-		requests := max(4000, min(200_000, (4<<30)/(size+16<<10)))
+		requests := max(4000, min(200_000, (1<<30)/(size/4+4<<10)))
 		var base time.Duration
 		for _, c := range caches {
 			c.load(t, size, 500) // so that all are hits

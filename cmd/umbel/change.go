@@ -160,21 +160,29 @@ many times. The rate stays the same; more cells are available to keys that are a
 A fold by the same factor undoes it.
 `
 
-const unfoldExample = `  umbel unfold small.umb 4 -o large.umb`
+const unfoldExample = `  umbel unfold small.umb 4 -o large.umb
+  umbel unfold small.umb -r 4 -o large.umb          # the same`
 
 func unfoldCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "unfold FILE FACTOR -o FILE",
+		Use:     "unfold FILE (FACTOR | -r FACTOR) -o FILE",
 		Short:   "enlarge a filter, keeping all keys",
 		Long:    unfoldHelp,
 		Example: unfoldExample,
-		Args:    arguments(2, 2),
+		Args:    arguments(1, 2),
 
 		DisableFlagsInUseLine: true,
 	}
+	factor := cmd.Flags().StringP("factor", "r", "", "enlarge by `FACTOR`")
 	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		if cmd.Flag("output").Value.String() == "" {
 			return change{}, nil, errNoOutput
+		}
+		if (*factor != "") == (len(args) == 2) {
+			return change{}, nil, errors.New("give the factor once, such as -r 4")
+		}
+		if *factor != "" {
+			args = append(args, *factor)
 		}
 		return numberChange(args, unfold, (*remote.Client).Unfold, "unfolded by %v")
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -89,6 +90,9 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 		stop := note(cmd, fmt.Sprintf("comparing %s and %s", args[0], args[1]))
 		b, err := encode(container.Differ(), nil, states[0], states[1])
 		stop()
+		if cmd.Name() == "refine" && errors.Is(err, umbel.ErrMismatch) && states[0].CheckMatch(states[1]) == nil {
+			return fmt.Errorf("%s is not a fold of %s; use umbel diff for filters of the same size", args[0], args[1])
+		}
 		if err != nil {
 			return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
 		}

@@ -25,6 +25,12 @@ run routers over UDP, and trace the decisions of routers.
 
 A --topology is a file (GML, GraphML, edges in TSV, or Rocketfuel's weights) or is
 generated: grid:6x6, ring:20, line:9, star:9, fat-tree:4, waxman:100, barabasi-albert:100x2.
+Edges in TSV are lines of fields that tabs separate: first a line for each node, with n, an ID and a
+name, then one for each link, with e, two IDs and optionally a weight:
+
+  n	a	Vienna
+  n	b	Graz
+  e	a	b	2.5
 
 The keys of links derive from the network's key, 32 hexadecimal digits in --key-file, and
 from the names of nodes. The default key is all zeros, which is suitable for studies only:
@@ -32,7 +38,7 @@ anyone who knows the key can make headers. See docs/multicast.md.`
 
 func multicastCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "multicast",
+		Use:   "multicast VERB",
 		Short: "send packets along trees that are encoded in the packets",
 		Long:  multicastHelp,
 		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5

@@ -106,26 +106,25 @@ func (s summary) overfull() string {
 	}
 	made := plannedInfo{Keys: s.Planned.Keys, FPRate: s.Planned.FPRate}
 	text := fmt.Sprintf("%s is overfull: it was made for %s, and its false-positive rate is %s", s.File, made.words(), percent(s.FPRate))
-	keys := float64(s.Keys.Estimate)
-	if math.IsInf(keys, 0) || math.IsNaN(keys) {
+	if !isFinite(s.Keys.Estimate) {
 		return text + "; make it again with more --keys"
 	}
-	return text + fmt.Sprintf(" with about %s; make it again with --keys %.0f", wholeKeys(keys), math.Ceil(keys))
+	return text + fmt.Sprintf(" with about %s; make it again with --keys %.0f", wholeKeys(float64(s.Keys.Estimate)), math.Ceil(float64(s.Keys.Estimate)))
 }
 
 // fullRate is a rate at which a filter is of no use.
 const fullRate = 0.5
 
 // refuseFull returns an error if a filter of umbel make is useless: if it takes more than half of all
-// absent keys for present ones, and its rate was not given. It warns if the number of cells was given.
+// absent keys for present ones, and its rate was not given.
 func refuseFull(cmd *cobra.Command, f umbel.Filter) error {
 	rate, planned := f.Stats().FPRate, f.State().Planned
 	if rate <= fullRate || cmd.Flags().Changed("fpr") && planned.FPRate > fullRate {
 		return nil
 	}
+	remedy := "give more --keys or --bytes"
 	if cmd.Flags().Changed("m") {
-		warn(cmd, "the filter is full: its false-positive rate is %s; give a larger --m, or --keys instead", percent(float(rate)))
-		return nil
+		remedy = "give a larger --m, or --keys instead"
 	}
-	return fmt.Errorf("the filter would be full: its false-positive rate would be %s; nothing was written; give more --keys or --bytes", percent(float(rate)))
+	return fmt.Errorf("the filter would be full: its false-positive rate would be %s; nothing was written; %s", percent(float(rate)), remedy)
 }

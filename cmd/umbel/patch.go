@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -11,26 +12,29 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. A delta
-with another base, a damaged one, and one that was already applied are rejected, and nothing is
-written. With --if-needed a delta that was already applied is no error: OLD is its result, and is
+const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. Several
+deltas are applied in their order. A delta with another base, a damaged one, and one that was already
+applied are rejected, and nothing is written. With --if-needed deltas that were already applied are no
+error: OLD is the result of the last of them, and the others are applied. If none is left, OLD is
 copied to FILE, or stays.
 
 A delta of Bloom filters with k = 1 can be applied to a sparse filter, which stays sparse. This
 temporarily needs the memory of the Bloom filter.`
 
 const patchExample = `  umbel patch monday.umb tuesday.delta -o tuesday.umb
-  umbel patch words.umb today.delta --in-place`
+  umbel patch words.umb today.delta --in-place
+  umbel patch words.umb 1.delta 2.delta 3.delta --in-place --if-needed`
 
 func patchCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "patch OLD DELTA (-o FILE | --in-place)",
+		Use:     "patch OLD DELTA... (-o FILE | --in-place)",
 		Short:   "apply a delta to a filter",
 		Long:    patchHelp,
 		Example: patchExample,
-		Args:    arguments(2, 2),
+		Args:    arguments(2, -1),
 
 		DisableFlagsInUseLine: true,
 	}
@@ -56,30 +60,28 @@ func patchCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		delta, info, err := container.ReadDelta(args[1])
+		deltas, err := readDeltas(args[1:])
 		if err != nil {
 			return err
 		}
-		list := old.Kind == sparse.Name && info.Kind == bloom.Name
+		list := old.Kind == sparse.Name && deltas[0].info.Kind == bloom.Name
 		if list {
 			if old, err = bloomOf(args[0], old); err != nil {
 				return err
 			}
 		}
-		s, applied := old, *ifNeeded && wire.Identify(old) == info.Result
-		if !applied {
-			stop := note(cmd, "applying "+args[1])
-			s, err = container.Patch(old, args[1], delta, info)
-			stop()
-			if err != nil {
-				return err
-			}
+		if *ifNeeded {
+			deltas = deltas.after(wire.Identify(old))
+		}
+		s, err := deltas.apply(cmd, old)
+		if err != nil {
+			return err
 		}
 		f, err := open(s, list)
 		if err != nil {
 			return err
 		}
-		if applied && *inPlace {
+		if len(deltas) == 0 && *inPlace {
 			return summarize(target, f).print(cmd, "unchanged, since the delta was already applied")
 		}
 		sum, err := settle(cmd, target, f)
@@ -93,6 +95,52 @@ func patchCommand() *cobra.Command {
 		return sum.print(cmd, "patched")
 	}
 	return cmd
+}
+
+// deltaFile is a delta that was read from a file.
+type deltaFile struct {
+	name    string
+	message []byte
+	info    delta.Info
+}
+
+// deltaFiles are deltas of which each has the result of the one before as its base.
+type deltaFiles []deltaFile
+
+func readDeltas(names []string) (deltaFiles, error) {
+	var all deltaFiles
+	for _, name := range names {
+		message, info, err := container.ReadDelta(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, deltaFile{name, message, info})
+	}
+	return all, nil
+}
+
+// after returns the deltas after the last one with that result, and all if none has it.
+func (ds deltaFiles) after(id wire.ID) deltaFiles {
+	for i, d := range slices.Backward(ds) {
+		if d.info.Result == id {
+			return ds[i+1:]
+		}
+	}
+	return ds
+}
+
+// apply applies the deltas to s in their order.
+func (ds deltaFiles) apply(cmd *cobra.Command, s umbel.State) (umbel.State, error) {
+	for _, d := range ds {
+		stop := note(cmd, "applying "+d.name)
+		var err error
+		s, err = container.Patch(s, d.name, d.message, d.info)
+		stop()
+		if err != nil {
+			return umbel.State{}, err
+		}
+	}
+	return s, nil
 }
 
 // open returns the filter with state s, as a sparse filter if list is true.

@@ -60,7 +60,7 @@ func (p *publisher) lookAtFile(ctx context.Context) error {
 		return err
 	}
 	if err := p.publish(ctx, s); err != nil {
-		if !errors.Is(err, errShrunk) { // try again, also if the file does not change
+		if _, shrunk := errors.AsType[shrunkError](err); !shrunk { // try again, also if the file does not change
 			p.read = nil
 		}
 		return err

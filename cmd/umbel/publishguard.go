@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -42,8 +41,10 @@ type guard struct {
 	keys      float64 // estimate for the last version; 0 before the first
 }
 
-// errShrunk is wrapped if a filter has lost too many keys.
-var errShrunk = errors.New("too many keys are lost")
+// shrunkError is the error of a filter that has lost too many keys.
+type shrunkError string
+
+func (e shrunkError) Error() string { return string(e) }
 
 // begin reads the number of keys of the version in a store.
 func (g *guard) begin(ctx context.Context, store share.Source, key signing.Key) error {
@@ -74,7 +75,7 @@ func lastVersion(ctx context.Context, store share.Source, key signing.Key) (umbe
 	return nil, nil
 }
 
-// check returns the estimated number of keys of the next version, or an error wrapping errShrunk.
+// check returns the estimated number of keys of the next version, or an error wrapping a [shrunkError].
 func (g *guard) check(s umbel.State) (keys float64, err error) {
 	f, err := filter.All.Open(s)
 	if err != nil {
@@ -84,11 +85,11 @@ func (g *guard) check(s umbel.State) (keys float64, err error) {
 	return keys, g.checkKeys(keys)
 }
 
-// checkKeys returns an error wrapping errShrunk if a version with this number of keys has lost too many.
+// checkKeys returns an error wrapping a [shrunkError] if a version with this number of keys has lost too many.
 func (g *guard) checkKeys(keys float64) error {
 	if math.IsInf(g.keys, 0) || !(keys < g.keys*(1-g.maxShrink)) { // a full filter has no estimate
 		return nil
 	}
-	return withCode(exitRefused, fmt.Errorf("has about %s keys, and the last version has %s, of which at most %v may be lost; publish it with --max-shrink 100%% if that is intended: %w",
-		wholeKeys(keys), wholeKeys(g.keys), lostShare(g.maxShrink), errShrunk))
+	return withCode(exitRefused, shrunkError(fmt.Sprintf("has about %s keys, and the last version has %s, of which at most %v may be lost; publish it with --max-shrink 100%% if that is intended",
+		wholeKeys(keys), wholeKeys(g.keys), lostShare(g.maxShrink))))
 }

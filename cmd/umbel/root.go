@@ -13,7 +13,8 @@ const rootHelp = `umbel makes filters of keys. A filter is a small summary of a 
 be in the set: never no for a key that was added, and yes for other keys at a rate you choose.
 
 Rates are written 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000"; counts 1000000, 1e6 or 1M; sizes
-4096, 64KiB, 64K, 1.5MB or, in bits, 4096bit. K, M and G alone are powers of 1024.
+4096, 64KiB, 64K, 1.5MB or, in bits, 4096bit. In sizes, K, M and G alone are powers of 1024; in counts,
+powers of 1000. Durations are written 500ms, 10s, 1h30m or 7d.
 
 A key is a line, without its newline and a carriage return before it; an empty line is the
 empty key. With -0 a key ends at a zero byte instead. For a filter with hash "caller" a key is
@@ -132,7 +133,7 @@ var synonyms = map[string][]string{
 func similarVerbs(cmd *cobra.Command, word string) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
+		if c.IsAvailableCommand() || c.Name() == "help" {
 			names = append(names, c.Name())
 		}
 	}

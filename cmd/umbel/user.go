@@ -99,7 +99,7 @@ type userEdit struct {
 
 // delete deletes the user.
 func (e userEdit) delete(cmd *cobra.Command) error {
-	if err := e.change(func(old []byte) ([]byte, error) { return access.DeleteUser(old, e.name) }); err != nil {
+	if err := e.change(false, func(old []byte) ([]byte, error) { return access.DeleteUser(old, e.name) }); err != nil {
 		return err
 	}
 	u := newUser{Name: e.name, File: e.file, Deleted: true}
@@ -127,7 +127,7 @@ func (e userEdit) write(cmd *cobra.Command, password, printed string, token, rep
 		}
 	}
 	if replace {
-		err = e.change(func(old []byte) ([]byte, error) { return access.ReplaceUser(old, e.name, set) })
+		err = e.change(false, func(old []byte) ([]byte, error) { return access.ReplaceUser(old, e.name, set) })
 	} else {
 		err = e.add(&u, set)
 	}
@@ -142,17 +142,17 @@ func (e userEdit) add(u *newUser, set func(*access.FileUser)) error {
 	var f access.FileUser
 	set(&f)
 	if e.file != "" {
-		return e.change(func(old []byte) ([]byte, error) { return access.AddUser(old, f) })
+		return e.change(true, func(old []byte) ([]byte, error) { return access.AddUser(old, f) })
 	}
 	entry, err := access.AddUser(nil, f)
 	u.Entry = string(entry)
 	return err
 }
 
-// change replaces the contents of the file, which only a new user may find missing.
-func (e userEdit) change(do func(old []byte) ([]byte, error)) error {
+// change replaces the contents of the file, which may be missing for a new user.
+func (e userEdit) change(isNew bool, do func(old []byte) ([]byte, error)) error {
 	old, err := os.ReadFile(e.file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !(isNew && errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
 	lines, err := do(old)

@@ -100,9 +100,11 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 		l.Bytes = wire.DefaultBytes
 	}
 	var g gaps
+	var refused error
 	s, err := wire.Scan(r, l, func(b wire.Block) error {
 		if _, err := scanned(b.State); err != nil || len(b.Part) > 0 {
-			return notBloom(err)
+			refused = notBloom(err)
+			return refused
 		}
 		for x := range ones(b.Cells) {
 			g.add(b.First + x)
@@ -112,6 +114,9 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 		}
 		return nil
 	})
+	if refused != nil {
+		return nil, refused // it is about the filter, and not about the byte at which Scan was
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func FromBloom(s umbel.State) (*Filter, error) {
 // bloomShape returns the shape of a filter of kind bloom as one of this kind.
 func bloomShape(h umbel.Hasher, m, k, group uint64) (Shape, error) {
 	if k != 1 {
-		return Shape{}, fmt.Errorf("sparse: the filter sets %d cells per key, want 1: %w", k, umbel.ErrMismatch)
+		return Shape{}, fmt.Errorf("sparse: a sparse copy needs a filter with one cell per key; this one has k %d: %w", k, umbel.ErrMismatch)
 	}
 	s := Shape{M: m, Group: uint8(min(group, 64)), Hasher: h}
 	return s, design.Wrap(s.check(), umbel.ErrCorrupt)

@@ -61,7 +61,7 @@ func parse(data []byte) ([]account, error) {
 		return nil, errors.New("more than one document")
 	}
 	if len(f.Users) == 0 {
-		return nil, errors.New("no users")
+		return nil, errors.New("the list has no users")
 	}
 	accounts := make([]account, len(f.Users))
 	names := map[string]bool{}

@@ -38,7 +38,7 @@ func Read(file string) (Key, error) {
 		return Key{}, err
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o007 != 0 {
-		return Key{}, fmt.Errorf("%s has the permissions %#o; remove those of others with chmod o= %[1]s: %[3]w", file, mode, ErrExposed)
+		return Key{}, fmt.Errorf("%s: %w: its permissions are %#o; remove those of others with chmod o= %[1]s", file, ErrExposed, mode)
 	}
 	return k, nil
 }

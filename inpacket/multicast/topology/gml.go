@@ -35,7 +35,7 @@ func (p *gmlParser) file() error {
 		key, err := p.next()
 		if errors.Is(err, io.EOF) {
 			if !found {
-				return formatError(p.line, "no graph")
+				return formatError(p.line, "no graph, want GML: graph [ node [ id 1 ] ... ], or edges in TSV: n<tab>ID<tab>NAME and e<tab>ID<tab>ID")
 			}
 			return nil
 		}

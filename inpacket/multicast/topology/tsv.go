@@ -29,7 +29,7 @@ func ReadTSV(r io.Reader, l Limits) (*Graph, Notes, error) {
 		case "e":
 			err = b.linkLine(fields, ids, in.number)
 		default:
-			err = formatError(in.number, "the line begins with %.20q, want n or e and a tab", fields[0])
+			err = formatError(in.number, "the line begins with %.20q, want a node, n<tab>ID<tab>NAME, or a link, e<tab>ID<tab>ID[<tab>WEIGHT]", fields[0])
 		}
 		if err != nil {
 			return nil, Notes{}, err

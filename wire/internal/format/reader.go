@@ -98,6 +98,9 @@ func (r *Reader) Left() uint64 { return r.size - min(r.Off, r.size) }
 func (r *Reader) read(b []byte) error {
 	n, err := io.ReadFull(r.r, b)
 	r.Off += uint64(n)
+	if err == io.EOF && r.Off == 0 {
+		return fmt.Errorf("the input is empty: %w", umbel.ErrCorrupt)
+	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("the input ends here, %d bytes are missing: %w", len(b)-n, umbel.ErrCorrupt)
 	}
