@@ -90,3 +90,19 @@ func TestFormIsForced(t *testing.T) {
 		}
 	}
 }
+
+// Filters of one shape can be joined only if they are of one kind that merges.
+func TestJoinable(t *testing.T) {
+	for name, c := range map[string]struct {
+		fs   []umbel.Filter
+		want bool
+	}{
+		"different sizes": {[]umbel.Filter{made(t, "bloom", 1, 1000, 0.01, 1000), made(t, "bloom", 2, 1170, 0.01, 1170)}, true},
+		"different kinds": {[]umbel.Filter{made(t, "bloom", 1, 1000, 0.01, 1000), made(t, "blocked", 2, 1000, 0.01, 1000)}, false},
+		"kind ribbon":     {[]umbel.Filter{made(t, "ribbon", 1, 1000, 0.01, 1000), made(t, "ribbon", 2, 1000, 0.01, 1000)}, false},
+	} {
+		if r, err := merging.Filters(c.fs, merging.Best); err != nil || r.Apart == nil || r.Joinable != c.want {
+			t.Errorf("%s: joinable %v, apart %v, %v, want %v", name, r.Joinable, r.Apart, err, c.want)
+		}
+	}
+}

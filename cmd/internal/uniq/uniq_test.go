@@ -255,3 +255,26 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportMetric(1e6*float64(b.N)/b.Elapsed().Seconds(), "keys/s")
 }
+
+// The error of Tick ends a run after a batch, whose keys are remembered and written.
+func TestTickEnds(t *testing.T) {
+	var in strings.Builder
+	for i := range 3 * Batch {
+		fmt.Fprintln(&in, i)
+	}
+	full, ticks := errors.New("full"), 0
+	var out bytes.Buffer
+	s := stream(NewFilter(scalableFilter(t), nil), &out)
+	s.Tick = func(int64) error {
+		if ticks++; ticks == 2 {
+			return full
+		}
+		return nil
+	}
+	if err := s.Run(t.Context(), strings.NewReader(in.String())); !errors.Is(err, full) {
+		t.Errorf("error %v, want %v", err, full)
+	}
+	if lines := strings.Count(out.String(), "\n"); s.Read != 2*Batch || s.New != 2*Batch || lines != 2*Batch {
+		t.Errorf("%d keys read, %d new, %d written, want %d", s.Read, s.New, lines, 2*Batch)
+	}
+}
