@@ -103,6 +103,14 @@ func (w span) after() string {
 	return fmt.Sprintf("after %s to %s", duration(least, w.length()), duration(most, w.length()))
 }
 
+// least describes the time for which a key stays at least.
+func (w span) least() string {
+	if w.length() == 0 {
+		return fmt.Sprintf("%d ticks", w.step*w.steps)
+	}
+	return duration(w.step*w.steps, w.length())
+}
+
 // words describes when keys expire, and the time.
 func (w span) words() string {
 	if w.length() == 0 {

@@ -50,7 +50,8 @@ lines read until then are printed and remembered, and the others stay unread.
 
 With --addr the lines are kept in filter --state of a node. Make it first, for example:
 
-  umbel make -o seen --addr HOST:PORT --kind scalable --fpr 1e-6 --keys 100k --allow-empty /dev/null
+  umbel make -o seen --addr HOST:PORT --kind scalable --keys 100k \
+    --fpr 1e-6 --allow-empty /dev/null
 
 Of several programs that read one new line at the same moment, more than one may print it. Lines are
 then remembered before they are written.
@@ -104,7 +105,7 @@ func uniqCommand() *cobra.Command {
 		defer closeFiles()
 		for _, f := range files {
 			if err := keys.CheckFile(f, r.stream.Format); err != nil {
-				return binaryHint(cmd, err)
+				return err
 			}
 		}
 		if r.stream.Seen, err = r.state.open(cmd); err != nil {

@@ -68,7 +68,7 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 		return sum.overfull()
 	}
 	w, isWindow := windowSpan(s.filter.State())
-	if isWindow && sum.overfull() == "" { // one step of a window has room for the lines of all
+	if isWindow && sum.Planned != nil && !sum.Planned.Overfull { // one step of a window has room for the lines of all
 		return ""
 	}
 	lines := float64(sum.Keys.Estimate)
@@ -79,7 +79,7 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 	}
 	words := fmt.Sprintf("%s different lines so far, and the rate of new lines taken for known ones is %s", number, rateOf(float64(sum.FPRate)))
 	if isWindow {
-		return fmt.Sprintf("more lines than --keys arrive in %s: %s; use a new --state with --keys %.0f or more", duration(w.step*w.steps, tick), words, twoDigits(lines))
+		return fmt.Sprintf("more lines than --keys arrive in %s: %s; use a new --state with --keys %.0f or more", w.least(), words, twoDigits(lines))
 	}
 	return fmt.Sprintf("the filter has reached its limit of memory: %s; give more --max-memory", words)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"time"
 
@@ -113,7 +114,8 @@ func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
 // file at the same time, load waits for it.
 func (s *uniqState) load(cmd *cobra.Command) error {
 	for {
-		if err := s.tryLoad(cmd); !errors.Is(err, fs.ErrExist) {
+		err := s.tryLoad(cmd)
+		if _, missing := os.Stat(s.name); !errors.Is(err, fs.ErrExist) || missing != nil { // a link that leads nowhere
 			return err
 		}
 	}
