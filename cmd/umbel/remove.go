@@ -35,6 +35,7 @@ type removal struct {
 	Saturated uint64    `json:"saturated"` // removals without effect
 
 	absent []string
+	limit  uint64 // of the counters
 }
 
 func removeCommand() *cobra.Command {
@@ -61,6 +62,7 @@ func removeCommand() *cobra.Command {
 					return nil, err
 				}
 				_, counts := f.(umbel.Counter)
+				done.limit = counterLimit(f)
 				return f, done.remove(cmd, local{args[0], f}, counts, args, format(), *allowEmpty)
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
@@ -68,6 +70,7 @@ func removeCommand() *cobra.Command {
 				if err != nil {
 					return remote.Info{}, err
 				}
+				done.limit = nodeCounterLimit(in)
 				if err := done.remove(cmd, f, slices.Contains(in.Can, "count"), args, format(), *allowEmpty); err != nil {
 					return remote.Info{}, err
 				}
@@ -131,7 +134,7 @@ func (done *removal) print(cmd *cobra.Command) error {
 			words += fmt.Sprintf(", %v absent", quantity.Count(n))
 		}
 		if done.Saturated > 0 {
-			words += ", " + saturatedWords(done.Saturated)
+			words += ", " + saturatedWords(done.Saturated, done.limit)
 		}
 		err = done.summary.print(cmd, words)
 	}

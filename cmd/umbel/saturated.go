@@ -78,20 +78,25 @@ func warnSaturated(cmd *cobra.Command, f umbel.Filter) {
 	case !math.IsInf(keys, 0):
 		number = "about " + wholeKeys(keys) + " keys occur"
 	}
-	remedy := "; give --width 8 or 16"
-	switch a.Width {
-	case 8:
-		remedy = "; give --width 16"
-	case 16:
-		remedy = ""
-	}
-	warn(cmd, "%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), remedy)
+	warn(cmd, "%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), widerThan(limit, "; give "))
 }
 
-// saturatedWords describes keys that cannot be removed.
-func saturatedWords(n uint64) string {
-	if n == 1 {
-		return "1 stays: its counters are saturated; make the filter with --width 8 or 16"
+// widerThan returns the flag for counters whose limit is higher, after the words before, and "" if there are none.
+func widerThan(limit uint64, before string) string {
+	switch {
+	case limit >= math.MaxUint16:
+		return ""
+	case limit >= math.MaxUint8:
+		return before + "--width 16"
 	}
-	return fmt.Sprintf("%v stay: their counters are saturated; make the filter with --width 8 or 16", quantity.Count(n))
+	return before + "--width 8 or 16"
+}
+
+// saturatedWords describes n removals without effect from a filter with counters of a limit.
+func saturatedWords(n, limit uint64) string {
+	words := fmt.Sprintf("%v stay: their counters are saturated", quantity.Count(n))
+	if n == 1 {
+		words = "1 stays: its counters are saturated"
+	}
+	return words + widerThan(limit, "; make the filter with ")
 }
