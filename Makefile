@@ -27,14 +27,14 @@ BENCHTIME = 20ms
 # target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
 test foreign: export CGO_ENABLED = 0
 test:
-	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestNoCache)$$' $(PACKAGES)
+	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache)$$' $(PACKAGES)
 
 # Tests that compile large libraries of others, or wait for caches: the HTTP interface against its OpenAPI document,
 # the tests of a Redis client, and nginx and Squid against the recorded verdicts of HTTP caching tests.
 foreign:
 	go test ./cmd/internal/httpapi
 	go test -run '^TestGoRedisSuite$$' ./research/interop
-	go test -run '^(TestRecorded|TestNoCache)$$' ./research/cachetests
+	go test -run '^(TestRecorded|TestUmbel|TestNoCache)$$' ./research/cachetests
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }

@@ -71,6 +71,17 @@ shutdown_lifetime 0 seconds
 	return start(t, port, "squid", "-N", "-d", "1", "-f", file)
 }
 
+// umbel builds umbel and starts its cache, in memory.
+func umbel(t *testing.T, origin string) string {
+	program, port := filepath.Join(t.TempDir(), "umbel"), freePort(t)
+	build := exec.Command("go", "build", "-o", program, "./umbel")
+	build.Dir = filepath.Join("..", "..", "cmd")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return start(t, port, program, "cache", "-q", "--listen", "127.0.0.1:"+port, "--origin", "http://"+origin)
+}
+
 // freePort returns a port of the loopback interface that is free.
 func freePort(t *testing.T) string {
 	t.Helper()

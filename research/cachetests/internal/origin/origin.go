@@ -27,6 +27,7 @@ const Prefix = "/test/"
 const (
 	FieldCount   = "Server-Request-Count" // the number of requests of this test that arrived, from 1
 	FieldNumbers = "Request-Numbers"      // FieldNumber of each of them
+	fieldClient  = "Client-Request-Count" // FieldNumber of this request, to which some tests refer
 	FieldNow     = "Server-Now"           // the time of the response in milliseconds since 1970
 	FieldBase    = "Server-Base-Url"      // the request's path
 	FieldNumber  = "Req-Num"              // of a request: its number in the test, from 1

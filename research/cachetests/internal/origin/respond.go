@@ -64,6 +64,7 @@ func (r *run) answer(request *http.Request, token string, number int, now time.T
 	base := request.RequestURI
 	out.add(FieldBase, base)
 	out.add(FieldCount, strconv.Itoa(len(r.seen)+1))
+	out.add(fieldClient, request.Header.Get(FieldNumber))
 	out.add(FieldNow, strconv.FormatInt(now.UnixMilli(), 10))
 	var sent []suite.Field
 	var compared []Pair
