@@ -91,7 +91,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 
 // fpRate returns the expected rate of m cells, k per key, with n keys.
 func fpRate(m uint64, k int, n uint64) float64 {
-	return doublehash.FPRateAtFill(m, k, plan.Fill(m, k, n))
+	return doublehash.FPRate(m, k, n)
 }
 
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is

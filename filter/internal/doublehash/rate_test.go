@@ -40,3 +40,19 @@ func TestFPRateAtFillEnds(t *testing.T) {
 		t.Errorf("a large layer: %v, want 1/128", p)
 	}
 }
+
+// TestFPRateOfFew: rates are in [0, 1] and rise with the number of keys, also if a key has more bits than the filter.
+func TestFPRateOfFew(t *testing.T) {
+	for _, m := range []uint64{8, 64, 192} {
+		for _, k := range []int{1, 7, 63, 64, 200} {
+			last := 0.0
+			for n := range uint64(2000) {
+				p := doublehash.FPRate(m, k, n)
+				if !(p >= 0 && p <= 1) || p < last*(1-1e-9) {
+					t.Fatalf("m=%d, k=%d, %d keys: %v after %v", m, k, n, p, last)
+				}
+				last = p
+			}
+		}
+	}
+}
