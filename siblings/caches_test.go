@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/siblings"
 )
 
-// program is an HTTP cache as distributions have it.
+// program is an HTTP cache: one that distributions have, or umbel cache.
 type program struct {
 	name, command, apt string
 	freshness          siblings.Freshness
@@ -29,6 +29,29 @@ var programs = []program{
 	{"squid", "squid", "squid", siblings.FreshnessAge, squid},
 	{"haproxy", "haproxy", "haproxy", siblings.FreshnessMaxAge, haproxy},
 	{"apache", "apache2", "apache2", siblings.FreshnessAge, apache},
+	{"umbel", "", "", siblings.FreshnessAge, umbelCache},
+}
+
+func umbelCache(_ *testing.T, _, port, upstream string) []string {
+	return []string{"cache", "-q", "--listen", "127.0.0.1:" + port, "--origin", "http://" + upstream}
+}
+
+// path returns the path of the program, and skips the test if it is not installed. The program of this repository,
+// which has no command, is built.
+func (p program) path(t *testing.T) string {
+	t.Helper()
+	if p.command == "" {
+		file, err := build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	path, err := exec.LookPath(p.command)
+	if err != nil {
+		t.Skipf("%s is not installed: apt-get install %s", p.command, p.apt)
+	}
+	return path
 }
 
 func nginx(t *testing.T, d, port, upstream string) []string {
@@ -127,10 +150,7 @@ func write(t *testing.T, d, name, text string) string {
 // start starts the cache. It ends with the test.
 func (p program) start(t *testing.T, port, upstream string) {
 	t.Helper()
-	path, err := exec.LookPath(p.command)
-	if err != nil {
-		t.Skipf("%s is not installed: apt-get install %s", p.command, p.apt)
-	}
+	path := p.path(t)
 	d, err := os.MkdirTemp("", "siblings-") // not below TempDir, which other users can't enter
 	if err != nil {
 		t.Fatal(err)

@@ -25,8 +25,8 @@ forward proxy: clients name it as their proxy (http_proxy, https_proxy). It stor
 https: goes through a tunnel and is not stored.
 
 It keeps 256 MiB in memory, or with --disk more in a directory. Clients that want the same response at
-the same time wait for one request to the origin. Responses to one user, that is private ones, those that
-set cookies, and those to requests with Authorization, are not stored unless they say that they may be.
+the same time wait for one request to the origin. Responses to one user are not stored: private ones, those that
+set cookies, and those to requests with Authorization unless they say that they may be.
 
 Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
 as JSON at /status.json, and for Prometheus at /metrics.
