@@ -23,7 +23,7 @@ type samples struct {
 	list []sample
 }
 
-// add adds a response, in the place of a random one if there are enough. Responses with variants are not sampled.
+// add adds a response, and replaces a random one if there are enough. Responses with variants are not sampled.
 func (s *samples) add(x sample, plain bool) {
 	if !plain {
 		return
