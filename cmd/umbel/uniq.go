@@ -25,7 +25,7 @@ standard input, and are printed in their order as soon as they are read. With --
 that were seen before are printed instead, and new ones are remembered all the same.
 
 With --state the lines seen are kept in FILE for the next run; otherwise they are forgotten at the
-end. FILE is written at the end, also after ^C, SIGTERM, an error or the end of the reader of a
+end. FILE is written at the end, also after ^C, SIGTERM, SIGHUP, an error or the end of the reader of a
 pipe, and every minute if there is something new (--save); saving takes at most a twentieth of the
 time. Other programs that change FILE wait until the end.
 
@@ -97,7 +97,7 @@ func uniqCommand() *cobra.Command {
 		if err := r.state.check(cmd); err != nil {
 			return usageError(cmd, err)
 		}
-		interruptible(cmd)
+		defer endOnSignal(cmd)()
 		files, closeFiles, err := openKeys(cmd, args)
 		if err != nil {
 			return err
@@ -115,6 +115,20 @@ func uniqCommand() *cobra.Command {
 		return r.run(files)
 	}
 	return cmd
+}
+
+// endOnSignal ends the context of cmd at SIGINT, SIGTERM or SIGHUP, so that the state is saved. The same signal often
+// comes twice, to the process and to its group; so further ones have no effect for a second. It returns a function
+// that restores the effect of signals.
+func endOnSignal(cmd *cobra.Command) (stop func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // not after nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), signals...)
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
+	cmd.SetContext(ctx)
+	return stop
 }
 
 // run passes on the lines of the files, saves the state and prints the summary.

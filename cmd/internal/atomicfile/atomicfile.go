@@ -62,6 +62,13 @@ func CheckNew(path string) error {
 
 // writeMode is Write; a new file has the permissions mode, less the umask, and rename gives it its name.
 func writeMode(path string, mode fs.FileMode, rename func(from, to string) error, write func(io.Writer) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return writeUntil(ctx, path, mode, rename, write)
+}
+
+// writeUntil is writeMode; only the end of ctx interrupts it.
+func writeUntil(ctx context.Context, path string, mode fs.FileMode, rename func(from, to string) error, write func(io.Writer) error) error {
 	if path == "-" {
 		return toStdout(write)
 	}
@@ -79,8 +86,6 @@ func writeMode(path string, mode fs.FileMode, rename func(from, to string) error
 	case err == nil:
 		mode = old.Mode().Perm()
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return replace(ctx, path, mode, rename, write)
 }
 

@@ -1,12 +1,15 @@
 package atomicfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 
 	"github.com/gofrs/flock"
 )
@@ -34,9 +37,14 @@ func Own(path string) (*Owner, error) {
 func (o *Owner) Missing() bool { return o.lock == nil }
 
 // Write replaces the file as the function [Write] does, and keeps it locked. If the file was missing
-// and another program has made it meanwhile, the error wraps fs.ErrExist and that file stays.
+// and another program has made it meanwhile, the error wraps fs.ErrExist and that file stays. SIGINT,
+// SIGTERM and SIGHUP do not interrupt it: a program saves its work when they arrive, and they often arrive
+// twice.
 func (o *Owner) Write(write func(io.Writer) error) error {
-	return writeMode(o.path, 0o666, o.rename, write)
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(ignored)
+	return writeUntil(context.Background(), o.path, 0o666, o.rename, write)
 }
 
 // rename locks the new file before it gets its name: a program that waits for the old one must find
