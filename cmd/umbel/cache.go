@@ -94,6 +94,9 @@ func originURL(s string) (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(s)
+	if !strings.Contains(s, "://") {
+		return nil, fmt.Errorf("--origin %q has no scheme: want a URL such as http://%s", s, s)
+	}
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("--origin %q: want a URL without a path, such as http://127.0.0.1:8000", s)
 	}

@@ -107,6 +107,9 @@ func makeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if flags.Changed("memory") && goal.Keys != 0 {
+			return usageError(cmd, errors.New("--memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
+		}
 		files, closeFiles, err := openKeys(cmd, args)
 		if err != nil {
 			return err
@@ -146,6 +149,9 @@ func makeCommand() *cobra.Command {
 		}
 		if made.Read == 0 && !*allowEmpty {
 			return errNoKeys
+		}
+		if made.Read == 0 && goal.Keys != 1 && isForOneKey(made.Filter) {
+			return usageError(cmd, errors.New("an empty filter needs the number of keys that it will hold; give --keys or --bytes; nothing was written"))
 		}
 		if err := refuseFull(cmd, made.Filter); err != nil {
 			return err
@@ -188,6 +194,12 @@ func (s summary) room(sized bool) string {
 }
 
 // errNoKeys is the error of umbel make without keys, for example behind a command that failed.
+// isForOneKey reports whether a filter was planned for one key: without a number of keys, one without keys is.
+func isForOneKey(f umbel.Filter) bool {
+	p, ok := f.(umbel.Planner)
+	return ok && p.Planned().Keys == 1
+}
+
 var errNoKeys = errors.New("no keys were read; nothing was written; to make an empty filter give --allow-empty")
 
 // emptyLike returns the filter in a file without its keys.

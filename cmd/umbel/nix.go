@@ -19,8 +19,8 @@ NixBloom, which Nix itself can read. publish publishes the paths of a cache, so 
 what changes. serve is a local substituter: it answers at once for paths that no cache has. See docs/nix.md.`
 
 const nixExample = `  nix path-info --all | umbel nix make -o bloom-filter -
-  umbel nix publish /var/cache/nix --to public --key cache.key --follow --listen :8080
-  umbel nix serve --upstream https://cache.example.org=https://cache.example.org/umbel,cache.pub`
+  umbel nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080
+  umbel nix serve --upstream https://cache.example.org=https://cache.example.org/umbel,cache.example.org.pub`
 
 func nixCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -43,8 +43,8 @@ A list or directory with less than half the paths of the version before is not p
 publish. Exit codes: 4 if too many paths are lost; 2 other errors.`
 
 const nixPublishExample = `  umbel keygen cache.example.org
-  umbel nix publish /var/cache/nix --to /var/cache/nix/umbel --key cache.key
-  umbel nix publish /var/cache/nix --to public --key cache.key --follow --listen :8080 --nixbloom /var/cache/nix`
+  umbel nix publish /var/cache/nix --to /var/cache/nix/umbel --key cache.example.org.key
+  umbel nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080 --nixbloom /var/cache/nix`
 
 // nixVersion is the result of publishing the paths of a cache.
 type nixVersion struct {
@@ -106,7 +106,7 @@ func nixPublishCommand() *cobra.Command {
 	flags.Var(&paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
 	flags.Var(&memory, "memory", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
 	flags.Lookup("paths").DefValue = ""
-	valid := flags.Duration("valid", 0, "time for which the head is valid (default 24h, with --follow 1m)")
+	valid := flags.Duration("valid", 0, "time for which the head is valid (default 5m, with --follow 1m)")
 	flags.BoolVar(&p.follow, "follow", false, "publish changes until ^C")
 	flags.StringVar(&p.listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
 	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
@@ -124,7 +124,7 @@ func nixPublishCommand() *cobra.Command {
 			}
 		}
 		if *valid == 0 {
-			*valid = 24 * time.Hour
+			*valid = 5 * time.Minute
 			if p.follow {
 				*valid = time.Minute
 			}

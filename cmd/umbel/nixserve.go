@@ -19,7 +19,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/cmd/internal/substituter"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
@@ -47,7 +46,7 @@ answered, within 10 seconds.`
 
 const nixServeExample = `  umbel nix serve --upstream https://cache.example.org
   umbel nix serve --sibling http://builder:5000=http://builder:8080,builder.pub \
-    --upstream https://cache.example.org=https://cache.example.org/umbel,cache.pub --upstream https://cache.nixos.org`
+    --upstream https://cache.example.org=https://cache.example.org/umbel,cache.example.org.pub --upstream https://cache.nixos.org`
 
 // nixAddress is where umbel nix serve listens by default.
 const nixAddress = "127.0.0.1:8790"
@@ -207,7 +206,7 @@ func (s *nixServer) publication(ctx context.Context, where, key string) (substit
 	if err != nil {
 		return nil, err
 	}
-	source, err := sourceOf(s.cmd, where, replica.DefaultPeriod)
+	source, err := sourceOf(s.cmd, where, substituter.PublicationPeriod)
 	if err != nil {
 		return nil, err
 	}

@@ -80,6 +80,9 @@ func (o outputFlag) check(cmd *cobra.Command, path string, args []string) error 
 		return nil // nothing is replaced, or writing reports the error
 	}
 	if o.isInput(cmd, old, args) {
+		if cmd.Flags().Lookup("in-place") != nil {
+			return fmt.Errorf("%s is an input of this command; write another file, or replace it with --in-place", path)
+		}
 		return fmt.Errorf("%s is an input of this command; write another file, or replace it with --force", path)
 	}
 	if o.keep && old.Size() > 0 {

@@ -23,6 +23,7 @@ estimated number of distinct values, and estimated false-positive rate.
 with --column queries the filters for a value, in the format of the column's type; --has may be
 repeated. The exit code is 0 if each value may be in some row group, 1 if one is in none, 2 on
 an error. --export writes a filter as a container, which the other verbs read.
+They find the values of a column of text; those of numbers and times are hashed in binary.
 
 With --json one object is printed per filter or value.`
 
@@ -256,6 +257,9 @@ func (what parquet) write(cmd *cobra.Command, f *parquetfile.File) error {
 		}
 		if err := container.Write(what.output, b.State()); err != nil {
 			return err
+		}
+		if !c.Text() {
+			warn(cmd, "the values of column %s are %s, which are hashed in binary; umbel has %s takes text, and does not find them; query with umbel parquet --column %s --has VALUE", c.Column, c.Type, what.output, c.Column)
 		}
 		return summarize(what.output, b).print(cmd, "exported from "+what.export)
 	}

@@ -178,6 +178,9 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 			c.stats.Incomplete.Add(1)
 			keep.discard()
 			c.passing.Set(t.key, struct{}{})
+			if fault := sp.fault(); fault != nil {
+				c.limit.Logger(c.log).Warn("could not store a response", "error", fault)
+			}
 			return
 		}
 		b, err := keep.commit(s)

@@ -28,6 +28,7 @@ type spool struct {
 	changed sync.Cond
 	kept    int64  // bytes in keep
 	whole   bool   // keep has, and will have, all bytes
+	keepErr error  // why keep did not take bytes, nil if they were too many
 	rest    []byte // bytes after those in keep, without those that all readers have read
 	restAt  int64  // offset of rest
 	readers map[*spoolReader]struct{}
@@ -47,13 +48,17 @@ func newSpool(keep keeper, limit int64) *spool {
 // Write appends bytes. It waits for readers if the body is not kept. The error is errUnread if nobody needs the rest.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.keeps(len(p)) {
-		if n, err := s.keep.Write(p); err == nil {
+		n, err := s.keep.Write(p)
+		if err == nil {
 			s.mu.Lock()
 			s.kept += int64(n)
 			s.changed.Broadcast()
 			s.mu.Unlock()
 			return n, nil
 		}
+		s.mu.Lock()
+		s.keepErr = err
+		s.mu.Unlock()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,6 +92,13 @@ func (s *spool) isWhole() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.whole
+}
+
+// fault returns why the keeper did not take bytes, or nil.
+func (s *spool) fault() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keepErr
 }
 
 // end ends the body. Readers get err after the last byte, or io.EOF if it is nil.

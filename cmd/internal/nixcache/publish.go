@@ -131,6 +131,9 @@ func (p *Publication) publish(ctx context.Context, paths, added Paths, removals 
 // make returns the filter of the paths, with the shape of the one before or of Options.Last unless that has been
 // outgrown.
 func (p *Publication) make(paths Paths) (*bloom.Filter, error) {
+	if len(paths) == 0 && p.o.Design.Keys == 0 {
+		return nil, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have")
+	}
 	s, err := p.shape(uint64(len(paths)))
 	if err != nil {
 		return nil, err

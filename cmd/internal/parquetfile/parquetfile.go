@@ -53,6 +53,15 @@ type Chunk struct {
 	bitset int64 // offset in the file
 }
 
+// Text reports whether the values of the column are hashed as the bytes of their text.
+func (c Chunk) Text() bool {
+	switch c.Type {
+	case "STRING", "ENUM", "JSON", physicalNames[physicalByteArray], physicalNames[physicalFixed]:
+		return true
+	}
+	return false
+}
+
 // Answer is the answer of the Bloom filter of one row group.
 type Answer struct {
 	RowGroup int

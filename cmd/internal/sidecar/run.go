@@ -3,9 +3,12 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +24,9 @@ const drain = 5 * time.Second
 func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 	if c.Mesh.Log == nil {
 		c.Mesh.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := c.checkLogs(); err != nil {
+		return err
 	}
 	l, err := c.listen()
 	if err != nil {
@@ -76,6 +82,26 @@ func (c *Config) handler(m *siblings.Mesh, fetched *fetches) (http.Handler, erro
 		return h, err
 	}
 	return fetched.note(h, c.Origin.Scheme, c.Mesh.Host), nil
+}
+
+// checkLogs returns an error if a log of the cache cannot be read, and warns if one is missing: the cache may start
+// later.
+func (c *Config) checkLogs() error {
+	for flag, name := range map[string]string{"--squid-store-log": c.SquidStoreLog, "--varnish-log": c.VarnishLog} {
+		if name == "" || name == "-" {
+			continue
+		}
+		f, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			c.Mesh.Log.Warn("the log of the cache does not exist; until it does, an eviction costs a sibling a request in vain", "flag", flag, "file", name)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+		f.Close()
+	}
+	return nil
 }
 
 // serveUntil serves until ctx ends.

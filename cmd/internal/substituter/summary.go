@@ -60,8 +60,9 @@ type Publication struct {
 	subscriber *share.Subscriber
 }
 
-// publicationPeriod is the time between two requests for the head of a server that does not report changes.
-const publicationPeriod = 5 * time.Second
+// PublicationPeriod is the time between two requests for the head of a server that does not report changes, such as
+// a plain web server. A path that was added is absent for as long, and Nix remembers that, so it is short.
+const PublicationPeriod = time.Second
 
 // NewPublication returns the summary of a subscriber, which must answer with errors while it is stale
 // (share.StaleError). source is its name in the status. Run runs the subscriber and closes it.
@@ -93,7 +94,7 @@ func isExact(v *share.View) bool {
 
 // Run follows the publication until ctx ends.
 func (p *Publication) Run(ctx context.Context) {
-	_ = p.subscriber.Run(ctx, publicationPeriod) // the error is that of ctx
+	_ = p.subscriber.Run(ctx, PublicationPeriod) // the error is that of ctx
 	p.subscriber.Close()
 }
 
