@@ -212,7 +212,7 @@ func (s *nixServer) publication(ctx context.Context, where, key string) (substit
 	}
 	o := share.SubscriberOptions{
 		Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Compact: s.compact,
-		Limits: wire.Limits{Bytes: uint64(s.memory)}, Log: s.o.Log,
+		Limits: wire.Limits{Bytes: uint64(s.memory)}, Log: s.o.Log.With("publication", publicName(where)),
 	}
 	if s.cache != "" {
 		name := sha256.Sum256([]byte(where + "\n" + verifier.Name()))

@@ -50,7 +50,11 @@ func writeStatus(w http.ResponseWriter, s siblings.Status, now time.Time) {
 	for _, p := range s.Peers {
 		problem := p.Problem
 		if p.Retry != nil {
-			problem += fmt.Sprintf("; next attempt in %v", max(p.Retry.Sub(now), 0).Round(time.Second))
+			if wait := p.Retry.Sub(now).Round(time.Second); wait > 0 {
+				problem += fmt.Sprintf("; next attempt in %v", wait)
+			} else {
+				problem += "; the next request for what it may hold tries it"
+			}
 		}
 		trip := time.Duration(p.RoundTripSeconds * float64(time.Second)).Round(10 * time.Microsecond)
 		peers.Row(p.Name, fmt.Sprint(p.Zone), count(p.Hits), count(p.Absent), count(p.Refused), count(p.Failed), trip.String(), problem)
