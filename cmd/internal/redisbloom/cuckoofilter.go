@@ -251,8 +251,8 @@ func (f *cuckoo) String() string {
 	return fmt.Sprintf("%s{items: %d, filters: %d}", CuckooName, f.items, f.filters)
 }
 
-// Format writes String for every verb, so that a seed is never printed.
-func (f *cuckoo) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }
+// Format writes String for every verb, also for a copy, so that a seed is never printed.
+func (f cuckoo) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }
 
 // State returns the complete contents of the filter.
 func (f *cuckoo) State() umbel.State {
