@@ -244,7 +244,7 @@ func commandsFor(q plan.Message, o plan.MessageOption) []string {
 	}
 	if o.Kind == "sparse" {
 		commands = append(commands, "umbel unpack message.umb --sparse -o copy.umb     # on receivers",
-			"umbel subscribe SOURCE --public-key KEY --sparse -o copy.umb     # or, if filter.umb is published")
+			"umbel subscribe SOURCE --public-key KEY --sparse -o copy.umb  # or")
 	}
 	return commands
 }
