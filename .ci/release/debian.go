@@ -19,7 +19,7 @@ Priority: optional
 Homepage: https://github.com/umbel-filters/umbel
 Recommends: ca-certificates
 Description: adaptive Bloom filters on the command line and as a server
- umbel makes, queries, merges and sends Bloom filters of 14 kinds. Its server
+ umbel makes, queries, merges and sends Bloom filters of many kinds. Its server
  answers Redis and HTTP clients and publishes filters to subscribers.
 `
 
