@@ -68,7 +68,7 @@ func (s stamp) ageAt(now time.Time, h http.Header) time.Duration {
 	if date, ok := parseTime(h.Get("Date")); ok {
 		resident = max(resident, date.Sub(s.at))
 	}
-	age := s.age + max(resident, 0)
+	age := s.age + min(max(resident, 0), maxLifetime) // the sum of two lifetimes doesn't overflow
 	if values := h["Age"]; len(values) > 0 {
 		first, _, _ := strings.Cut(values[0], ",")
 		age = max(age, seconds(first))
