@@ -120,7 +120,7 @@ func ageOf(h http.Header, requested, arrived time.Time) time.Duration {
 		age += seconds(first)
 	}
 	if date, ok := parseTime(h.Get("Date")); ok {
-		age = max(age, arrived.Sub(date)-time.Second) // the date has whole seconds
+		age = max(age, arrived.Sub(date.Add(time.Second))) // the date has whole seconds
 	}
 	return min(max(age, 0), maxLifetime)
 }
