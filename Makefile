@@ -5,6 +5,10 @@ MODULES  = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/%,$(shell git ls
 PACKAGES = $(addsuffix ...,$(MODULES))
 TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 
+# As in releases, packages are built without cgo, and all targets use the same builds of the libraries; only the race
+# detector needs cgo.
+export CGO_ENABLED = 0
+
 # Packages with concurrent additions and queries.
 RACE = . ./cells ./internal/merkle ./probe ./wire/... ./filter/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
@@ -23,9 +27,7 @@ BENCHTIME = 20ms
 
 .PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
 
-# As in releases, the program is built without cgo, which is how tests of processes build it too. vet is a
-# target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
-test foreign: export CGO_ENABLED = 0
+# vet is a target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
 test:
 	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache)$$' $(PACKAGES)
 
@@ -38,17 +40,14 @@ foreign:
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
-	go vet $(PACKAGES)
-	$$($(TOOL) -n staticcheck) $(PACKAGES)
+	go vet -tags noopenapi $(PACKAGES)
+	$$($(TOOL) -n staticcheck) -tags noopenapi $(PACKAGES)
 	@# Functions of the program that only tests use, or nothing; packages *test are for tests.
 	@cd cmd && dead=$$($(TOOL) deadcode ./...) && ! echo "$$dead" | grep -v -e 'test/' -e '^$$'
 	cd .ci/release && GOWORK=off go vet . && GOWORK=off $$($(TOOL) -n staticcheck) .
 	$$($(TOOL) -n actionlint)
-	GOARCH=arm64 go vet ./...
-	GOARCH=386 go vet -tags noopenapi $(PORTABLE:%=%/...)
-	GOOS=darwin go build $(PORTABLE:%=%/...)
-	@# With the versions of dependencies that each module requires by itself.
-	@set -e; for m in $(PORTABLE); do (cd $$m && GOWORK=off GOOS=windows go build ./...); done
+	GOOS=darwin GOARCH=arm64 go build $(PORTABLE:%=%/...) && GOOS=darwin GOARCH=arm64 go vet ./...
+	GOOS=windows GOARCH=386 go build $(PORTABLE:%=%/...)
 
 # go.mod and go.sum must match the imports, and go.work.sum must be complete: go adds what is missing.
 tidy:
@@ -56,7 +55,7 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	go test -race -short -tags noopenapi $(RACE)
+	CGO_ENABLED=1 go test -race -short -tags noopenapi $(RACE)
 
 purego:
 	go test -tags purego -short $(PURE)
