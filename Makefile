@@ -29,14 +29,16 @@ BENCHTIME = 20ms
 
 # vet is a target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
 test:
-	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache)$$' $(PACKAGES)
+	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$' $(PACKAGES)
 
-# Tests that compile large libraries of others, or wait for caches: the HTTP interface against its OpenAPI document,
-# the tests of a Redis client, and nginx and Squid against the recorded verdicts of HTTP caching tests.
+# Tests that compile large libraries of others, wait for caches or compute for long: the HTTP interface against its
+# OpenAPI document, the tests of a Redis client, nginx and Squid against the recorded verdicts of HTTP caching tests,
+# and all figures and tables of the papers.
 foreign:
 	go test ./cmd/internal/httpapi
 	go test -run '^TestGoRedisSuite$$' ./research/interop
 	go test -run '^(TestRecorded|TestUmbel|TestNoCache)$$' ./research/cachetests
+	go test -run '^TestAllPieces$$' ./research/papers
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }

@@ -14,7 +14,7 @@ import (
 )
 
 // A run without existing files makes all pieces, and the document contains all of them.
-func TestAll(t *testing.T) {
+func TestAllPieces(t *testing.T) {
 	t.Setenv("UMBEL_TOPOLOGIES", "") // generated networks
 	out := filepath.Join(t.TempDir(), "papers")
 	if err := run(t.Context(), []string{"--trials", "2", "--out", out}); err != nil {
