@@ -34,6 +34,7 @@ func TestPackedAsPlanned(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				f.SetPlanned(umbel.Planned{Keys: c.n, FPRate: 0.01})
 				for range c.n {
 					f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
 				}
@@ -48,7 +49,7 @@ func TestPackedAsPlanned(t *testing.T) {
 			mean := sum / n
 			sd, sigma := math.Sqrt(max(0, squares/n-mean*mean)), plan.WireDeviation(c.m, c.k, c.n)
 			forecast := plan.SnapshotBits(c.m, c.k, c.n, 0.5)
-			granted := 8 * (plan.ContainerBytes + plan.BlockBytes*math.Ceil(float64(c.m)/plan.BlockCells))
+			granted := 8 * (plan.ContainerBytes + plan.PlannedBytes + plan.BlockBytes*math.Ceil(float64(c.m)/plan.BlockCells))
 			// The standard error of the mean is sigma/sqrt(n), of which 4 are allowed. A byte is for rounding up.
 			if off := 4*sigma/math.Sqrt(n) + 8; mean > forecast+off || mean < forecast-granted-off {
 				t.Errorf("%.1f bytes on average, forecast %.1f, of which %.0f for coder and container", mean/8, forecast/8, granted/8)
@@ -132,6 +133,7 @@ func TestRibbonAsPlanned(t *testing.T) {
 		r := rand.New(rand.NewPCG(c.n, 1))
 		for range c.trials {
 			f := must(ribbon.NewShape(ribbon.Shape{Steps: steps}))
+			f.SetPlanned(umbel.Planned{Keys: c.n, FPRate: c.p})
 			for range c.n {
 				f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
 			}
@@ -141,6 +143,46 @@ func TestRibbonAsPlanned(t *testing.T) {
 			sent := must(wire.Append(nil, f.State()))
 			if got := 8 * float64(len(sent)); got > o.Snapshot.Most || got < 0.99*o.Snapshot.Mean-64 {
 				t.Errorf("%d keys at %g: %d bytes, forecast %.0f, at most %.0f", c.n, c.p, len(sent), o.Snapshot.Mean/8, o.Snapshot.Most/8)
+			}
+		}
+	}
+}
+
+// TestPlannedFits: filters that are made as a plan for few bytes says fit them, with the note of their plan.
+func TestPlannedFits(t *testing.T) {
+	for n := uint64(150); n < 3000; n += 161 {
+		for _, bytes := range []uint64{400, 600, 1000} {
+			options, err := plan.Message{Keys: n, Bits: 8 * float64(bytes), QueryOnly: true}.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range options {
+				if o.Why != "" {
+					continue
+				}
+				var f umbel.Filter
+				switch o.Kind {
+				case bloom.Name:
+					b := must(bloom.NewShape(bloom.Shape{M: o.M, K: o.K}))
+					b.SetPlanned(umbel.Planned{Keys: n, FPRate: o.FPRate})
+					f = b
+				case ribbon.Name:
+					f = must(ribbon.NewGoal(umbel.Goal{Keys: n, FPRate: o.FPRate}))
+				default:
+					continue
+				}
+				r := rand.New(rand.NewPCG(n, bytes))
+				for range n {
+					f.Add(umbel.Digest{H1: r.Uint64(), H2: r.Uint64()})
+				}
+				if r, ok := f.(*ribbon.Filter); ok {
+					if err := r.Seal(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if sent := must(wire.Packer{}.Append(nil, f.State())); uint64(len(sent)) > bytes {
+					t.Errorf("%s, %d keys: %d bytes, want at most %d; %+v", o.Kind, n, len(sent), bytes, o)
+				}
 			}
 		}
 	}

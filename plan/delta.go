@@ -114,7 +114,8 @@ func surprise(p float64) float64 {
 // The bytes of a message besides an ideal code. A test of package filter compares plans with
 // containers.
 const (
-	ContainerBytes = 74      // of a container without its blocks, of kind bloom
+	ContainerBytes = 74      // of a container without its blocks and notes, of kind bloom
+	PlannedBytes   = 19      // of the note that states what the filter was made for, umbel.Planned
 	DeltaBytes     = 96      // of a delta without its blocks, of which 64 are the IDs of base and result
 	BlockCells     = 1 << 19 // cells of a block, 64 KiB; each block is coded separately
 	BlockBytes     = 7       // of a block, on average at most: coding, length, level, and the coder's loss
@@ -125,7 +126,7 @@ const DefaultTail = 1e-6
 
 // SnapshotBits returns the size in bits that the container of a filter, with coded blocks,
 // exceeds with probability tail: the mean, [WireBits], plus [NormalQuantile](tail) times
-// [WireDeviation], plus what the coder and the container add. A tail of 0.5 gives the mean.
+// [WireDeviation], plus what the coder and the container with the note of its plan add. A tail of 0.5 gives the mean.
 // Blocks that don't shrink are sent uncoded, so it is never more than the cells themselves and
 // the container.
 //
@@ -133,12 +134,12 @@ const DefaultTail = 1e-6
 func SnapshotBits(m uint64, k int, n uint64, tail float64) float64 {
 	blocks := math.Ceil(float64(m) / BlockCells)
 	coded := WireBits(m, k, n) + NormalQuantile(tail)*WireDeviation(m, k, n) + 8*BlockBytes*blocks
-	return min(coded+8*ContainerBytes, rawBits(m))
+	return min(coded+8*(ContainerBytes+PlannedBytes), rawBits(m))
 }
 
-// rawBits returns the size of a container of uncoded cells.
+// rawBits returns the size of a container of uncoded cells, which are whole words.
 func rawBits(m uint64) float64 {
-	return float64(m) + 8*(ContainerBytes+math.Ceil(float64(m)/BlockCells))
+	return 64*math.Ceil(float64(m)/64) + 8*(ContainerBytes+PlannedBytes+math.Ceil(float64(m)/BlockCells))
 }
 
 // UpdateBits returns the size in bits that a delta message exceeds with probability tail, as

@@ -136,10 +136,10 @@ func ExampleMessage_Plan() {
 		fmt.Printf("%s, k=%d, is not the first: %s\n", o.Kind, o.K, o.Why)
 	}
 	// Output:
-	// sparse k=1: first 10137 bytes, then 1225,  24499 an hour
-	// bloom  k=2: first 11211 bytes, then 1766,  35323 an hour
-	// bloom  k=7: first 12067 bytes, then 2701,  54020 an hour
-	// ribbon k=0: first  8606 bytes, then 8606, 172120 an hour
+	// sparse k=1: first 10156 bytes, then 1225,  24499 an hour
+	// bloom  k=2: first 11230 bytes, then 1766,  35323 an hour
+	// bloom  k=7: first 12086 bytes, then 2701,  54020 an hour
+	// ribbon k=0: first  8625 bytes, then 8625, 172500 an hour
 	// bloom, k=2, is not the first: sends 1.44 times as much
 	// bloom, k=7, is not the first: sends 2.2 times as much
 	// ribbon, k=0, is not the first: receivers can only query it: no deltas, no additions, no merging, no folding

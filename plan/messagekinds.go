@@ -132,7 +132,7 @@ func (q Message) ribbonSteps() (int, error) {
 	return int(over) - 1, nil
 }
 
-// ribbonContainerBytes is the size of the container of a ribbon filter without its arrays.
+// ribbonContainerBytes is the size of the container of a ribbon filter without its arrays and notes.
 const ribbonContainerBytes = 118
 
 // ribbonMessage returns the distribution of the size of a ribbon filter as a message, in bits.
@@ -144,7 +144,7 @@ const ribbonContainerBytes = 118
 // keys, which deviates like a binomial: by √(n·x·(1-x)). Source: simulated; with 300,000 keys 260
 // bits at a rate of 0.8, where this function has 268, and 240 at 0.01, where it has 280.
 func ribbonMessage(n uint64, steps int, tail float64) Spread {
-	bits := float64(RibbonSize(n, steps)) + 8*ribbonContainerBytes
+	bits := float64(RibbonSize(n, steps)) + 8*(ribbonContainerBytes+PlannedBytes)
 	block := float64(ribbonWord * ((steps + RibbonSteps - 1) / RibbonSteps))
 	deviation := 0.0
 	if shards := RibbonShards(n); shards > 1 {

@@ -75,8 +75,11 @@ type Publisher struct {
 // store is not one of this key; or it is that of the store. A store that is the cache of a subscriber is
 // refused.
 func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
-	if o.Store == nil || o.Key.Signer == nil || o.Key.Verifier == nil {
-		return nil, errors.New("share: a publisher needs a store and a key")
+	if o.Store == nil {
+		return nil, errors.New("share: a publisher needs a Store")
+	}
+	if o.Key.Signer == nil || o.Key.Verifier == nil {
+		return nil, errors.New("share: a publisher needs a Key, of NewKey or ParseKey")
 	}
 	if err := o.Key.check(); err != nil {
 		return nil, err
@@ -195,6 +198,9 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 		finer := drafts[len(drafts)-1]
 		folded, err := foldState(p.o.Kinds, finer.state, c.fold/finer.class.fold)
 		if err != nil {
+			if _, whole := foldState(p.o.Kinds, s, c.fold); whole != nil {
+				err = whole // it names the size that the filter needs, not that of a fold
+			}
 			return nil, fmt.Errorf("share: publish: class %d: %w", c.fold, err)
 		}
 		drafts = append(drafts, c.draft(folded, nil, version))

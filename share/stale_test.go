@@ -2,6 +2,7 @@ package share_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +77,9 @@ func TestStale(t *testing.T) {
 			s.Close()
 			check(present, want.present, want.err)
 			check(absent, want.absent, want.err)
+			if _, err := s.Has(absent); err != nil && !strings.Contains(err.Error(), "closed") {
+				t.Errorf("Stale %d after Close: %v", stale, err)
+			}
 		})
 	}
 }

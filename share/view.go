@@ -59,7 +59,11 @@ func (s *Subscriber) show(f umbel.Filter, h *Head, fold uint64, now time.Time) *
 	}
 	v.stale.Store(left <= 0)
 	defer s.view.Store(v) // after the answers: a caller that has seen a version finds its keys
-	if left <= 0 {
+	switch {
+	case s.closed:
+		s.answers.Store(s.closedAnswers(v))
+		return v
+	case left <= 0:
 		s.answers.Store(s.staleAnswers(v))
 		return v
 	}
@@ -96,6 +100,15 @@ func (s *Subscriber) staleAnswers(v *View) *answers {
 		return &answers{from: v.filter, hasher: v.filter.Hasher()}
 	}
 	return &answers{from: always{}, err: v.check(v.head.Expires())}
+}
+
+// closedAnswers returns the answers after Close.
+func (s *Subscriber) closedAnswers(v *View) *answers {
+	a := s.staleAnswers(v)
+	if a.err != nil {
+		a.err = fmt.Errorf("share: the subscriber is closed: %w", ErrStale)
+	}
+	return a
 }
 
 // check returns an error wrapping ErrStale if the view is stale.
@@ -146,7 +159,9 @@ func (s *Subscriber) Close() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	if v := s.View(); v != nil && v.Exact() {
+	v := s.View()
+	if v != nil && v.Exact() {
 		s.retire()
 	}
+	s.answers.Store(s.closedAnswers(v))
 }

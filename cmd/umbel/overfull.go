@@ -109,6 +109,9 @@ func (s summary) overfull() string {
 	if !isFinite(s.Keys.Estimate) {
 		return text + "; make it again with more --keys"
 	}
+	if float64(s.Keys.Estimate) <= float64(made.Keys) {
+		return text + fmt.Sprintf(" with only about %s: one of the filters in it is overfull; make that one again", wholeKeys(float64(s.Keys.Estimate)))
+	}
 	return text + fmt.Sprintf(" with about %s; make it again with --keys %.0f", wholeKeys(float64(s.Keys.Estimate)), math.Ceil(float64(s.Keys.Estimate)))
 }
 

@@ -112,7 +112,7 @@ const MaxK = core.MaxK
 type Shape struct {
 	M      uint64 // cells (bits), at least 1, a multiple of 2^Group
 	K      int    // cells set per key, 1 to MaxK
-	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6
+	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher umbel.Hasher
 }
 

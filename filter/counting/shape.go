@@ -24,7 +24,7 @@ type Shape struct {
 	M      uint64 // cells (counters), at least 1, a multiple of 2^Group
 	K      int    // positions of a key, 1 to MaxK
 	Width  uint   // bits of a counter: 4, 8 or 16; 0 means 4
-	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6
+	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher umbel.Hasher
 }
 

@@ -21,7 +21,7 @@ type Shape struct {
 	M      uint64 // cells of the base
 	K      int    // cells set per key, 1 to MaxK
 	Width  uint   // bits of a counter of the base: 4, 8 or 16; 0 for a base of bits
-	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6
+	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Low    uint64 // fill ratio of the folded filter at the lower end of the interval, in 2^-64
 	High   uint64 // at the upper end, above Low
 	Hasher umbel.Hasher

@@ -17,7 +17,7 @@ const maxM = eliasfano.MaxBound
 // keys.
 type Shape struct {
 	M      uint64 // cells of the equivalent bloom filter, 1 to 2^56, a multiple of 2^Group
-	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6
+	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher umbel.Hasher
 }
 

@@ -34,7 +34,7 @@ type Class struct {
 type Shape struct {
 	M       uint64  // cells (bits), at least 1, a multiple of 2^Group
 	Classes []Class // 1 to MaxClasses
-	Group   uint8   // log2 of the cells that stay together in a fold: 0 or 6
+	Group   uint8   // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher  umbel.Hasher
 
 	// At most one of these contains the classes of keys. If neither does, the program

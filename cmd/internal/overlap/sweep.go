@@ -120,7 +120,7 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 		return a, b, fmt.Errorf("filters of kind %s and %s cannot be compared at different sizes: %w", f.State().Kind, g.State().Kind, umbel.ErrMismatch)
 	}
 	if a.lanes != b.lanes {
-		return a, b, fmt.Errorf("one filter has groups of %d cells, the other of %d: %w", a.lanes, b.lanes, umbel.ErrMismatch)
+		return a, b, fmt.Errorf("one filter has groups of %d cells, the other of %d (Shape.Group 0 or 6; umbel make and New choose 6): %w", a.lanes, b.lanes, umbel.ErrMismatch)
 	}
 	const most = 1 << 31 // groups, so that products are exact and a share of a group is more than rounding
 	if large, small := max(a.groups, b.groups), min(a.groups, b.groups); large > most || large/small > mostRatio {
