@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -44,9 +45,9 @@ func CanDraw(f *os.File) bool {
 func Enabled(f *os.File) bool { return os.Getenv("NO_COLOR") == "" && CanDraw(f) }
 
 // sequence is what Paint adds to a text.
-var sequence = regexp.MustCompile("\x1b\\[[0-9]*m")
+var sequence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9]*m") })
 
 // Width returns the number of characters of a text, without the sequences of styles.
 func Width(text string) int {
-	return utf8.RuneCountInString(sequence.ReplaceAllString(text, ""))
+	return utf8.RuneCountInString(sequence().ReplaceAllString(text, ""))
 }

@@ -4,6 +4,7 @@ package explain
 import (
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/blocked"
@@ -92,11 +93,12 @@ func (d *derivation) let(letter string, number any) {
 	d.letters[letter] = fmt.Sprint(number)
 }
 
-var word = regexp.MustCompile(`[\p{L}_][\p{L}\p{N}_]*`)
+// word is compiled at the first formula, since each run of the program would wait for it.
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}_][\p{L}\p{N}_]*`) })
 
 // add appends a formula, and replaces each letter by its number.
 func (d *derivation) add(what, general, value, source string) {
-	numbers := word.ReplaceAllStringFunc(general, func(w string) string {
+	numbers := word().ReplaceAllStringFunc(general, func(w string) string {
 		if number, ok := d.letters[w]; ok {
 			return number
 		}

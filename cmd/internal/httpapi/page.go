@@ -9,9 +9,9 @@ import (
 	"html/template"
 	"math"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,16 +24,19 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+// pageTemplate is made when it is needed, as all here that would delay every run of the program.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageText))
+})
 
 // pagePolicy is the Content-Security-Policy of the page: nothing but its own style, which is identified by its
 // hash.
-var pagePolicy = func() string {
+var pagePolicy = sync.OnceValue(func() string {
 	_, style, _ := strings.Cut(pageText, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}()
+})
 
 const (
 	mediaHTML = "text/html"
@@ -72,12 +75,12 @@ func (req *request) index() error {
 		return writeJSON(req.response, http.StatusOK, api.Index{Filters: "/v1/filters", Kinds: "/v1/kinds", Status: "/v1/status", Metrics: "/metrics", OpenAPI: "/openapi.json"})
 	}
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, req.newPage()); err != nil {
+	if err := pageTemplate().Execute(&b, req.newPage()); err != nil {
 		return err
 	}
 	h := req.Header()
 	h.Set("Content-Type", mediaHTML+"; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Content-Security-Policy", pagePolicy())
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	_, err = req.Write(b.Bytes())
@@ -140,13 +143,17 @@ func pageNameOf(name string) string {
 	return text
 }
 
-// hostName is a Host header that needs no quotes in a shell.
-var hostName = regexp.MustCompile(`^[a-zA-Z0-9.:\[\]-]+$`)
+// isPlainHost reports whether a Host header needs no quotes in a shell.
+func isPlainHost(host string) bool {
+	return host != "" && !strings.ContainsFunc(host, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".:[]-", r))
+	})
+}
 
 // examples are commands that work with this server.
 func (req *request) examples() []string {
 	host, scheme, login := "localhost:8780", "http", ""
-	if hostName.MatchString(req.http.Host) {
+	if isPlainHost(req.http.Host) {
 		host = req.http.Host
 	}
 	if req.http.TLS != nil {

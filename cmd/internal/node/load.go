@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,9 +30,18 @@ type Origins []Origin
 // prefix is the prefix of environment variables with settings.
 const prefix = "UMBEL_"
 
-// ignored are variables with this prefix that are not settings of a server: those of the client,
+// isIgnored reports whether a variable, without the prefix, is not a setting of a server: those of the client,
 // and those that Kubernetes sets for a service with the name umbel.
-var ignored = regexp.MustCompile(`^UMBEL_(ADDR|CONFIG|CLIENT_.*|SERVICE_.*|PORT(_.*)?)$`)
+func isIgnored(variable string) bool {
+	word, _, _ := strings.Cut(variable, "_")
+	switch word {
+	case "ADDR", "CONFIG":
+		return variable == word
+	case "CLIENT", "SERVICE":
+		return variable != word
+	}
+	return word == "PORT"
+}
 
 // LoadConfig returns the settings. Flags take precedence over the environment, over the file of
 // --config or UMBEL_CONFIG, over defaults. fs has the flags that Flags added. An unknown setting
@@ -127,7 +135,7 @@ func variables(environ []string, known, foreign *pflag.FlagSet) map[string]any {
 	values := map[string]any{}
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
-		if setting, ok := strings.CutPrefix(name, prefix); ok && setting != "" && !ignored.MatchString(name) {
+		if setting, ok := strings.CutPrefix(name, prefix); ok && setting != "" && !isIgnored(setting) {
 			name := strings.ReplaceAll(strings.ToLower(setting), "_", "-")
 			if known.Lookup(name) != nil || foreign.Lookup(name) == nil {
 				values[name] = value

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc64"
 	"math"
+	"sync"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
@@ -41,9 +42,9 @@ const (
 
 // jones is the table of CRC-64/Jones, which Redis uses with initial value 0 and without
 // inversion.
-var jones = crc64.MakeTable(0x95ac9329ac4bc9b5)
+var jones = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(0x95ac9329ac4bc9b5) })
 
-func sum(b []byte) uint64 { return ^crc64.Update(^uint64(0), jones, b) }
+func sum(b []byte) uint64 { return ^crc64.Update(^uint64(0), jones(), b) }
 
 // moduleID returns the name and version as one number.
 func moduleID() uint64 {

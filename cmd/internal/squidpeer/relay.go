@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,14 +34,19 @@ type Peer struct {
 	Publication *Publication
 }
 
-var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// letters are what the name of a peer begins with.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 // CheckName returns an error unless a peer may have the name.
 func CheckName(name string) error {
-	if !names.MatchString(name) || "/"+name+"/store_digest" == Path {
+	if !isName(name) || "/"+name+"/store_digest" == Path {
 		return fmt.Errorf("%.80q is no name of a peer; it consists of up to 64 letters, digits, dots, hyphens and underscores, and is not squid-internal-periodic", name)
 	}
 	return nil
+}
+
+func isName(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"._-") == ""
 }
 
 // Options are the options of a relay.

@@ -11,9 +11,9 @@ import (
 )
 
 // The decoder's errors about the structure of a file. The first quotes the value.
-var (
-	mismatch = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into (.+)$`)
-	badField = regexp.MustCompile(`(?s)^(line \d+): (?:field|mapping key) (.*) (not found|already defined|already set)`)
+const (
+	mismatch = `(?s)^(line \d+): cannot unmarshal .* into (.+)$`
+	badField = `(?s)^(line \d+): (?:field|mapping key) (.*) (not found|already defined|already set)`
 )
 
 // Error returns an error of the decoder on one line and without the values that it quotes, which could be
@@ -27,10 +27,10 @@ func Error(err error) error {
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) // syntax
 	}
 	text := wrong.Errors[0]
-	if m := badField.FindStringSubmatch(text); m != nil {
+	if m := regexp.MustCompile(badField).FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s: key %.40q %s", m[1], strings.Trim(m[2], `"`), m[3])
 	}
-	m := mismatch.FindStringSubmatch(text)
+	m := regexp.MustCompile(mismatch).FindStringSubmatch(text)
 	if m == nil {
 		line, _, _ := strings.Cut(text, ":")
 		return fmt.Errorf("%s: wrong structure", line)
