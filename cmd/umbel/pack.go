@@ -19,7 +19,8 @@ import (
 
 const packHelp = `Write the filter in FILE in fewer bytes. Each block of 64 KiB of its cells gets the coding that
 is smallest for it: about the entropy of its cells, and never more than the cells themselves.
-It is the same filter, with the same ID, and all verbs read it.
+It is the same filter, with the same ID, and all verbs read it. Those that change one filter, such as
+umbel add, patch and fold, write it packed again.
 
 A half full filter doesn't become smaller. A filter with many more cells per key does; umbel
 plan --sent finds the best size for the bytes that are sent.
@@ -205,7 +206,7 @@ func unpackCommand() *cobra.Command {
 				return f.State(), nil
 			}
 		}
-		s, err := readFilterWith(cmd, from, read)
+		s, _, err := readFilterWith(cmd, from, read)
 		if err != nil {
 			return packing{}, err
 		}

@@ -56,10 +56,11 @@ func patchCommand() *cobra.Command {
 			return err
 		}
 		defer lock.Close()
-		old, err := readFilter(cmd, args[0])
+		old, size, err := readFilterWith(cmd, args[0], wire.Read)
 		if err != nil {
 			return err
 		}
+		form := container.FormOf(old, size)
 		deltas, err := readDeltas(args[1:])
 		if err != nil {
 			return err
@@ -89,7 +90,7 @@ func patchCommand() *cobra.Command {
 			return err
 		}
 		s = f.State()
-		if _, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return wire.Write(w, s) }); err != nil {
+		if _, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) }); err != nil {
 			return err
 		}
 		return sum.print(cmd, "patched")

@@ -59,6 +59,7 @@ func shellCommand() *cobra.Command {
 type session struct {
 	file    string
 	filter  umbel.Filter
+	form    container.Form // of the file
 	lines   *prompt.Reader
 	out     *bufio.Writer
 	changed bool // since the file was read or written
@@ -73,7 +74,7 @@ func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
 	case !missing && wanted.Given():
 		return usageError(cmd, fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
 	case !missing:
-		s.filter, err = openFile(s.file)
+		s.filter, s.form, err = openToChange(s.file)
 		return err
 	case !wanted.Given():
 		return usageError(cmd, fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))

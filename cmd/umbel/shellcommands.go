@@ -202,7 +202,7 @@ func (s *session) explain(list []string) error {
 }
 
 func (s *session) save([]string) error {
-	if err := container.Write(s.file, s.filter.State()); err != nil {
+	if err := container.WriteForm(s.file, s.filter.State(), s.form); err != nil {
 		return err
 	}
 	s.changed = false

@@ -47,6 +47,17 @@ func openFile(name string) (umbel.Filter, error) {
 	return f, err
 }
 
+// openToChange is openFile for a filter that will be written in the form of its file.
+func openToChange(name string) (umbel.Filter, container.Form, error) {
+	f, size, err := container.Open(name, filter.All)
+	if err != nil {
+		return nil, container.Form{}, err
+	}
+	form := container.FormOf(f.State(), size)
+	follow(f)
+	return f, form, nil
+}
+
 // fetch returns a copy of a node's filter.
 func (t target) fetch(name string) (umbel.Filter, error) {
 	in, err := t.node.Info(t.cmd.Context(), name)
@@ -96,7 +107,7 @@ func (t target) change(name, output string, c change) (summary, error) {
 		return summary{}, err
 	}
 	defer lock.Close()
-	f, err := openFile(name)
+	f, form, err := openToChange(name)
 	if err != nil {
 		return summary{}, err
 	}
@@ -107,7 +118,7 @@ func (t target) change(name, output string, c change) (summary, error) {
 	if err != nil {
 		return summary{}, err
 	}
-	return s, container.Write(output, f.State())
+	return s, container.WriteForm(output, f.State(), form)
 }
 
 // changeOnNode is change on a node. If the change fails it deletes the copy.

@@ -14,17 +14,17 @@ import (
 
 // readFilter is [container.Read] with a progress bar.
 func readFilter(cmd *cobra.Command, path string) (umbel.State, error) {
-	return readFilterWith(cmd, path, wire.Read)
+	s, _, err := readFilterWith(cmd, path, wire.Read)
+	return s, err
 }
 
 // readFilterWith is [container.ReadWith] with a progress bar.
-func readFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, error) {
-	s, _, err := container.ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) {
+func readFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
+	return container.ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) {
 		bar := startBar(cmd, "reading "+path, totalBytes([]*os.File{f}))
 		defer bar.Stop()
 		return read(bar.File(f), l)
 	})
-	return s, err
 }
 
 // writeFile writes the file at path with write, completely or not at all, and returns its size.

@@ -123,14 +123,17 @@ func Open(path string, vs umbel.Kinds) (umbel.Filter, int64, error) {
 	return f, size, nil
 }
 
-// Write writes the state to the file at path, completely or not at all. Only the owner can read a new
-// file that contains a secret seed.
-func Write(path string, s umbel.State) error {
+// Write writes the state, unpacked, to the file at path, completely or not at all. Only the owner can read a
+// new file that contains a secret seed.
+func Write(path string, s umbel.State) error { return WriteForm(path, s, Form{}) }
+
+// WriteForm is [Write] with the cells in form f.
+func WriteForm(path string, s umbel.State, f Form) error {
 	write := atomicfile.Write
 	if s.Hasher.Secret() {
 		write = atomicfile.WriteSecret
 	}
-	return write(path, func(w io.Writer) error { return wire.Write(w, s) })
+	return write(path, func(w io.Writer) error { return f.Write(w, s) })
 }
 
 // Fits returns an error wrapping umbel.ErrLimit if fewer bytes of memory are available.
