@@ -77,6 +77,9 @@ func addCommand() *cobra.Command {
 						batches = orError(batches, noKeys(args[1:]))
 					}
 					if read, err = addOnNode(ctx, n, name, batches); err != nil {
+						if name == args[0] && errors.Is(err, context.Canceled) {
+							return remote.Info{}, interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(read)))
+						}
 						if read > 0 && name == args[0] {
 							err = fmt.Errorf("%w; at least %v keys were added before the error", err, quantity.Count(read))
 						}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,9 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -125,14 +122,6 @@ func credentials(cmd *cobra.Command) (o remote.Options, err error) {
 		o.Token, err = readToken(file)
 	}
 	return o, err
-}
-
-// interruptible makes ^C cancel the verb's requests, so that it can undo an incomplete change.
-// A second ^C ends the program at once.
-func interruptible(cmd *cobra.Command) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	cmd.SetContext(ctx)
 }
 
 // flagOr returns the value of a flag, or of an environment variable if the flag isn't given.

@@ -7,10 +7,8 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,7 +113,7 @@ func isToken(s string) bool {
 
 // runCache serves until a signal.
 func runCache(cmd *cobra.Command, c cacheserver.Config) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signalContext(cmd)
 	defer stop()
 	level := slog.LevelInfo
 	if isQuiet(cmd) {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -46,7 +48,10 @@ func countCommand() *cobra.Command {
 			return err
 		}
 		out := bufio.NewWriter(cmd.OutOrStdout())
-		absent, saturated := false, 0
+		absent, saturated, counted := false, 0, uint64(0)
+		if t.node == nil {
+			interruptible(cmd)
+		}
 		err = counter.Each(cmd.Context(), remote.Count, list, func(list [][]byte, ns []uint64) error {
 			for i, key := range list {
 				absent = absent || ns[i] == 0
@@ -60,8 +65,12 @@ func countCommand() *cobra.Command {
 					return err
 				}
 			}
+			counted += uint64(len(list))
 			return out.Flush()
 		})
+		if errors.Is(err, context.Canceled) {
+			return interrupted(cmd.Context(), answersWords(counted, isQuiet(cmd)))
+		}
 		if err != nil {
 			return err
 		}

@@ -131,7 +131,7 @@ func (r *demoRun) check() error {
 func (r *demoRun) run() (err error) {
 	// SIGHUP and SIGPIPE would end the process when the terminal or the pipe is closed, and leave files behind.
 	// Writing to a connection that was closed causes SIGPIPE as well.
-	ctx, stop := signal.NotifyContext(r.cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signalContext(r.cmd, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)

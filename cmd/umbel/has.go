@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,7 +78,12 @@ func hasCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.Each(cmd.Context(), remote.Has, list, q.answered); err != nil {
+		if t.node == nil {
+			interruptible(cmd)
+		}
+		if err := a.Each(cmd.Context(), remote.Has, list, q.answered); errors.Is(err, context.Canceled) {
+			return interrupted(cmd.Context(), answersWords(q.asked, q.count || q.quiet))
+		} else if err != nil {
 			return err
 		}
 		err = q.end()
@@ -86,6 +93,17 @@ func hasCommand() *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// answersWords describes what was printed of the answers for n keys before an interrupt.
+func answersWords(n uint64, none bool) string {
+	switch {
+	case n == 0 || none:
+		return "nothing was printed"
+	case n == 1:
+		return "the answer for one key was printed"
+	}
+	return fmt.Sprintf("the answers for %v keys were printed", quantity.Count(n))
 }
 
 // hintKeyFile prints how to query the keys in a file, if the key is the name of one.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/interrupt"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 )
@@ -108,13 +110,14 @@ func openKeyFile(cmd *cobra.Command, name string) (*os.File, error) {
 }
 
 // keyBatches yields the keys of readers in batches, as they arrive. A batch is valid until the
-// next iteration. tick, unless nil, is called with the number of bytes read.
-func keyBatches(format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2[[][]byte, error] {
+// next iteration. tick, unless nil, is called with the number of bytes read. The end of ctx ends the keys, with its
+// cause as the error.
+func keyBatches(ctx context.Context, format keys.Format, tick func(int64), rs ...io.Reader) iter.Seq2[[][]byte, error] {
 	return func(yield func([][]byte, error) bool) {
 		var buf []byte
 		var list [][]byte
 		for _, r := range rs {
-			in := keys.NewReader(r, format)
+			in := keys.NewReader(interrupt.Reader(ctx, r), format)
 			for {
 				chunk, err := in.Next(buf)
 				if err == io.EOF {
@@ -217,7 +220,7 @@ func addKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]
 		}
 		return func(yield func([][]byte, error) bool) {
 			defer closeFiles()
-			orError(keyBatches(format(), nil, readers(files)...), none)(yield)
+			orError(keyBatches(cmd.Context(), format(), nil, readers(files)...), none)(yield)
 		}, nil
 	}, format
 }
@@ -225,7 +228,7 @@ func addKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]
 // readKeys yields the keys of files, and shows progress until the returned function is called.
 func readKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Seq2[[][]byte, error], func()) {
 	bar := startBar(cmd, "keys", totalBytes(files))
-	return keyBatches(format, bar.Add, readers(files)...), bar.Stop
+	return keyBatches(cmd.Context(), format, bar.Add, readers(files)...), bar.Stop
 }
 
 func readers(files []*os.File) []io.Reader {

@@ -28,7 +28,8 @@ const (
 	exitStale       = 3
 	exitRefused     = 4
 	exitUnreachable = 5
-	// exitInterrupted is the exit code that shells report for a program ended by ^C.
+	// exitInterrupted is the exit code that shells report for a program ended by ^C. That of other signals is
+	// 128 and the number of the signal.
 	exitInterrupted = 130
 	// exitPipe is the exit code that shells report for a program ended since nobody reads its output.
 	exitPipe = 141
@@ -74,11 +75,17 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	case err == errPipe:
 		return exitPipe
 	}
+	json, _ := root.PersistentFlags().GetBool("json")
+	return printError(cmd, err, json || slices.Contains(beforeDashes(args), "--json"))
+}
+
+// printError prints an error of cmd on standard error and returns its exit code.
+func printError(cmd *cobra.Command, err error, asJSON bool) int {
 	f := failureOf(cmd, err)
-	if json, _ := root.PersistentFlags().GetBool("json"); json || slices.Contains(beforeDashes(args), "--json") {
-		_ = jsonLine(stderr, f)
+	if asJSON {
+		_ = jsonLine(cmd.ErrOrStderr(), f)
 	} else {
-		fmt.Fprintf(stderr, "%s %s\n", paintMessage(color.Red, "umbel:"), f.Error)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", paintMessage(color.Red, "umbel:"), f.Error)
 	}
 	return f.Exit
 }
@@ -101,10 +108,10 @@ type failure struct {
 // failureOf returns the message and the exit code of an error of cmd.
 func failureOf(cmd *cobra.Command, err error) failure {
 	if errors.Is(err, atomicfile.ErrInterrupted) {
-		return failure{"interrupted; nothing was written", exitInterrupted}
+		return failure{"interrupted; nothing was written", interruptedCode(cmd.Context(), err)}
 	}
 	if errors.Is(err, context.Canceled) {
-		return failure{"interrupted", exitInterrupted}
+		return failure{"interrupted", interruptedCode(cmd.Context(), err)}
 	}
 	f := failure{message.Of(localHint(cmd, binaryHint(cmd, nodeError(err)))), exitError}
 	if e, ok := errors.AsType[codedError](err); ok {

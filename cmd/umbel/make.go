@@ -132,6 +132,8 @@ func makeCommand() *cobra.Command {
 			}
 			return t.make(*output, order, wanted.Spec(), format(), files, *allowEmpty)
 		}
+		stopEnding := endAtSignal(cmd, "nothing was written")
+		defer stopEnding()
 		var empty umbel.Filter
 		if *like != "" {
 			if empty, err = emptyLike(*like); err != nil {
@@ -160,6 +162,7 @@ func makeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		stopEnding() // writing handles signals
 		if err := container.Write(*output, made.Filter.State()); err != nil {
 			return err
 		}

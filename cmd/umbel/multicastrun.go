@@ -7,12 +7,9 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/inpacket/multicast"
@@ -83,7 +80,7 @@ func multicastRunCommand() *cobra.Command {
 			return usageError(cmd, fmt.Errorf("--rate %g and --window %d, want at least 0", r.pace.Rate, r.pace.Window))
 		}
 		r.plane.Fault.Loss = float64(r.loss)
-		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		ctx, stop := signalContext(cmd)
 		defer stop()
 		if *node != "" {
 			return r.one(ctx, cmd, *node)
@@ -95,7 +92,7 @@ func multicastRunCommand() *cobra.Command {
 		}
 		err := r.all(ctx, cmd)
 		if errors.Is(err, context.Canceled) {
-			return atomicfile.ErrInterrupted
+			return interrupted(ctx, "nothing was written")
 		}
 		return err
 	}

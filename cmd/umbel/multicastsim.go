@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 )
@@ -128,7 +125,7 @@ func wholeNumbers(flag, list string) ([]int, error) {
 
 // simulate runs the experiment for each change. ^C interrupts it.
 func simulate(cmd *cobra.Command, e sim.Experiment, changes []sim.Change) ([]sim.Result, error) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signalContext(cmd)
 	defer stop()
 	bar := countBar(cmd, "trees", int64(e.Trees*len(changes)))
 	defer bar.Stop()
@@ -138,7 +135,7 @@ func simulate(cmd *cobra.Command, e sim.Experiment, changes []sim.Change) ([]sim
 		shown = done
 	})
 	if errors.Is(err, context.Canceled) {
-		return nil, atomicfile.ErrInterrupted
+		return nil, interrupted(ctx, "nothing was written")
 	}
 	return results, err
 }

@@ -7,11 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -144,7 +141,7 @@ func nixPublishCommand() *cobra.Command {
 }
 
 func (p *nixPublisher) run() (err error) {
-	ctx, stop := signal.NotifyContext(p.cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signalContext(p.cmd)
 	defer stop()
 	if p.o.Source, err = nixcache.NewSource(p.source); err != nil {
 		return err

@@ -10,11 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +98,7 @@ func nixServeCommand() *cobra.Command {
 }
 
 func (s *nixServer) run(siblings, upstreams []string) (err error) {
-	ctx, stop := signal.NotifyContext(s.cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signalContext(s.cmd)
 	defer stop()
 	s.o.Log = warningLog(s.cmd)
 	s.o.Transport = substituter.NewTransport(s.o.Timeout)

@@ -8,9 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,7 +146,7 @@ func publishCommand() *cobra.Command {
 const longValid = 7 * 24 * time.Hour
 
 func (p *publisher) run() (err error) {
-	ctx, stop := signal.NotifyContext(p.cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signalContext(p.cmd)
 	defer stop()
 	s, err := p.open()
 	if err != nil {

@@ -33,8 +33,8 @@ one object, or one object per line if it has many results: rates are fractions, 
 bytes, and infinite numbers are null. An error is an object {"error": …, "exit": …} on standard error.
 
 Exit codes: 0 success, or all keys may be present; 1 some keys are absent, packets are missing,
-or an answer was wrong; 2 error; 130 ended by ^C. Publications: 3 the version is out of date; 4 it is
-refused; 5 its source can't be read.
+or an answer was wrong; 2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end
+with 0. Publications: 3 the version is out of date; 4 it is refused; 5 its source can't be read.
 Files are written completely or not at all. An input of the command, a read-only file and a file that
 the verb does not write are replaced only with --force. Keys added to a node before an error stay.`
 

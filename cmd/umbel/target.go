@@ -102,6 +102,8 @@ func (t target) change(name, output string, c change) (summary, error) {
 		s := summaryOf(output, in)
 		return s, settleOnNode(t.cmd, s, t.undoing(name, output))
 	}
+	stop := endAtSignal(t.cmd, "nothing was written")
+	defer stop()
 	lock, err := lockFile(t.cmd, output)
 	if err != nil {
 		return summary{}, err
@@ -118,6 +120,7 @@ func (t target) change(name, output string, c change) (summary, error) {
 	if err != nil {
 		return summary{}, err
 	}
+	stop() // writing handles signals
 	return s, container.WriteForm(output, f.State(), form)
 }
 

@@ -56,8 +56,8 @@ With --addr the lines are kept in filter --state of a node. Make it first, for e
 Of several programs that read one new line at the same moment, more than one may print it. Lines are
 then remembered before they are written.
 
-The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 141
-if nobody reads the output, 2 on another error.`
+The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 143
+after SIGTERM, 129 after SIGHUP, 141 if nobody reads the output, 2 on another error.`
 
 const uniqExample = `  umbel uniq access.log > new.log
   umbel uniq --state seen.umb < urls.txt
@@ -125,9 +125,8 @@ func endOnSignal(cmd *cobra.Command) (stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // not after nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), signals...)
+	ctx, stop := signalContext(cmd, signals...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
-	cmd.SetContext(ctx)
 	return stop
 }
 

@@ -9,15 +9,21 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 
+	"github.com/umbel-filters/umbel/cmd/internal/interrupt"
 	"golang.org/x/term"
 )
 
-// ErrInterrupted is the error of a write that the user interrupted.
+// ErrInterrupted is wrapped by the error of a write that the user interrupted, and so is the [interrupt.Error]
+// of the signal.
 var ErrInterrupted = errors.New("interrupted")
+
+// interrupted returns the error of a write whose context has ended.
+func interrupted(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
+}
 
 // Write replaces the contents of the file at path by what write writes. It writes a new file
 // in the same directory, and renames it after all bytes are on disk. On an error, SIGINT or
@@ -62,7 +68,7 @@ func CheckNew(path string) error {
 
 // writeMode is Write; a new file has the permissions mode, less the umask, and rename gives it its name.
 func writeMode(path string, mode fs.FileMode, rename func(from, to string) error, write func(io.Writer) error) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return writeUntil(ctx, path, mode, rename, write)
 }
@@ -135,7 +141,7 @@ func replace(ctx context.Context, path string, mode fs.FileMode, rename func(fro
 		return renamed(path, err)
 	}
 	if ctx.Err() != nil {
-		return ErrInterrupted
+		return interrupted(ctx)
 	}
 	if err := rename(f.Name(), path); err != nil {
 		return err
@@ -190,7 +196,7 @@ type guarded struct {
 
 func (g guarded) Write(b []byte) (int, error) {
 	if g.ctx.Err() != nil {
-		return 0, ErrInterrupted
+		return 0, interrupted(g.ctx)
 	}
 	n, err := g.f.Write(b)
 	return n, renamed(g.path, err)

@@ -120,7 +120,7 @@ func TestInterrupt(t *testing.T) {
 		cancel()
 		return text("new")(w)
 	})
-	if err != ErrInterrupted {
+	if !errors.Is(err, ErrInterrupted) {
 		t.Errorf("error %v, want %v", err, ErrInterrupted)
 	}
 	holds(t, path, "old")
