@@ -146,10 +146,10 @@ func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 	return multicast.NewNetwork(g, key, f.epoch), nil
 }
 
-// summarizeWritten is [report] for verbs that can write a file. If they do, -q suppresses
-// the summary, except with --json, because that is the result.
+// summarizeWritten is [report] for verbs that can write a file. With -q nothing is printed, except with --json,
+// because that is the result.
 func summarizeWritten(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
-	if file != "" && isQuiet(cmd) && !wantsJSON(cmd) {
+	if isQuiet(cmd) && !wantsJSON(cmd) {
 		return nil
 	}
 	return report(cmd, file, v, text)
@@ -162,7 +162,7 @@ type endFlags struct {
 }
 
 func (f *endFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.source, "source", "", "source `NODE`: its name, or # and its number")
+	cmd.Flags().StringVar(&f.source, "source", "", "source `NODE`: its name, its ID in a file in TSV, or # and its number")
 	cmd.Flags().StringArrayVar(&f.receivers, "receivers", nil, "comma-separated receiver `NODES`; repeat the flag for names with commas")
 }
 
@@ -190,9 +190,12 @@ func (f *endFlags) ends(cmd *cobra.Command, g *topology.Graph) (source int, rece
 	return source, receivers, nil
 }
 
-// nodeNamed finds a node by its name, or by # and its number.
+// nodeNamed finds a node by its name, its ID, or # and its number. The ID of a node without one is its number.
 func nodeNamed(g *topology.Graph, name string) (int, error) {
 	if n, ok := g.Find(name); ok {
+		return n, nil
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(g.Nodes) && g.Nodes[n].ID == "" {
 		return n, nil
 	}
 	if rest, ok := strings.CutPrefix(name, "#"); ok {

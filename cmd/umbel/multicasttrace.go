@@ -18,7 +18,7 @@ const multicastTraceHelp = `Follow a packet through a network in memory, router 
 sent, where it was delivered, which copies are false, and why it was dropped.
 
 The packet is that of a tree, as made by umbel multicast plan, or the one in --header, in
-hexadecimal, which is given to the router of --source and may contain any bytes. The
+hexadecimal, which is given to the router of --source. A header that cannot be parsed is an error. The
 TTL is that of the arriving packet. For a tree's packet --svg draws the tree, with false
 forwards dashed and in another color.`
 
@@ -89,10 +89,13 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	if err != nil {
 		return err
 	}
-	info := headerTrace{Trace: sim.NewFabric(n).TraceHeader(domain, source, packet, simOptions(s))}
+	info := headerTrace{}
 	if _, ok := domain.Router(source).(*multicast.Node); ok {
-		info.Header = newHeaderInfo(packet)
+		if info.Header, err = newHeaderInfo(packet); err != nil {
+			return fmt.Errorf("--header: %w", err)
+		}
 	}
+	info.Trace = sim.NewFabric(n).TraceHeader(domain, source, packet, simOptions(s))
 	return answer(cmd, info, info.write)
 }
 
@@ -102,10 +105,9 @@ type headerTrace struct {
 	sim.Trace
 }
 
-// headerInfo describes a header with a filter, or contains the parse error.
+// headerInfo describes a header with a filter.
 type headerInfo struct {
-	Error string `json:"error,omitempty"`
-	Form  string `json:"form,omitempty"`
+	Form  string `json:"form"`
 	Bits  int    `json:"bits"`
 	Ones  int    `json:"ones"`
 	K     uint8  `json:"k"`
@@ -115,23 +117,19 @@ type headerInfo struct {
 	Group uint32 `json:"group"`
 }
 
-func newHeaderInfo(packet []byte) *headerInfo {
+func newHeaderInfo(packet []byte) (*headerInfo, error) {
 	var h inpacket.Header
 	if _, err := h.Parse(packet); err != nil {
-		return &headerInfo{Error: err.Error()}
+		return nil, err
 	}
 	return &headerInfo{
 		Form: scheme.FormName(h.Form), Bits: h.Bits, Ones: h.Ones(), K: h.K, Seed: h.Seed,
 		TTL: h.TTL, Epoch: h.Epoch, Group: h.Group,
-	}
+	}, nil
 }
 
 func (in headerTrace) write(w io.Writer) error {
-	switch h := in.Header; {
-	case h == nil:
-	case h.Error != "":
-		fmt.Fprintf(w, "invalid header: %s\n", h.Error)
-	default:
+	if h := in.Header; h != nil {
 		fmt.Fprintf(w, "%s: %d of %d bits are ones, K %d, seed %d; TTL %d, epoch %d, group %d\n",
 			h.Form, h.Ones, h.Bits, h.K, h.Seed, h.TTL, h.Epoch, h.Group)
 	}

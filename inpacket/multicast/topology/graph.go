@@ -30,6 +30,7 @@ type Graph struct {
 // Node is a node of a graph.
 type Node struct {
 	Name   string  // unique in the graph
+	ID     string  // of a file in TSV, "" if it is the node's index or the graph is of another source
 	X, Y   float64 // place in drawings: longitude and latitude if the file has them
 	Placed bool    // whether X and Y are valid
 }
@@ -89,9 +90,12 @@ func (g *Graph) Ports() [][]Port {
 	return ports
 }
 
-// Find returns the node with a name, and false if there is none.
+// Find returns the node with a name, otherwise the first with the ID, and false if there is none.
 func (g *Graph) Find(name string) (int, bool) {
 	i := slices.IndexFunc(g.Nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 && name != "" {
+		i = slices.IndexFunc(g.Nodes, func(n Node) bool { return n.ID == name })
+	}
 	return i, i >= 0
 }
 

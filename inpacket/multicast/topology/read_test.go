@@ -42,7 +42,7 @@ func TestReadFormats(t *testing.T) {
 				t.Errorf("links %v, want %v", g.Links, triangle)
 			}
 			for i, name := range []string{"São Paulo, BR", "Oslo", "Oslo (2)"} {
-				want := topology.Node{Name: name}
+				want := topology.Node{Name: name, ID: g.Nodes[i].ID}
 				if test.placed && i < 2 {
 					want.X, want.Y, want.Placed = float64(-46*(1-i)), float64(i*60)-23.5*float64(1-i), true
 				}

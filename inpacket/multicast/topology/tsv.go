@@ -2,6 +2,7 @@ package topology
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -57,7 +58,9 @@ func (b *builder) nodeLine(fields []string, ids map[string]int, line int) (err e
 			return formatError(line, "place %.40q, %.40q, want two numbers", fields[3], fields[4])
 		}
 	}
-	ids[id], err = b.node(node, line)
+	if ids[id], err = b.node(node, line); err == nil && id != strconv.Itoa(ids[id]) {
+		b.graph.Nodes[ids[id]].ID = id
+	}
 	return err
 }
 
@@ -86,17 +89,34 @@ func (b *builder) linkLine(fields []string, ids map[string]int, line int) (err e
 func WriteTSV(w io.Writer, g *Graph) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# %s: %d nodes, %d links\n", clean(g.Name), len(g.Nodes), len(g.Links))
+	ids := writtenIDs(g)
 	for i, n := range g.Nodes {
-		fmt.Fprintf(out, "n\t%d\t%s", i, n.Name)
+		fmt.Fprintf(out, "n\t%s\t%s", ids[i], n.Name)
 		if n.Placed {
 			fmt.Fprintf(out, "\t%v\t%v", n.X, n.Y)
 		}
 		fmt.Fprintln(out)
 	}
 	for _, l := range g.Links {
-		fmt.Fprintf(out, "e\t%d\t%d\t%v\n", l.A, l.B, l.Weight)
+		fmt.Fprintf(out, "e\t%s\t%s\t%v\n", ids[l.A], ids[l.B], l.Weight)
 	}
 	return out.Flush()
+}
+
+// writtenIDs returns the IDs of a graph's nodes, and their indexes for nodes without one. If these are not unique, as
+// in a part of a graph, it returns the indexes of all.
+func writtenIDs(g *Graph) []string {
+	ids, indexes := make([]string, len(g.Nodes)), make([]string, len(g.Nodes))
+	used := make(map[string]bool, len(g.Nodes))
+	for i, n := range g.Nodes {
+		indexes[i] = strconv.Itoa(i)
+		ids[i] = cmp.Or(n.ID, indexes[i])
+		used[ids[i]] = true
+	}
+	if len(used) < len(ids) {
+		return indexes
+	}
+	return ids
 }
 
 // ReadWeights reads a network in the format of Rocketfuel's link weights (Mahajan et al.
