@@ -36,7 +36,8 @@ and before FILE was written. A line that was never seen is mistaken for a known 
 A new FILE has a filter that grows (kind scalable). It starts with room for --keys lines, by
 default 100,000 in 408 KiB, and needs 5 to 7 bytes per line at the default rate. At --max-memory
 it does not grow any more: it still remembers each line, the rate rises, and a warning is
-printed. If FILE exists, its filter is used as it is, of any kind that umbel make made.
+printed. If FILE exists, its filter is used as it is, of any kind that umbel make made; a warning is printed if its rate
+is 0.1 % or higher, unless --fpr states it.
 
 With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME: a window of --keys
 different lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line expires at
@@ -45,7 +46,8 @@ first step after that about half of the expired lines are still mistaken for kno
 a quarter, and so on. Beyond --keys the rate rises; warnings state the rate, the number of different
 lines so far and the --keys that they need.
 
-With --strict the run ends when the filter is overfull, at more than twice --fpr, with exit code 2. The
+With --strict the run ends when the filter is overfull, at more than twice --fpr, with exit code 2, and does not begin
+with a FILE of such a high rate. The
 lines read until then are printed and remembered, and the others stay unread.
 
 With --addr the lines are kept in filter --state of a node. Make it first, for example:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -82,6 +83,27 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 		return fmt.Sprintf("more lines than --keys arrive in %s: %s; use a new --state with --keys %.0f or more", w.least(), words, twoDigits(lines))
 	}
 	return fmt.Sprintf("the filter has reached its limit of memory: %s; give more --max-memory", words)
+}
+
+// uniqHighRate is the rate from which the filter of an existing state needs a reason.
+const uniqHighRate = 1e-3
+
+// judgeRate warns if a filter that exists was made for a high rate, which --fpr does not accept. With --strict
+// it returns an error. The rate of an overfull filter is the matter of [uniqRoom].
+func (s *uniqState) judgeRate(cmd *cobra.Command, rate float64) error {
+	if rate < uniqHighRate || cmd.Flags().Changed("fpr") {
+		return nil
+	}
+	remedy := "use a new --state, or give its --fpr to accept the rate"
+	if s.node != nil {
+		remedy = "use a filter with a lower rate"
+	}
+	text := fmt.Sprintf("%s takes new lines for known ones, and does not print them, at a rate of up to %s; %s", s.name, rateOf(rate), remedy)
+	if isStrict(cmd) {
+		return errors.New(text + "; nothing was read (--strict)")
+	}
+	warn(cmd, "%s", text)
+	return nil
 }
 
 // twoDigits rounds x up to a number with two digits and zeros after them.

@@ -131,7 +131,10 @@ func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 			if s.filter, _, err = container.Open(s.name, filter.All); err != nil {
 				return err
 			}
-			return s.checkShape(cmd)
+			if err := s.checkShape(cmd); err != nil {
+				return err
+			}
+			return s.judgeRate(cmd, cmp.Or(s.filter.State().Planned.FPRate, s.filter.Stats().FPRate))
 		}
 	}
 	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
@@ -257,7 +260,11 @@ func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
 			return nil, fmt.Errorf("%s is of kind %s, whose reply to an addition does not show whether the key was new; use a filter of kind scalable or bloom", s.name, in.Kind)
 		}
 	}
-	return nodeSeen{f}, nil
+	rate := float64(in.FPRate)
+	if in.Planned != nil {
+		rate = float64(in.Planned.FPRate)
+	}
+	return nodeSeen{f}, s.judgeRate(cmd, rate)
 }
 
 // nodeSeen is the lines in a filter on a node, which answers whether an addition changed it.
