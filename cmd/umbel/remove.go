@@ -1,10 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -16,10 +17,13 @@ import (
 const removeHelp = `Remove the keys in the files, or on standard input, from the filter in FILE, once for each
 time that a key occurs. FILE is replaced after all keys are removed.
 
-Keys that are absent are printed, and the exit code is then 1; the others are removed
-nevertheless. A key that was added so often that all its counters are saturated (15 times with 4 bits)
-can't be removed and stays; such keys are counted, and the exit code is 1, too. Remove only keys that were added: to remove a false positive removes cells of
-other keys, which may then become absent.
+Absent keys are printed, one a line, and the exit code is then 1; the others are removed
+nevertheless. The summary goes to standard error. A key that was added so often that all its counters are saturated (15 times with 4 bits)
+can't be removed and stays; such keys are counted, and the exit code is 1, too.
+
+Remove only keys that were added. The filter returns true for other keys at its false-positive rate, and removing one
+of them removes cells of keys that were added, which may then be absent: false negatives. If
+absent keys show that keys were removed that had never been added, a warning estimates how many were false positives.
 
 Without any key nothing is written, and the exit code is 2, unless --allow-empty is given. Only
 some kinds support this; umbel kinds lists them.`
@@ -34,7 +38,7 @@ type removal struct {
 	Absent    []keyJSON `json:"absent"`
 	Saturated uint64    `json:"saturated"` // removals without effect
 
-	absent []string
+	absent [][]byte
 	limit  uint64 // of the counters
 }
 
@@ -80,7 +84,7 @@ func removeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return done.print(cmd)
+		return done.print(cmd, format())
 	}
 	return cmd
 }
@@ -109,7 +113,7 @@ func (done *removal) remove(cmd *cobra.Command, q querier, counts bool, args []s
 			switch {
 			case ns[i] == 0:
 				done.Absent = append(done.Absent, newKeyJSON(key))
-				done.absent = append(done.absent, string(key))
+				done.absent = append(done.absent, bytes.Clone(key))
 			case left[i] == saturatedCount:
 				done.Saturated++
 			default:
@@ -120,8 +124,15 @@ func (done *removal) remove(cmd *cobra.Command, q querier, counts bool, args []s
 	})
 }
 
+// falsePositives estimates how many of the removed keys were never added: if every key that was never added is absent
+// with probability 1-p, that many are present for each absent one.
+func (done *removal) falsePositives() float64 {
+	p := float64(done.FPRate)
+	return math.Min(float64(len(done.absent))*p/(1-p), float64(done.Removed))
+}
+
 // print prints the result. It returns errAbsent if some keys were absent or have stayed.
-func (done *removal) print(cmd *cobra.Command) error {
+func (done *removal) print(cmd *cobra.Command, format keys.Format) error {
 	var err error
 	switch {
 	case isQuiet(cmd):
@@ -130,13 +141,20 @@ func (done *removal) print(cmd *cobra.Command) error {
 	default:
 		words := fmt.Sprintf("%v removed", quantity.Count(done.Removed))
 		if n := len(done.absent); n > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "absent: %s\n", strings.Join(done.absent, "\nabsent: "))
+			out := cmd.OutOrStdout()
+			for _, key := range done.absent {
+				fmt.Fprintf(out, "%s%c", key, format.Separator)
+			}
 			words += fmt.Sprintf(", %v absent", quantity.Count(n))
 		}
 		if done.Saturated > 0 {
 			words += ", " + saturatedWords(done.Saturated, done.limit)
 		}
+		cmd.SetOut(cmd.ErrOrStderr())
 		err = done.summary.print(cmd, words)
+	}
+	if n := done.falsePositives(); n >= 0.5 {
+		warn(cmd, "about %v of the removed keys were never added, as the absent keys show; their cells were those of other keys, which may now be absent; make the filter again from its keys", quantity.Count(math.Round(n)))
 	}
 	if err == nil && len(done.Absent)+int(done.Saturated) > 0 {
 		return errAbsent
