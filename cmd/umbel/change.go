@@ -148,7 +148,7 @@ func advanceNow(file string, f umbel.Filter, _ quantity.Count) error {
 	case !byTime:
 		return fmt.Errorf("%s is a window by keys, without a clock", file)
 	case w.tick == 0 && !w.unix() && f.Stats().Keys > 0:
-		return fmt.Errorf("%s: all its keys would expire, since they were added at time %d; use --now on the empty filter, before keys are added", file, w.now)
+		return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds since 1970; use --now on the empty filter, before keys are added", file, w.now)
 	case w.tick == 0:
 		followClock(f)
 	}

@@ -96,6 +96,9 @@ func (what fold) run(t target, name, target string, given func(string) bool) err
 				return nil, err
 			}
 			folded, r, err := what.fold(ladder, given)
+			if err != nil && given("factor") {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
 			if err != nil {
 				return nil, err
 			}

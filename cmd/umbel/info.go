@@ -202,7 +202,7 @@ func (in info) write(w io.Writer) error {
 		params = append(params, p.Name+" "+p.Value.String())
 	}
 	name := "parameters"
-	for _, line := range wrap(params, 76) {
+	for _, line := range wrap(params, pageWidth()-labelWidth) {
 		t.Row(name, line)
 		name = ""
 	}
@@ -259,6 +259,9 @@ func (in info) write(w io.Writer) error {
 	fmt.Fprintln(w)
 	return writeParts(w, in.Parts)
 }
+
+// labelWidth is the width of the labels of umbel info with the space after them.
+const labelWidth = len("parameters  ")
 
 // wrap joins items with commas, in lines of at most width characters if possible.
 func wrap(items []string, width int) []string {

@@ -60,7 +60,7 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 		params = append(params, fmt.Sprintf("%s %v", name, float64(in.Params[name])))
 	}
 	label := "parameters"
-	for _, line := range wrap(params, 76) {
+	for _, line := range wrap(params, pageWidth()-labelWidth) {
 		t.Row(label, line)
 		label = ""
 	}

@@ -69,7 +69,7 @@ func keygenCommand() *cobra.Command {
 func generateKey(cmd *cobra.Command, name, file string) error {
 	_, private, err := share.NewKey(name)
 	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "share: "))
+		return err
 	}
 	public, err := share.PublicKey(private)
 	if err != nil {

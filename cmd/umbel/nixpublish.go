@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
@@ -230,11 +231,11 @@ func (p *nixPublisher) print(v nixcache.Version) {
 
 // warn prints why a version is not published, each reason once.
 func (p *nixPublisher) warn(err error) {
-	if err == nil || err.Error() == p.warned {
+	if err == nil || message.Of(err) == p.warned {
 		return
 	}
-	p.warned = err.Error()
-	warn(p.cmd, "%v; the last version remains published", err)
+	p.warned = message.Of(err)
+	warn(p.cmd, "%s; the last version remains published", p.warned)
 }
 
 // serve serves the publication, and the files of --nixbloom, until the function that it returns is called.

@@ -204,9 +204,11 @@ func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
 		}
 		in.Has = len(in.RowGroups) > 0
 		absent = absent || !in.Has
-		if wantsJSON(cmd) {
+		switch {
+		case isQuiet(cmd): // the exit code answers
+		case wantsJSON(cmd):
 			err = jsonLine(w, in)
-		} else {
+		default:
 			_, err = fmt.Fprintln(w, in)
 		}
 		if err != nil {

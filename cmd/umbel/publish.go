@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
@@ -229,7 +230,7 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	}
 	p.guard.keys = keys
 	if err != nil {
-		warn(p.cmd, "%v", err)
+		warn(p.cmd, "%s", message.Of(err))
 	}
 	if isQuiet(p.cmd) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -25,7 +26,7 @@ func (p *publisher) watch(ctx context.Context) error {
 			if errors.Is(err, share.ErrFork) {
 				return err
 			}
-			if text := err.Error(); text != warned {
+			if text := message.Of(err); text != warned {
 				warn(p.cmd, "%s; the last version remains published", text)
 				warned = text
 			}

@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 }
 
 // classWords matches the texts of sentinels and of packages, which message.Of drops.
-var classWords = regexp.MustCompile(`: (corrupt|mismatch|limit exceeded|invalid goal|unknown kind|unsupported operation|out of range)($|;|:)|(^|: )(wire|delta|plan|store|wal|parquetfile): `)
+var classWords = regexp.MustCompile(`: (corrupt|mismatch|limit exceeded|invalid goal|unknown kind|unsupported operation|out of range)($|;|:)|(^|: )(cells|wire|delta|plan|entropy|inpacket|multicast|topology|share|siblings|store|wal|parquetfile): `)
 
 // exits runs a command that must end with the exit code given first.
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -30,7 +31,7 @@ func (r result) failed() bool { return stateOf(r.err) == api.PublicationFailed }
 func (p *Publication) note(r result, took time.Duration) {
 	state, text := stateOf(r.err), ""
 	if r.err != nil {
-		text = r.err.Error()
+		text = message.Of(r.err)
 	}
 	p.mu.Lock()
 	was := p.status.State

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -75,7 +76,7 @@ func errorText(err error) string {
 	if errors.Is(err, share.ErrBudget) {
 		return "waits for budget"
 	}
-	return err.Error()
+	return message.Of(err)
 }
 
 // withoutCredentials returns a source without the password of a URL.

@@ -2,9 +2,9 @@ package replica
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 )
 
 // Who returns, for each key, the filters that may contain it, in the order of zones and costs. Filters that
@@ -35,7 +35,7 @@ func (s *Set) Who(keys [][]byte, include func(filter string) bool) api.Owners {
 
 // unanswered describes that a query had an error.
 func (f *follower) unanswered(err error) api.Unanswered {
-	u := api.Unanswered{Filter: f.Filter, State: api.SubscriptionStale, Error: strings.TrimPrefix(err.Error(), "share: ")}
+	u := api.Unanswered{Filter: f.Filter, State: api.SubscriptionStale, Error: message.Of(err)}
 	if f.subscriber.View() == nil {
 		u.State = api.SubscriptionWaiting
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/filter/squid"
 )
 
@@ -175,7 +176,7 @@ func (p *peer) look(ctx context.Context) time.Duration {
 	}
 	if err := p.Publication.publish(ctx, got.Digest); err != nil && ctx.Err() == nil {
 		p.log.Warn("a digest was not published", "peer", p.Name, "err", err)
-		p.update(func(s *Status) { s.Published = err.Error() })
+		p.update(func(s *Status) { s.Published = message.Of(err) })
 	}
 	return min(max(got.Valid, minWait), maxWait)
 }
@@ -188,7 +189,7 @@ func (p *peer) failed(err error) {
 	}
 	p.log.Warn("a peer's digest was not fetched", "peer", p.Name, "err", err)
 	p.update(func(s *Status) {
-		s.State, s.Reason = state, err.Error()
+		s.State, s.Reason = state, message.Of(err)
 		s.Failures++
 	})
 }

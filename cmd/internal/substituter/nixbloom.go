@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
 )
@@ -241,7 +242,7 @@ func (b *Bloom) Status() SummaryStatus {
 	defer b.mu.Unlock()
 	st := SummaryStatus{Kind: nixbloom.Name, Source: b.o.URL.Redacted(), Bytes: b.received}
 	if b.err != nil {
-		st.Error = b.err.Error()
+		st.Error = message.Of(b.err)
 	}
 	if last := b.state.Load(); last != nil {
 		st.Current, st.Until = b.isCurrent(last), last.checked.Add(b.o.MaxAge)

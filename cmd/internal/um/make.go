@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
@@ -68,7 +69,7 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 			c.BulkString(v.Name)
 			f, err := u.forecast(v, args[2:])
 			if err != nil {
-				c.BulkString(err.Error())
+				c.BulkString(message.Of(err))
 				continue
 			}
 			u.replyForecast(c, f)
