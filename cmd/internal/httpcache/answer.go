@@ -2,6 +2,7 @@ package httpcache
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 )
 
 // answer answers a GET or HEAD from a complete stored response. The status is what Cache-Status says, or empty for a
-// hit. The error is errGone, and nothing is written, if the body has been removed.
+// hit. The error is that of the body's open, and nothing is written, if the body has been removed or was damaged.
 func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now time.Time, status string) error {
 	body, err := s.body.open()
 	if err != nil {
@@ -42,14 +43,15 @@ func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now ti
 	return nil
 }
 
-// select200 applies the conditions and the range of a request to a response with status 200.
+// select200 applies the conditions and the range of a request to a response with status 200. The length of the whole
+// is -1 if it is not known; then no range applies.
 func (c *Cache) select200(h, request http.Header, s *stored, whole span) (int, span) {
 	if (len(request["If-None-Match"]) > 0 || len(request["If-Modified-Since"]) > 0) && notModified(request, &s.policy) {
 		removeContent(h)
 		return http.StatusNotModified, span{}
 	}
 	values := request["Range"]
-	if len(values) == 0 || len(s.header["Content-Range"]) > 0 || !rangeApplies(request, &s.policy) {
+	if len(values) == 0 || whole.length < 0 || len(s.header["Content-Range"]) > 0 || !rangeApplies(request, &s.policy) {
 		return http.StatusOK, whole
 	}
 	part, ok := parseRange(values, whole.length)
@@ -127,13 +129,27 @@ func (c *Cache) answerArriving(w http.ResponseWriter, r *http.Request, s *stored
 	maps.Copy(h, s.header)
 	h["Age"] = s.at(s.policy.age(time.Now()), c.name).age
 	appendField(h, "Cache-Status", how)
-	if s.status == http.StatusOK && isConditional(r.Header) && notModified(r.Header, &s.policy) {
-		removeContent(h)
-		w.WriteHeader(http.StatusNotModified)
+	code, part := s.status, span{0, -1}
+	if n := h["Content-Length"]; len(n) == 1 {
+		if size, ok := digits(n[0]); ok {
+			part.length = size
+		}
+	}
+	if code == http.StatusOK {
+		code, part = c.select200(h, r.Header, s, part)
+	}
+	w.WriteHeader(code)
+	if !hasBody(code) || part.length == 0 {
 		return
 	}
-	w.WriteHeader(s.status)
-	if err := stream(w, reader, reader.caughtUp); err != nil {
+	body := io.Reader(reader)
+	if code == http.StatusPartialContent {
+		if _, err := io.CopyN(io.Discard, reader, part.first); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		body = io.LimitReader(reader, part.length)
+	}
+	if err := stream(w, body, reader.caughtUp); err != nil {
 		panic(http.ErrAbortHandler) // the client must notice that the body is incomplete
 	}
 }

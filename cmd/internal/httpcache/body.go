@@ -8,7 +8,8 @@ import (
 // body is the complete body of a stored response. It is safe for concurrent use.
 type body interface {
 	size() int64
-	// open returns the contents for one answer. The error is errGone if the body has been removed.
+	// open returns the contents for one answer. The error is errGone if the body has been removed, and
+	// wraps errDamaged, once, if it is damaged; open then removes it.
 	open() (content, error)
 	// remove frees the memory or the disk. Contents that are open stay readable.
 	remove()

@@ -169,13 +169,13 @@ func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.tunnel.ServeHTTP(w, r)
 		return
 	}
+	if loops(r.Header, c.pseudonym) { // before the target: a proxy that is its own origin gets no whole URL
+		c.fail(w, http.StatusLoopDetected, "the request has been here before: the origin sends it back to this cache, or is this cache")
+		return
+	}
 	t, err := c.target(r)
 	if err != nil {
 		c.fail(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	if loops(r.Header, c.pseudonym) {
-		c.fail(w, http.StatusLoopDetected, "the request has been here before: the origin sends it back to this cache")
 		return
 	}
 	switch {
@@ -209,7 +209,8 @@ func (c *Cache) serve(w http.ResponseWriter, r *http.Request, t target) {
 			c.validate(r, t, s)
 		}
 		if how != useValidated {
-			if c.answer(w, r, s, now, "") == nil {
+			err := c.answer(w, r, s, now, "")
+			if err == nil {
 				if how == useFresh {
 					c.stats.Hits.Add(1)
 				} else {
@@ -217,7 +218,11 @@ func (c *Cache) serve(w http.ResponseWriter, r *http.Request, t target) {
 				}
 				return
 			}
+			if errors.Is(err, errDamaged) {
+				c.warn("a stored response was damaged, and is removed", t, err)
+			}
 			s = nil
+			_, known = c.index.find(t.key, r.Header) // the response has been removed
 		}
 	}
 	if asked.onlyIfCached {

@@ -235,8 +235,62 @@ func TestHeadRangesAndConditions(t *testing.T) {
 	if r := get(c, "/b", "Range: bytes=0-1"); isHit(r) || o.last().Header.Get("Range") != "bytes=0-1" {
 		t.Error("a range of a response that is not stored is not the origin's")
 	}
-	if r := get(c, "/b", "Cache-Control: only-if-cached"); r.StatusCode != http.StatusGatewayTimeout {
-		t.Error("the answer to a request for a range is stored")
+}
+
+// A whole response to a request for a range is stored, and the client gets the range if the length is known before
+// the body. A partial response is passed on.
+func TestRangeOfTheOrigin(t *testing.T) {
+	o := &origin{handle: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=100")
+		switch r.URL.Path {
+		case "/part":
+			w.Header().Set("Content-Range", "bytes 2-4/10")
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write([]byte("234"))
+			return
+		case "/known":
+			w.Header().Set("Content-Length", "10")
+		}
+		_, _ = w.Write([]byte("0123456789"))
+	}}
+	c := newTestCache(t, o)
+	for path, want := range map[string]struct {
+		status int
+		body   string
+		stored bool
+	}{
+		"/known":   {206, "234", true},
+		"/unknown": {200, "0123456789", true},
+		"/part":    {206, "234", false},
+	} {
+		r := get(c, path, "Range: bytes=2-4")
+		if body := text(r); r.StatusCode != want.status || body != want.body || isHit(r) {
+			t.Errorf("%s: status %d, %q, %v", path, r.StatusCode, body, r.Header)
+		}
+		if stored := strings.HasSuffix(r.Header.Get("Cache-Status"), "; stored"); stored != want.stored {
+			t.Errorf("%s: %s", path, r.Header.Get("Cache-Status"))
+		}
+		if !want.stored {
+			continue
+		}
+		until(t, "the response is stored", func() bool { return isHit(get(c, path)) })
+		if r := get(c, path, "Range: bytes=8-"); r.StatusCode != 206 || text(r) != "89" || !isHit(r) {
+			t.Errorf("%s: a range of the stored response: %d, %v", path, r.StatusCode, r.Header)
+		}
+	}
+	if r := get(c, "/known2", "Range: bytes=10-"); r.StatusCode != 200 || text(r) != "0123456789" {
+		t.Errorf("a range behind an answer of unknown length: %d", r.StatusCode)
+	}
+}
+
+// A proxy that is its own origin gets a request without a host in the end.
+func TestLoopOfAProxy(t *testing.T) {
+	c := newTestCache(t, answering("x"), func(o *Options) { o.Origin, o.Pseudonym = nil, "umbel-1" })
+	if r := get(c, "/", "Via: 1.1 umbel-1"); r.StatusCode != http.StatusLoopDetected {
+		t.Errorf("status %d, want %d", r.StatusCode, http.StatusLoopDetected)
+	}
+	if r := get(c, "/"); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("without Via: status %d", r.StatusCode)
 	}
 }
 

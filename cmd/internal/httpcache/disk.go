@@ -162,7 +162,7 @@ func (b *fileBody) open() (content, error) {
 	if !b.verified.Load() && !b.verify(file) {
 		_ = file.Close()
 		b.remove()
-		return nil, errGone
+		return nil, fmt.Errorf("%w: %s: checksum of the body", errDamaged, b.path)
 	}
 	return openFile{file}, nil
 }

@@ -137,7 +137,7 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 		}
 	}
 	if !ok {
-		if anonymous := len(request["Authorization"]) == 0; anonymous && res.StatusCode != http.StatusNotModified {
+		if anonymous := len(request["Authorization"]) == 0; anonymous && res.StatusCode != http.StatusNotModified && res.StatusCode != http.StatusPartialContent {
 			c.passing.Set(t.key, struct{}{})
 			if f.old != nil && res.StatusCode < 500 {
 				c.index.drop(f.old) // it is not what the origin answers now

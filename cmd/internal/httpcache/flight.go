@@ -160,12 +160,12 @@ func (c *Cache) forward(w http.ResponseWriter, r *http.Request, t target, asked 
 	case known != nil:
 		reason = "vary-miss"
 	}
-	if r.Method == http.MethodHead || asked.noStore || s == nil && len(r.Header["Range"]) > 0 {
+	if r.Method == http.MethodHead || asked.noStore {
 		c.pass(w, r, t, reason)
 		return
 	}
 	_, passing := c.passing.GetIfPresent(t.key)
-	shared := !passing && !asked.noCache && len(r.Header["Authorization"]) == 0 && (s != nil || !isConditional(r.Header))
+	shared := !passing && !asked.noCache && len(r.Header["Authorization"]) == 0 && (s != nil || !isConditional(r.Header) && len(r.Header["Range"]) == 0)
 	names := known.names()
 	for range 3 {
 		f, leads := c.join(&flight{key: flightKey(t, names, r.Header), shared: shared, old: s, asked: asked, reason: reason})

@@ -3,6 +3,7 @@ package httpcache
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -104,10 +105,14 @@ func TestDamagedBody(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := newTestCache(t, o, func(o *Options) { o.Directory = d })
+	var log strings.Builder
+	c := newTestCache(t, o, func(o *Options) { o.Directory, o.Log = d, slog.New(slog.NewTextHandler(&log, nil)) })
 	until(t, "the file is loaded", func() bool { return c.Keys() == 1 })
-	if r := get(c, "/a"); isHit(r) || text(r) != strings.Repeat("x", 1000) {
-		t.Errorf("the damaged body is sent: %v", r.Header)
+	if r := get(c, "/a"); text(r) != strings.Repeat("x", 1000) || !strings.Contains(r.Header.Get("Cache-Status"), "fwd=uri-miss") {
+		t.Errorf("the damaged body is sent, or the next one is no miss: %v", r.Header)
+	}
+	if n := strings.Count(log.String(), "damaged, and is removed"); n != 1 {
+		t.Errorf("%d warnings: %s", n, log.String())
 	}
 }
 
