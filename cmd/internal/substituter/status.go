@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -76,18 +77,36 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 
 // Write writes the state as text.
 func (st Status) Write(w io.Writer) error {
-	t := table.New("Upstream", "Summary", " Skipped", " Requested", " Found", " False positives", " Failures")
+	t := table.New("Cache", "Role", "Summary", " Skipped", " Requests", " Found", " False", " Failed")
+	var faults []string
 	for _, u := range st.Upstreams {
 		count := func(n uint64) string { return quantity.Count(n).String() }
-		t.Row(u.URL, u.describe(), count(u.Skipped), count(u.Requested), count(u.Found), count(u.FalsePositives), count(u.Failures))
+		t.Row(u.name(), u.role(), u.describe(), count(u.Skipped), count(u.Requested), count(u.Found), count(u.FalsePositives), count(u.Failures))
+		if s := u.Summary; s != nil && !s.Current && s.Error != "" {
+			faults = append(faults, fmt.Sprintf("the summary of %s is not current: %s\n", u.name(), s.Error))
+		}
 	}
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%v paths absent from all upstreams, %v found, %v not found, %v unanswered; %v NARs of %v\n",
+	fmt.Fprintf(w, "\nFalse: paths that the summary has and the cache has not\n%s", strings.Join(faults, ""))
+	_, err := fmt.Fprintf(w, "%v paths absent from all upstreams, %v found, %v not found, %v unanswered; %v NARs of %v\n",
 		quantity.Count(st.Absent), quantity.Count(st.Found), quantity.Count(st.Missing), quantity.Count(st.Unreachable),
 		quantity.Count(st.NARs), quantity.Size(st.NARBytes))
 	return err
+}
+
+// name returns the URL without what is the same in most.
+func (u UpstreamStatus) name() string {
+	_, name, _ := strings.Cut(u.URL, "://")
+	return strings.TrimSuffix(name, "/")
+}
+
+func (u UpstreamStatus) role() string {
+	if u.Sibling {
+		return "sibling"
+	}
+	return "upstream"
 }
 
 // describe returns the state of the summary in a few words.
@@ -99,8 +118,6 @@ func (u UpstreamStatus) describe() string {
 		return "version " + strconv.FormatUint(s.Version, 10)
 	case s.Current:
 		return "current"
-	case s.Error != "":
-		return "not current: " + s.Error
 	}
 	return "not current"
 }

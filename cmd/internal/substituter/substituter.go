@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 )
 
@@ -114,7 +115,7 @@ func New(o Options) (*Server, error) {
 		if err := CheckURL(u.URL); err != nil {
 			return nil, err
 		}
-		s.upstreams = append(s.upstreams, &upstream{Upstream: u, client: client, timeout: o.Timeout, log: o.Log, via: "1.1 " + s.id})
+		s.upstreams = append(s.upstreams, &upstream{Upstream: u, client: client, timeout: o.Timeout, log: o.Log, via: "1.1 " + s.id, wrong: loglimit.New(time.Minute, 1)})
 	}
 	return s, nil
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
 )
@@ -39,6 +40,7 @@ type upstream struct {
 	client  *http.Client
 	timeout time.Duration
 	log     *slog.Logger
+	wrong   *loglimit.Limit // of warnings about wrong narinfos: clients repeat their requests
 	via     string
 	backOff backOff
 
@@ -118,7 +120,7 @@ func (u *upstream) narinfo(ctx context.Context, q Path) (body []byte, nar string
 	}
 	if nar, err = checkNarinfo(q, body); err != nil {
 		u.failures.Add(1)
-		u.log.Warn("upstream sent a wrong narinfo", "upstream", u.URL.Redacted(), "path", q.Text, "error", err)
+		u.wrong.Logger(u.log).Warn("upstream sent a wrong narinfo", "upstream", u.URL.Redacted(), "path", q.Text, "error", err)
 		return nil, "", fmt.Errorf("%w: %w", err, errFailed)
 	}
 	return body, nar, nil
