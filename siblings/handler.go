@@ -47,7 +47,8 @@ func (m *Mesh) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 		m.o.Log.Warn("the origin can't be reached", "reason", err.Error())
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusBadGateway)
+	w.Header().Set("Cache-Status", m.status("; fwd=miss; detail=origin-unreachable"))
+	http.Error(w, "the origin can't be reached", http.StatusBadGateway)
 }
 
 // buffers are for copying bodies.
