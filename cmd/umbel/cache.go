@@ -60,6 +60,7 @@ func cacheCommand() *cobra.Command {
 	flags.DurationVar(&c.Disconnected, "stale", time.Hour, "use stale responses for this time if the origin cannot be reached")
 	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
+	logFormat := addLogFormatFlag(cmd)
 	exclusive(cmd, "memory", "disk")
 	exclusive(cmd, "origin", "tunnel-ports")
 	needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
@@ -74,14 +75,29 @@ func cacheCommand() *cobra.Command {
 		if c.Disconnected < 0 {
 			return usageError(cmd, fmt.Errorf("--stale is %v, want at least 0", c.Disconnected))
 		}
-		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
-		if store := max(c.Memory, 1); c.Memory <= 0 || c.DiskSize <= 0 || c.Disk == "" && c.Largest > store || c.Disk != "" && c.Largest > c.DiskSize {
-			return usageError(cmd, errors.New("the store has no bytes, or --largest is above its size"))
+		for _, flag := range []string{"listen", "status"} {
+			if err := checkListen(cmd, flag); err != nil {
+				return err
+			}
 		}
+		if err := checkLogFormat(cmd, *logFormat); err != nil {
+			return err
+		}
+		store, flag := memory, "memory"
+		if c.Disk != "" {
+			store, flag = diskSize, "disk-size"
+		}
+		switch {
+		case store == 0:
+			return usageError(cmd, fmt.Errorf("--%s is 0, so that nothing could be stored; want a size such as 64MiB", flag))
+		case largest > store:
+			return usageError(cmd, fmt.Errorf("--largest is %v, above the %v of --%s; want at most that", largest, store, flag))
+		}
+		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
 		for _, port := range *ports {
 			c.TunnelPorts = append(c.TunnelPorts, strconv.FormatUint(uint64(port), 10))
 		}
-		return runCache(cmd, c)
+		return runCache(cmd, c, *logFormat)
 	}
 	return cmd
 }
@@ -112,14 +128,14 @@ func isToken(s string) bool {
 }
 
 // runCache serves until a signal.
-func runCache(cmd *cobra.Command, c cacheserver.Config) error {
+func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error {
 	ctx, stop := signalContext(cmd)
 	defer stop()
 	level := slog.LevelInfo
 	if isQuiet(cmd) {
 		level = slog.LevelError
 	}
-	c.Log = node.NewLogger(os.Stderr, "auto", level)
+	c.Log = node.NewLogger(os.Stderr, logFormat, level)
 	s, err := cacheserver.Start(c)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)

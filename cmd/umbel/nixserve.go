@@ -119,6 +119,9 @@ func (s *nixServer) run(siblings, upstreams []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkListen(s.cmd, "listen"); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", s.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,7 +50,8 @@ type siblingsFlags struct {
 	config                    sidecar.Config
 	origin, cache, key, token string
 	peers, deny               []string
-	freshness, logFormat      string
+	freshness                 string
+	logFormat                 *string
 	rate                      quantity.Rate
 	maxHeld                   quantity.Count
 }
@@ -86,7 +89,7 @@ func siblingsCommand() *cobra.Command {
 	flags.DurationVar(&o.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
 	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
-	flags.StringVar(&f.logFormat, "log-format", "auto", "`FORMAT` of the log: text, json or auto")
+	f.logFormat = addLogFormatFlag(cmd)
 	flags.Lookup("fpr").DefValue = ""
 	required(cmd, "token-file", "give the secret of all siblings with --token-file")
 	required(cmd, "key", "give the private key with --key")
@@ -115,16 +118,14 @@ func (f *siblingsFlags) run(cmd *cobra.Command) error {
 // complete reads the values and the files of the flags.
 func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
 	o := &f.config.Mesh
-	if wantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
-		f.logFormat = "json"
+	if err := checkLogFormat(cmd, *f.logFormat); err != nil {
+		return err
 	}
-	switch f.logFormat {
-	case "auto", "text", "json":
-	default:
-		return usageError(cmd, fmt.Errorf("--log-format %.40q: want text, json or auto", f.logFormat))
+	if wantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
+		*f.logFormat = "json"
 	}
 	level := quietLevel(cmd)
-	o.Log = node.NewLogger(os.Stderr, f.logFormat, level)
+	o.Log = node.NewLogger(os.Stderr, *f.logFormat, level)
 	if f.config.Origin, err = sidecar.ParseAddress(f.origin); err != nil {
 		return usageError(cmd, fmt.Errorf("--origin %w", err))
 	}
@@ -134,6 +135,14 @@ func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
 		}
 	} else if len(f.peers) > 0 || o.ProbePeriod > 0 {
 		return usageError(cmd, errors.New("give the address of the cache, as siblings reach it, with --cache"))
+	}
+	if u, err := url.Parse("http://" + o.Host); o.Host != "" && (err != nil || u.Host != o.Host || u.Hostname() == "" || strings.ContainsAny(o.Host, " \t")) {
+		return usageError(cmd, fmt.Errorf("--host %.80q: want a host as in the header Host, such as example.org or example.org:8080", o.Host))
+	}
+	for _, flag := range []string{"listen", "publish-listen", "status"} {
+		if err := checkListen(cmd, flag); err != nil {
+			return err
+		}
 	}
 	if f.maxHeld == 0 {
 		return usageError(cmd, errors.New("--max-held is 0, want at least 1"))

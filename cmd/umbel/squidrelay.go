@@ -70,6 +70,9 @@ func squidRelayCommand() *cobra.Command {
 }
 
 func (r relayRun) run(ctx context.Context) (err error) {
+	if err := checkListen(r.cmd, "listen"); err != nil {
+		return err
+	}
 	if r.timeout <= 0 {
 		return usageError(r.cmd, fmt.Errorf("--timeout is %v, want more than 0", r.timeout))
 	}

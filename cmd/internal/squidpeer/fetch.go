@@ -35,6 +35,9 @@ const (
 // ErrNoDigest means that a peer answers and has no digest: it is still building one, or digest_generation is off.
 var ErrNoDigest = errors.New("the peer has no cache digest")
 
+// ErrNoSquid means that the server of a URL is no Squid.
+var ErrNoSquid = errors.New("give the address of a Squid")
+
 // Fetched is a digest as a peer sent it.
 type Fetched struct {
 	Bytes    []byte
@@ -70,7 +73,7 @@ func URL(where string) (string, error) {
 
 // Fetch fetches the digest at the URL. It reads no more bytes than the limit, and follows no redirection. The
 // error wraps ErrNoDigest if the peer has none, and [squid.ErrOverfull] if the digest is too full; then Fetch
-// returns the digest as well.
+// returns the digest as well. It wraps ErrNoSquid if the answer is something else.
 func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 	timeout := f.Timeout
 	if timeout == 0 {
@@ -106,10 +109,13 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 	d, err := squid.Parse(body, squid.Limits{})
 	got := Fetched{Bytes: body, Digest: d, Valid: validity(resp.Header)}
 	got.Modified, _ = http.ParseTime(resp.Header.Get("Last-Modified"))
-	if err != nil {
-		err = fmt.Errorf("%s: %w", url, err)
+	switch {
+	case err == nil:
+		return got, nil
+	case resp.Header.Get("Content-Type") != ContentType && !errors.Is(err, squid.ErrOverfull):
+		return Fetched{}, fmt.Errorf("%s: the server is no Squid: it answers with %.80q instead of a cache digest: %w", url, resp.Header.Get("Content-Type"), ErrNoSquid)
 	}
-	return got, err
+	return got, fmt.Errorf("%s: %w", url, err)
 }
 
 // read reads the body within the limit. It allocates in proportion to the bytes that arrive.

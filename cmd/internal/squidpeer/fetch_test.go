@@ -86,7 +86,7 @@ func TestFetchRefuses(t *testing.T) {
 		"elsewhere": {handler: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}},
-		"another page": {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("<html>", 100)) }},
+		"another page": {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("<html>", 100)) }, want: ErrNoSquid},
 		"a cut body": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(b)))
 			w.Write(b[:500])
@@ -107,7 +107,7 @@ func TestFetchRefuses(t *testing.T) {
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%v, want an error that wraps %v", err, c.want)
 			}
-			if there := got.Bytes != nil; there != errors.Is(err, squid.ErrOverfull) && name != "another page" {
+			if there := got.Bytes != nil; there != errors.Is(err, squid.ErrOverfull) {
 				t.Errorf("%d bytes are returned with %v", len(got.Bytes), err)
 			}
 		})

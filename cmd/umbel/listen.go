@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// checkListen returns an error if the flag of an address to listen at is neither empty nor HOST:PORT.
+func checkListen(cmd *cobra.Command, flag string) error {
+	value := cmd.Flag(flag).Value.String()
+	if value == "" {
+		return nil
+	}
+	if _, err := strconv.ParseUint(value, 10, 16); err == nil {
+		return usageError(cmd, fmt.Errorf("--%s %s is a port alone; want 127.0.0.1:%[2]s for this machine, or :%[2]s for all networks", flag, value))
+	}
+	if _, _, err := net.SplitHostPort(value); err != nil {
+		return usageError(cmd, fmt.Errorf("--%s %.80q: want HOST:PORT, such as 127.0.0.1:8080", flag, value))
+	}
+	return nil
+}
+
+// addLogFormatFlag adds --log-format to a verb that serves.
+func addLogFormatFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("log-format", "auto", "`FORMAT` of the log: text, json or auto")
+}
+
+// checkLogFormat returns an error for a --log-format that does not exist.
+func checkLogFormat(cmd *cobra.Command, format string) error {
+	switch format {
+	case "auto", "text", "json":
+		return nil
+	}
+	return usageError(cmd, fmt.Errorf("--log-format %.40q: want text, json or auto", format))
+}
