@@ -112,22 +112,14 @@ func gaps(b Bits) iter.Seq[uint64] {
 func DecodeRice(src []byte, b Bits) error {
 	b.check(false)
 	clear(b.Words)
-	ones, n := binary.Uvarint(src)
-	switch {
-	case n <= 0 || n > 1 && src[n-1] == 0:
-		return fmt.Errorf("entropy: number of ones not in its shortest form: %w", ErrCorrupt)
-	case ones > b.Len:
-		return fmt.Errorf("entropy: %d ones in a string of %d bits: %w", ones, b.Len, ErrCorrupt)
-	case ones == 0:
-		if len(src) > n {
-			return fmt.Errorf("entropy: %d bytes follow the code: %w", len(src)-n, ErrCorrupt)
-		}
-		return nil
-	case len(src) == n || src[n] > 63:
-		return fmt.Errorf("entropy: no parameter of 0 to 63: %w", ErrCorrupt)
+	ones, k, src, err := riceHead(src, b.Len)
+	if err != nil {
+		return err
 	}
-	k := uint(src[n])
-	r := bitReader{src: src[n+1:]}
+	if ones == 0 && len(src) > 0 {
+		return fmt.Errorf("entropy: %d bytes follow the code: %w", len(src), ErrCorrupt)
+	}
+	r := bitReader{src: src}
 	next := uint64(0)
 	for i := range ones {
 		g, bits := r.short(k)
@@ -146,4 +138,20 @@ func DecodeRice(src []byte, b Bits) error {
 		next = at + 1
 	}
 	return r.end()
+}
+
+// riceHead reads the beginning of a code: the number of ones and, if there are any, the parameter.
+func riceHead(src []byte, length uint64) (ones uint64, k uint, rest []byte, err error) {
+	ones, n := binary.Uvarint(src)
+	switch {
+	case n <= 0 || n > 1 && src[n-1] == 0:
+		return 0, 0, nil, fmt.Errorf("entropy: number of ones not in its shortest form: %w", ErrCorrupt)
+	case ones > length:
+		return 0, 0, nil, fmt.Errorf("entropy: %d ones in a string of %d bits: %w", ones, length, ErrCorrupt)
+	case ones == 0:
+		return 0, 0, src[n:], nil
+	case len(src) == n || src[n] > 63:
+		return 0, 0, nil, fmt.Errorf("entropy: no parameter of 0 to 63: %w", ErrCorrupt)
+	}
+	return ones, uint(src[n]), src[n+1:], nil
 }

@@ -147,7 +147,9 @@ func FuzzDecodeRice(f *testing.F) {
 	f.Add(append([]byte{1, 63, 0b100}, bytes.Repeat([]byte{0xff}, 8)...), uint16(100))
 	f.Fuzz(func(t *testing.T, src []byte, n uint16) {
 		b := NewBits(uint64(n))
-		if err := DecodeRice(src, b); err != nil {
+		err := DecodeRice(src, b)
+		sameOneByOne(t, src, b, err)
+		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("error without sentinel: %v", err)
 			}
@@ -160,6 +162,36 @@ func FuzzDecodeRice(f *testing.F) {
 			t.Fatalf("what was written is another string: %v", err)
 		}
 	})
+}
+
+// sameOneByOne checks that Positions reads from src what DecodeRice did, also if bytes follow.
+func sameOneByOne(t *testing.T, src []byte, b Bits, err error) {
+	t.Helper()
+	for _, after := range []string{"", "after"} {
+		p, failed := ReadPositions(append(bytes.Clone(src), after...), b.Len)
+		list := []uint64{}
+		if failed == nil {
+			if p.Left() > 8*uint64(len(src)+len(after)) {
+				t.Fatalf("%d ones in %d bytes", p.Left(), len(src))
+			}
+			for at := p.Next(); at != None; at = p.Next() {
+				list = append(list, at)
+			}
+			var rest []byte
+			if rest, failed = p.End(); err == nil && string(rest) != after {
+				t.Fatalf("%q follow the code, want %q", rest, after)
+			}
+		}
+		switch {
+		case failed != nil && !errors.Is(failed, ErrCorrupt):
+			t.Fatalf("error without sentinel: %v", failed)
+		case err != nil:
+		case failed != nil:
+			t.Fatalf("one by one: %v", failed)
+		case !slices.Equal(Sparse{list, b.Len}.Bits().Words, b.Words):
+			t.Fatalf("one by one: %d", list)
+		}
+	}
 }
 
 func BenchmarkRice(b *testing.B) {

@@ -34,6 +34,9 @@ type Modeler struct {
 	order  []int      // of its rows
 	rows   [][]uint64 // before and after each step
 
+	listed []uint64 // groups that change
+	part   []uint64 // words of these groups
+
 	memory []uint64 // scratch, of which the first used words are allocated
 	used   int
 }

@@ -155,25 +155,34 @@ def bits(payload, n):
 
 
 def positions(payload, n):
-    cells, at = [0] * n, -1
+    ones, rest = take_positions(payload, n)
+    expect(not rest, "something is left over")
+    cells = [0] * n
+    for at in ones:
+        cells[at] = 1
+    return cells
+
+
+def take_positions(payload, n):
+    """Returns the positions of the ones, and the bytes after their code."""
+    ones, at = [], -1
     count, start = leb128(payload, 0)
     expect(count <= n, "more ones than cells")
     if count == 0:
-        expect(start == len(payload), "something is left over")
-        return cells
+        return ones, payload[start:]
     expect(start < len(payload), "cut off")
     k = payload[start]
     expect(k <= 63, "k")
-    stream = int.from_bytes(payload[start + 1:], "little")
-    left = 8 * (len(payload) - start - 1)
+    code = payload[start + 1:]
+    stream, used = int.from_bytes(code, "little"), 0
     for _ in range(count):
         expect(stream > 0, "cut off")
         high = (stream & -stream).bit_length() - 1
         at += 1 + (high << k | stream >> high + 1 & (1 << k) - 1)
         stream >>= high + 1 + k
-        left -= high + 1 + k
-        expect(left >= 0, "cut off")
+        used += high + 1 + k
+        expect(used <= 8 * len(code), "cut off")
         expect(at < n, "a one beyond the end")
-        cells[at] = 1
-    expect(left < 8 and stream == 0, "something is left over")
-    return cells
+        ones.append(at)
+    expect(stream & (1 << -used % 8) - 1 == 0, "something is left over")
+    return ones, code[(used + 7) // 8:]

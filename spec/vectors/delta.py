@@ -4,7 +4,7 @@ import struct
 
 from codings import expect, positions
 from container import BLOCK, LIMIT, Limit, Reader, crc32c, identify, pack, unpack
-from models import given, refined
+from models import given, listed, refined
 
 
 class Mismatch(Exception):
@@ -87,9 +87,9 @@ class Change(Reader):
         array = bytearray()
         while len(array) < len(predicted):
             coding, n, left = self.number(1), 1, (len(predicted) - len(array) + BLOCK - 1) // BLOCK
-            if coding in (129, 131, 133):
+            if coding in (129, 131, 133, 137):
                 n = self.var()
-                expect(runs and 2 <= n <= (left if coding == 129 else min(left, 64)), "run")
+                expect(runs and 2 <= n <= (left if coding in (129, 137) else min(left, 64)), "run")
                 coding -= 1
             old = predicted[len(array):len(array) + n * BLOCK]
             number = min(len(old) * 8 // width, cells - len(array) * 8 // width)
@@ -100,6 +100,8 @@ class Change(Reader):
             elif coding == 132:
                 flips = pack(positions(self.payload(len(old)), number * width), 1)
                 array += bytes(a ^ b for a, b in zip(old, flips))
+            elif coding == 136:
+                array += pack(listed(self.payload(len(old)), unpack(old, width, number), width), width)
             else:
                 array += self.read_block(coding, width, number)
         return bytes(array)

@@ -1,6 +1,6 @@
 """codings.md: counters, and cells given the base or their fold."""
 
-from codings import Strings, expect, leb128
+from codings import Strings, expect, leb128, take_positions
 
 
 def counters(payload, n, width):
@@ -36,6 +36,31 @@ def numbers(strings, count, most):
 
 def given(payload, old, width):
     return bits_given(payload, old) if width == 1 else counters_given(payload, old, width)
+
+
+def listed(payload, old, width):
+    """Returns the cells of a run, some of which the payload lists."""
+    cells = list(old)
+    expect(len(payload) > 0 and payload[0] <= 64, "words of a group")
+    words, payload = payload[0], payload[1:]
+    if words == 0 and width == 1:
+        changes = []
+        for was in (1, 0):
+            indices = [i for i, bit in enumerate(old) if bit == was]
+            ranks, payload = take_positions(payload, len(old))
+            expect(not ranks or ranks[-1] < len(indices), "beyond the last one or zero")
+            changes += [indices[rank] for rank in ranks]
+        expect(changes and not payload, "no changes, or something is left over")
+        for i in changes:
+            cells[i] = 1 - old[i]
+        return cells
+    size = max(1, words * 64 // width)
+    groups, payload = take_positions(payload, -(-len(old) // size))
+    expect(groups and len(groups) * size * width <= 2**25, "groups")
+    indices = [i for group in groups for i in range(group * size, min((group + 1) * size, len(old)))]
+    for i, cell in zip(indices, given(payload, [old[i] for i in indices], width)):
+        cells[i] = cell
+    return cells
 
 
 def bits_given(payload, old):

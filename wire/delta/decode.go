@@ -287,10 +287,10 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 	}
 	n := uint64(1)
 	switch j.coding {
-	case kept + runs, given + runs, flipped + runs:
+	case kept + runs, given + runs, flipped + runs, listed + runs:
 		j.coding -= runs
 		most := block.Count(a) - i
-		if j.coding != kept {
+		if j.coding != kept && j.coding != listed {
 			most = min(most, s.runs())
 		}
 		if n, err = r.Uvarint(); err != nil {
@@ -304,7 +304,8 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 		return i + n, nil
 	}
 	j.cells = block.Run(a, i, n)
-	if j.coding == given || j.coding == flipped {
+	switch j.coding {
+	case given, flipped, listed:
 		j.payload, err = r.Payload(j.payload[:0], j.cells.Bytes())
 		return i + n, err
 	}
@@ -320,6 +321,8 @@ func (j *decodeJob) decode() {
 	case j.err != nil || j.cells.Len == 0:
 	case j.coding == given:
 		j.err = corrupt(j.Codec.Modeler.DecodeDelta(j.payload, j.cells, j.cells))
+	case j.coding == listed:
+		j.err = corrupt(j.Codec.Modeler.DecodeListed(j.payload, j.cells))
 	case j.coding == flipped:
 		j.err = corrupt(j.flip())
 	default:

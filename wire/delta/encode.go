@@ -18,6 +18,7 @@ import (
 type writer struct {
 	format.Writer
 	pipeline block.Pipeline[encodeJob]
+	held     bool // Buf is not flushed after a run
 }
 
 func newWriter(w io.Writer, workers int) *writer {
@@ -34,10 +35,7 @@ var encodeJobs = sync.Pool{New: func() any { return new(encodeJob) }}
 
 // close ends the writer.
 func (w *writer) close() {
-	w.pipeline.Close(func(j *encodeJob) {
-		j.cells, j.predicted = cells.Array{}, cells.Array{}
-		j.known.forget()
-	})
+	w.pipeline.Close((*encodeJob).forget)
 }
 
 // change writes the change from base to result, whose kinds and hashers are equal.
@@ -116,6 +114,12 @@ type encodeJob struct {
 	known            knownRun // how it differs, if that is known
 }
 
+// forget removes what belongs to the caller of the encoder.
+func (j *encodeJob) forget() {
+	j.cells, j.predicted = cells.Array{}, cells.Array{}
+	j.known.forget()
+}
+
 // units writes the units of an array that refines its fold of n cells.
 func (w *writer) units(s source, a cells.Array, n uint64) {
 	next := uint64(0)
@@ -137,6 +141,12 @@ func (w *writer) units(s source, a cells.Array, n uint64) {
 
 // runs writes the blocks of an array with a prediction.
 func (w *writer) runs(s source, a, predicted cells.Array) {
+	if s.runs() > 1 {
+		if k, ok := rareFlips(a, predicted); ok {
+			w.rare(s, k)
+			return
+		}
+	}
 	w.writeRuns(s, nextRun(compared{a, predicted}, block.Count(a), s.runs()), (*encodeJob).encode)
 }
 
@@ -147,7 +157,9 @@ func (w *writer) writeRuns(s source, next func(*encodeJob) bool, encode func(*en
 	w.pipeline.Write = func(j *encodeJob) error {
 		w.kept(s, j.kept)
 		w.Buf = append(w.Buf, j.bytes...)
-		w.Flush()
+		if !w.held {
+			w.Flush()
+		}
 		return w.Err
 	}
 	_ = w.pipeline.Run() // w keeps the error

@@ -32,17 +32,22 @@ const (
 func NewOnes(s umbel.State) *Ones {
 	o := new(Ones)
 	for _, a := range arraysOf(nil, s) {
-		var n arrayOnes
-		if a.Width <= 1 {
-			n.groups = make([]uint16, (len(a.Words)+onesGroup-1)/onesGroup)
-			n.blocks = make([]uint32, block.Count(a))
-			for i, words := range a.Blocks(onesGroup) {
-				n.add(i, countOnes(words))
-			}
-		}
-		o.arrays = append(o.arrays, n)
+		o.arrays = append(o.arrays, countArray(a))
 	}
 	return o
+}
+
+// countArray returns the numbers of ones of an array.
+func countArray(a cells.Array) (n arrayOnes) {
+	if a.Width > 1 {
+		return n
+	}
+	n.groups = make([]uint16, (len(a.Words)+onesGroup-1)/onesGroup)
+	n.blocks = make([]uint32, block.Count(a))
+	for i, words := range a.Blocks(onesGroup) {
+		n.add(i, countOnes(words))
+	}
+	return n
 }
 
 // Update makes o the numbers of s, which has the arrays of before and differs from it by flips: those of

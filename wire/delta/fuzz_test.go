@@ -48,12 +48,16 @@ func TestApplyVectors(t *testing.T) {
 func fuzzDeltas(t testing.TB, base, result umbel.State) [][]byte {
 	few := base.Clone()
 	few.Arrays[4].Words[5] ^= 1
+	listed := base.Clone()
+	for i := range 30 {
+		listed.Arrays[4].Words[i*200] ^= 3 << (2 * i)
+	}
 	folded := base.Clone()
 	folded.Arrays = []cells.Array{fold(t, base.Arrays[6], 4), unfold(t, base.Arrays[5], 3)}
 	folded.Arrays[1].Words[2] = 0
 	kind := umbel.State{Kind: base.Kind, Hasher: base.Hasher}
 	var all [][]byte
-	for _, s := range []umbel.State{base, result, few, folded, kind} {
+	for _, s := range []umbel.State{base, result, few, listed, folded, kind} {
 		all = append(all, mustDelta(t, base, s))
 	}
 	return all

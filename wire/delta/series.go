@@ -142,7 +142,11 @@ func (w *seriesWriter) change(base, result umbel.State) {
 		w.Buf = append(w.Buf, from.form, from.index)
 		k := newKnown(a, w.s.lists[w.next], w.s.ones.arrays[w.next].blocks)
 		w.next++
-		w.writeRuns(from, nextRun(k, block.Count(a), from.runs()), (*encodeJob).encodeKnown)
+		if k.isRare() {
+			w.rare(from, k)
+		} else {
+			w.writeRuns(from, nextRun(k, block.Count(a), from.runs()), (*encodeJob).encodeKnown)
+		}
 	}
 	w.Buf = binary.AppendUvarint(w.Buf, uint64(len(result.Parts)))
 	for i, p := range result.Parts {

@@ -22,13 +22,14 @@ const (
 	kept    = 128
 	given   = 130
 	flipped = 132
+	listed  = 136
 	runs    = 1
 )
 
 // allParams is written instead of a number of changed parameters if all follow.
 const allParams = 255
 
-// maxRun is the most blocks of a run that has a payload: 4 MiB.
+// maxRun is the most blocks of a run that has a payload, except of one with lists: 4 MiB.
 const maxRun = 64
 
 // Bounds of the factors of refinements: a unit has as many strings as the sum of the prime

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
@@ -72,6 +73,8 @@ const (
 	givenRun   = "\x83"
 	flipped    = "\x84"
 	flippedRun = "\x85"
+	listing    = "\x88"
+	listingRun = "\x89"
 )
 
 func leb(v uint64) string { return string(binary.AppendUvarint(nil, v)) }
@@ -124,6 +127,63 @@ func flips(old, new cells.Array) string {
 		diff.Words[i] ^= w
 	}
 	return payload(string(entropy.AppendRice(nil, entropy.Bits{Words: diff.Words, Len: old.Len * uint64(old.Width)})))
+}
+
+// listOfBits returns the payload with the changes of ones and of zeros.
+func listOfBits(old, new cells.Array) string {
+	var gone, come entropy.Sparse
+	for i := range old.Len {
+		of := &come
+		if old.Bit(i) {
+			of = &gone
+		}
+		if old.Bit(i) != new.Bit(i) {
+			of.Ones = append(of.Ones, of.Len)
+		}
+		of.Len++
+	}
+	return payload(string(model.AppendListedBits(nil, gone, come)))
+}
+
+// listOfGroups returns the payload with the groups of words that change.
+func listOfGroups(words uint64) func(old, new cells.Array) string {
+	return func(old, new cells.Array) string { return listOf(words, words*64/uint64(old.Width), old, new) }
+}
+
+// listOfCounters returns the payload with the counters that change.
+func listOfCounters(old, new cells.Array) string { return listOf(0, 1, old, new) }
+
+// listOf returns the payload with the groups of size cells that change.
+func listOf(words, size uint64, old, new cells.Array) string {
+	at := entropy.Sparse{Len: (old.Len + size - 1) / size}
+	var was, is []uint64
+	for group := range at.Len {
+		from, to := group*size, min((group+1)*size, old.Len)
+		if slices.Equal(values(old, from, to), values(new, from, to)) {
+			continue
+		}
+		at.Ones = append(at.Ones, group)
+		was, is = append(was, values(old, from, to)...), append(is, values(new, from, to)...)
+	}
+	var c model.Modeler
+	return payload(string(c.AppendListed(nil, words, at, cellsOf(old.Width, was), cellsOf(old.Width, is))))
+}
+
+// values returns cells of an array.
+func values(a cells.Array, from, to uint64) (list []uint64) {
+	for i := from; i < to; i++ {
+		list = append(list, a.Get(i))
+	}
+	return list
+}
+
+// cellsOf returns an array of cells.
+func cellsOf(width uint, values []uint64) cells.Array {
+	a := emptyCells(uint64(len(values)), width)
+	for i, v := range values {
+		a.Put(uint64(i), v)
+	}
+	return a
 }
 
 // refinement returns all units that refine fold to full.

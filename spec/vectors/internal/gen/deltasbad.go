@@ -76,6 +76,13 @@ func badDeltas() []deltaVector {
 		{name: "run-65", expect: corrupt, comment: "a run of 65 blocks that has a payload", base: stateOf(blocks65),
 			delta: deltaOf(stateOf(blocks65), stateOf(blocks65), params, one, sameAs(0), flippedRun, leb(65), payload("\x00"), noParts)},
 		first("flipped-beyond", "a bit flips behind the last of 100 cells", sameAs(0), flipped, payload("\x01\x00"+zeros(12)+"\x10")),
+		first("listed-none", "lists without a change", sameAs(0), listing, payload("\x00\x00\x00")),
+		first("listed-group-65", "groups of 65 words", sameAs(0), listing, payload("\x41\x01\x00\x01\x00\x00")),
+		first("listed-beyond", "the 31st of 30 ones changes", sameAs(0), listing, payload("\x00\x01\x05\x3d\x00")),
+		first("listed-after", "a byte follows the lists", sameAs(0), listing, payload("\x00\x00\x01\x00\x01\x00")),
+		first("listed-group-beyond", "group 2 of two", sameAs(0), listing, payload("\x01\x01\x00\x04\x00\x00")),
+		second("listed-counters-cut", "a counter is listed, its change is missing", sameAs(1), listing, payload("\x00\x01\x00\x01")),
+		first("listed-run-beyond", "a listed run of two blocks, of one", sameAs(0), listingRun, leb(2), payload("\x00\x00\x01\x00\x01")),
 		first("payload-of-words", "a payload as long as the words", sameAs(0), given, payload(zeros(16))),
 
 		{name: "given-level-no-bits", expect: corrupt, comment: "a level for the bits that were ones, and there were none", base: stateOf(emptyCells(100, 1)),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
@@ -32,6 +33,13 @@ func goodDeltas() []deltaVector {
 		corrected("flipped-counters", "bits of counters that flip", byteful, changed(byteful, 11, 5), flipped, flips),
 		oneArray("flipped-run", "a block that is kept, and two in which bits flip", wide, afterBlock(wide, changed(wide, 12, 40)),
 			sameAs(0), kept, flippedRun, leb(2), flips(tail(wide), tail(changed(wide, 12, 40)))),
+		corrected("listed", "ones and zeros of bits that change, in two lists", bit, changed(bit, 43, 9), listing, listOfBits),
+		corrected("listed-run", "three blocks, of which bits are listed", wide, changed(wide, 44, 20), listingRun+leb(3), listOfBits),
+		corrected("listed-gone", "three ones become zero, and the list of zeros is empty", bit, without(bit, 3), listing, listOfBits),
+		corrected("listed-words", "words of bits that change", bit, changed(bit, 45, 6), listing, listOfGroups(1)),
+		corrected("listed-blocks", "groups of 8 words that change, the last one of which is shorter", bit, changed(bit, 46, 9), listing, listOfGroups(8)),
+		corrected("listed-counters", "counters of 8 bits that change", byteful, changed(byteful, 47, 5), listing, listOfCounters),
+		corrected("listed-counters-words", "groups of 3 words of counters of 8 bits that change", byteful, changed(byteful, 48, 5), listing, listOfGroups(3)),
 		oneArray("new", "a plane that is new, of another width", bit, byteful, fresh(8, 300), arithmetic, payload(payloadOf(byteful))),
 		oneArray("new-empty", "a plane that is new, and has no cells", bit, emptyCells(0, 1), fresh(1, 0)),
 		handMade("planes", "a plane left out, two in another order, one of them twice", stateOf(bit, byteful, scattered(13, 64, 9)), stateOf(scattered(13, 64, 9), byteful, byteful),
@@ -59,6 +67,18 @@ func goodDeltas() []deltaVector {
 // corrected returns a vector of one array with one payload.
 func corrected(name, comment string, old, new cells.Array, coding string, code func(old, new cells.Array) string) deltaVector {
 	return oneArray(name, comment, old, new, sameAs(0), coding, code(old, new))
+}
+
+// without returns an array without its first n ones.
+func without(a cells.Array, n int) cells.Array {
+	a = a.Clone()
+	for i := uint64(0); n > 0; i++ {
+		if a.Bit(i) {
+			a.Put(i, 0)
+			n--
+		}
+	}
+	return a
 }
 
 // tail returns an array without its first block.
@@ -165,6 +185,7 @@ func writtenDeltas() []deltaVector {
 	}{
 		{"written-many", "of 6400 bits 300 change", bit, changed(bit, 29, 300)},
 		{"written-few", "of three blocks two bits change", wide, changed(wide, 30, 2)},
+		{"written-listed", "of three blocks one or two bits of seven words change", wide, changedWords(wide, 49, 7)},
 		{"written-counters", "counters rise and fall", counted(31, 500, 4), drifted(counted(31, 500, 4), 32)},
 		{"written-fold", "a plane becomes its fold by 4, and some bits change", bit, changed(folded(bit, 4, 64), 33, 20)},
 		{"written-unfold", "a plane becomes its unfold by 4, and some bits are added", bit, merged(unfolded(bit, 4, 64), scattered(34, 4*6400, 99))},
@@ -178,6 +199,17 @@ func writtenDeltas() []deltaVector {
 		v = append(v, deltaVector{d.name, "ok", d.comment, base, result, b})
 	}
 	return v
+}
+
+// changedWords returns an array of which up to two bits of each of n words are flipped.
+func changedWords(a cells.Array, seed uint64, n int) cells.Array {
+	a = a.Clone()
+	rng := rand.New(rand.NewPCG(seed, a.Len))
+	for range n {
+		i := rng.IntN(len(a.Words) - 1)
+		a.Words[i] ^= 1<<rng.UintN(64) | 1<<rng.UintN(64)
+	}
+	return a
 }
 
 // merged returns the ones of both arrays.
