@@ -5,6 +5,7 @@ package nixcache
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,25 +22,52 @@ const (
 	maxLine = 4096
 	// readNames is the number of names of a directory that are read at a time.
 	readNames = 4096
+	// readBytes is the number of bytes of a list that are read at a time.
+	readBytes = 64 << 10
 )
 
 // Paths is a set of store paths: their hashes in ascending order, each once.
 type Paths []nixbloom.Hash
 
-// newPaths returns the set of hashes, whose memory it takes over.
+// newPaths returns the set of hashes. Hashes are random, so it distributes them by their first 16 bits before it sorts
+// them: that takes a fifth of the time of sorting a million.
 func newPaths(hashes []nixbloom.Hash) Paths {
-	slices.SortFunc(hashes, compare)
-	return slices.Compact(hashes)
+	first := func(h nixbloom.Hash) uint16 { return binary.BigEndian.Uint16(h[:]) }
+	var ends [1 << 16]int // of each part, after all its hashes are in it
+	for _, h := range hashes {
+		ends[first(h)]++
+	}
+	begin := 0
+	for i, n := range ends {
+		ends[i], begin = begin, begin+n
+	}
+	sorted := make([]nixbloom.Hash, len(hashes))
+	for _, h := range hashes {
+		at := &ends[first(h)]
+		sorted[*at] = h
+		*at++
+	}
+	begin = 0
+	for _, end := range ends {
+		slices.SortFunc(sorted[begin:end], compare)
+		begin = end
+	}
+	return slices.Compact(sorted)
 }
 
 func compare(a, b nixbloom.Hash) int { return bytes.Compare(a[:], b[:]) }
 
 // ReadList reads store paths, one per line, as nix path-info --all prints them. Names of narinfo files and
 // hashes alone are accepted as well, and empty lines are ignored. The error names the first line that is none of
-// these, or is that of r. It takes 20 bytes of memory per line.
+// these, or is that of r. It takes 40 bytes of memory per line.
 func ReadList(r io.Reader) (Paths, error) {
-	var hashes []nixbloom.Hash
-	lines := bufio.NewScanner(r)
+	hashes, err := readList(r, nil)
+	return newPaths(hashes), err
+}
+
+// readList appends the hashes of a list.
+func readList(r io.Reader, hashes []nixbloom.Hash) ([]nixbloom.Hash, error) {
+	lines := bufio.NewScanner(bufio.NewReaderSize(r, readBytes))
 	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSuffix(lines.Text(), "\r")
@@ -55,18 +83,23 @@ func ReadList(r io.Reader) (Paths, error) {
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return nil, fmt.Errorf("a line is longer than %d bytes; want lines like those of nix path-info --all", maxLine)
 	}
-	return newPaths(hashes), lines.Err()
+	return hashes, lines.Err()
 }
 
 // ReadDir reads the directory of a binary cache: the paths whose files HASH.narinfo are in it. Other files are
 // ignored.
 func ReadDir(name string) (Paths, error) {
+	hashes, err := readDir(name, nil)
+	return newPaths(hashes), err
+}
+
+// readDir appends the hashes of a directory.
+func readDir(name string, hashes []nixbloom.Hash) ([]nixbloom.Hash, error) {
 	d, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	var hashes []nixbloom.Hash
 	for {
 		names, err := d.Readdirnames(readNames)
 		for _, name := range names {
@@ -79,7 +112,7 @@ func ReadDir(name string) (Paths, error) {
 			}
 		}
 		if err == io.EOF {
-			return newPaths(hashes), nil
+			return hashes, nil
 		}
 		if err != nil {
 			return nil, err
@@ -87,14 +120,47 @@ func ReadDir(name string) (Paths, error) {
 	}
 }
 
+// maxInserted is the most paths that inserted merges into a set. A longer list is sorted as a whole.
+const maxInserted = 1 << 14
+
+// inserted returns the set of hashes, which were read after those of p in the order last. It takes less time than newPaths,
+// and reports false, unless hashes are last and few others in between.
+func (p Paths) inserted(last, hashes []nixbloom.Hash) (Paths, bool) {
+	var others []nixbloom.Hash
+	for _, h := range hashes {
+		switch {
+		case len(last) > 0 && last[0] == h:
+			last = last[1:]
+		case len(others) == maxInserted:
+			return nil, false
+		default:
+			others = append(others, h)
+		}
+	}
+	if len(last) > 0 {
+		return nil, false
+	}
+	if len(others) == 0 {
+		return p, true
+	}
+	all := make(Paths, 0, len(p)+len(others))
+	for _, h := range newPaths(others).Difference(p) {
+		n, _ := slices.BinarySearchFunc(p, h, compare)
+		all, p = append(append(all, p[:n]...), h), p[n:]
+	}
+	return append(all, p...), true
+}
+
 // Difference returns the paths of p that are not in q.
 func (p Paths) Difference(q Paths) Paths {
 	var only Paths
 	for _, h := range p {
-		for len(q) > 0 && compare(q[0], h) < 0 {
+		for len(q) > 0 && q[0] != h && compare(q[0], h) < 0 {
 			q = q[1:]
 		}
-		if len(q) == 0 || q[0] != h {
+		if len(q) > 0 && q[0] == h {
+			q = q[1:]
+		} else {
 			only = append(only, h)
 		}
 	}

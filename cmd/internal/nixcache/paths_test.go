@@ -1,6 +1,7 @@
 package nixcache_test
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,43 @@ func TestReadDir(t *testing.T) {
 	}
 	if _, err := nixcache.ReadDir(filepath.Join(d, "none")); err == nil {
 		t.Error("a directory that does not exist is read")
+	}
+}
+
+// TestReadAgain: a source that is read again has the paths of its list, in any order.
+func TestReadAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "list")
+	write := func(numbers []int) {
+		var list strings.Builder
+		for _, i := range numbers {
+			list.WriteString(hash(i).String() + "\n")
+		}
+		if err := os.WriteFile(name, []byte(list.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(nil)
+	s, err := nixcache.NewSource(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := rand.New(rand.NewPCG(1, 2)).Perm(20_000)
+	for _, numbers := range [][]int{
+		{3, 1, 2}, {3, 1, 2}, {0, 3, 7, 1, 2, 9}, {0, 3, 7, 1, 2, 9, 9, 3}, {0, 7, 1, 2, 9, 9, 3}, {3, 1}, {}, {5}, {4, 5, 4, 6},
+		many, append([]int{30_000, 17}, many...), many[1:], many[:100],
+	} {
+		write(numbers)
+		list := make([]string, len(numbers))
+		for i, n := range numbers {
+			list[i] = hash(n).String()
+		}
+		want, err := nixcache.ReadList(strings.NewReader(strings.Join(list, "\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Read(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d paths of %d lines, want %d, %v", len(got), len(numbers), len(want), err)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/umbel-filters/umbel/filter/nixbloom"
 )
 
 // settled is the time after which a change of a file or directory has another time of modification for certain: file
@@ -17,6 +19,8 @@ type Source struct {
 	isDir  bool
 	seen   fs.FileInfo // of the last Read
 	seenAt time.Time
+	hashes []nixbloom.Hash // of the last Read, as they were read
+	paths  Paths           // the same
 }
 
 // NewSource returns the source at a path.
@@ -35,23 +39,29 @@ func (s *Source) Read() (Paths, error) {
 		return nil, err
 	}
 	at := time.Now()
-	p, err := s.read()
-	if err == nil {
-		s.seen, s.seenAt = info, at
+	hashes, err := s.read()
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	paths, ok := s.paths.inserted(s.hashes, hashes)
+	if !ok {
+		paths = newPaths(hashes)
+	}
+	s.seen, s.seenAt, s.hashes, s.paths = info, at, hashes, paths
+	return paths, nil
 }
 
-func (s *Source) read() (Paths, error) {
+func (s *Source) read() ([]nixbloom.Hash, error) {
+	hashes := make([]nixbloom.Hash, 0, len(s.hashes)+len(s.hashes)/64)
 	if s.isDir {
-		return ReadDir(s.name)
+		return readDir(s.name, hashes)
 	}
 	f, err := os.Open(s.name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadList(f)
+	return readList(f, hashes)
 }
 
 // Changed reports whether the source may have changed since the last Read. It is false only if the time of

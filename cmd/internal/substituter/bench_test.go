@@ -2,6 +2,7 @@ package substituter_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -121,10 +124,42 @@ func BenchmarkNAR(b *testing.B) {
 	}
 }
 
-// BenchmarkVisible measures the time from the file of a path in the directory of a cache until the summary of a
+// BenchmarkVisible measures the time from a path in the directory or the list of a cache until the summary of a
 // substituter has the path: looks every 500 ms, publication over HTTP on loopback.
 func BenchmarkVisible(b *testing.B) {
-	w := publish(b, time.Minute, 1000)
+	b.Run("directory/n=1000", func(b *testing.B) {
+		w := publish(b, time.Minute, 1000)
+		visible(b, w, 1000, func(int) {}, func(i int) { w.touch(i, i+1) })
+	})
+	b.Run("list/n=1000000", func(b *testing.B) {
+		const n = 1_000_000
+		var list bytes.Buffer
+		for i := range n {
+			fmt.Fprintln(&list, hash(i))
+		}
+		name := filepath.Join(b.TempDir(), "list")
+		write := func() {
+			if err := os.WriteFile(name+".new", list.Bytes(), 0o666); err != nil {
+				b.Fatal(err)
+			}
+		}
+		write()
+		if err := os.Rename(name+".new", name); err != nil {
+			b.Fatal(err)
+		}
+		visible(b, publishFrom(b, time.Minute, name), n, func(i int) {
+			fmt.Fprintln(&list, hash(i))
+			write()
+		}, func(int) {
+			if err := os.Rename(name+".new", name); err != nil {
+				b.Fatal(err)
+			}
+		})
+	})
+}
+
+// visible adds paths from number n on, each after prepare, whose time does not count.
+func visible(b *testing.B, w *published, n int, prepare, add func(int)) {
 	ctx, stop := context.WithCancel(b.Context())
 	following := make(chan error, 1)
 	go func() { following <- w.p.Follow(ctx, nixcache.DefaultPeriod) }()
@@ -138,14 +173,15 @@ func BenchmarkVisible(b *testing.B) {
 	}
 	summary := w.summary(source)
 	until(b, "the first version", func() bool { return summary.Status().Current })
-	next, most := 1000, time.Duration(0)
+	most := time.Duration(0)
 	for b.Loop() {
+		prepare(n)
 		time.Sleep(rand.N(nixcache.DefaultPeriod))
 		began := time.Now()
-		w.touch(next, next+1)
-		until(b, "the path", func() bool { return answer(summary, next) == substituter.Maybe })
+		add(n)
+		until(b, "the path", func() bool { return answer(summary, n) == substituter.Maybe })
 		most = max(most, time.Since(began))
-		next++
+		n++
 	}
 	b.ReportMetric(float64(most.Milliseconds()), "ms-most")
 }

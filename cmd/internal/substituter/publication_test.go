@@ -32,8 +32,15 @@ type published struct {
 
 func publish(t testing.TB, valid time.Duration, n int) *published {
 	t.Helper()
-	w := &published{t: t, cache: t.TempDir()}
-	w.touch(0, n)
+	d := t.TempDir()
+	touch(t, d, 0, n)
+	return publishFrom(t, valid, d)
+}
+
+// publishFrom publishes a directory or a list.
+func publishFrom(t testing.TB, valid time.Duration, cache string) *published {
+	t.Helper()
+	w := &published{t: t, cache: cache}
 	var err error
 	if w.key, _, err = share.NewKey("example.org/cache"); err != nil {
 		t.Fatal(err)
@@ -56,9 +63,15 @@ func publish(t testing.TB, valid time.Duration, n int) *published {
 
 func (w *published) touch(from, to int) {
 	w.t.Helper()
+	touch(w.t, w.cache, from, to)
+}
+
+// touch makes files of paths in the directory of a cache.
+func touch(t testing.TB, cache string, from, to int) {
+	t.Helper()
 	for i := from; i < to; i++ {
-		if err := os.WriteFile(filepath.Join(w.cache, hash(i).String()+".narinfo"), nil, 0o666); err != nil {
-			w.t.Fatal(err)
+		if err := os.WriteFile(filepath.Join(cache, hash(i).String()+".narinfo"), nil, 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
