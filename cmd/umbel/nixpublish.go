@@ -17,7 +17,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -195,7 +194,7 @@ func (p *nixPublisher) begin(ctx context.Context, store share.Source) error {
 		return err
 	}
 	s := last.State()
-	if s.Kind != bloom.Name {
+	if !nixcache.HasKind(s.Kind) {
 		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.to, s.Kind)
 	}
 	p.o.Last, p.guard.keys = &s, last.Stats().Keys

@@ -37,18 +37,19 @@ func BenchmarkNixBloom(b *testing.B) {
 	}
 }
 
-// BenchmarkDelta adds 41 paths, a thousandth per day once per hour, to a cache of n paths, and updates a subscriber. It
-// reports the bits of the delta per path, the bytes of the head, of the first snapshot and of the file NixBloom of the
+// BenchmarkDelta adds paths to a cache of n paths, 41 or a thousandth per day once per hour unless another number is
+// given, and updates a subscriber. It reports the bits of the delta per path, the bytes of the head, of the first snapshot and of the file NixBloom of the
 // same rate, and how long both sides take.
 func BenchmarkDelta(b *testing.B) {
 	for _, c := range []struct {
-		n      int
-		rate   float64
-		memory uint64
+		n, added int
+		rate     float64
+		memory   uint64
 	}{
-		{100_000, 0.001, 0}, {100_000, 0.0001, 0}, {1_000_000, 0.001, 0}, {1_000_000, 0.0001, 0}, {1_000_000, 0.0001, 2 << 30},
+		{100_000, 41, 0.001, 0}, {100_000, 41, 0.0001, 0}, {1_000_000, 41, 0.001, 0}, {1_000_000, 41, 0.0001, 0},
+		{1_000_000, 100, 0.0001, 0}, {1_000_000, 1000, 0.0001, 0}, {1_000_000, 41, 0.0001, 2 << 30},
 	} {
-		b.Run(fmt.Sprintf("n=%d/fpr=%g/memory=%d", c.n, c.rate, c.memory), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d/added=%d/fpr=%g/memory=%d", c.n, c.added, c.rate, c.memory), func(b *testing.B) {
 			paths := randomPaths(1, c.n)
 			list := filepath.Join(b.TempDir(), "list")
 			writeList(b, list, paths)
@@ -65,7 +66,7 @@ func BenchmarkDelta(b *testing.B) {
 			adding := uint64(2)
 			for b.Loop() {
 				b.StopTimer()
-				paths = append(paths, randomPaths(adding, 41)...)
+				paths = append(paths, randomPaths(adding, c.added)...)
 				adding++
 				writeList(b, list, paths)
 				b.StartTimer()
@@ -91,7 +92,7 @@ func BenchmarkDelta(b *testing.B) {
 				b.Fatal(err)
 			}
 			per := 1 / float64(b.N)
-			b.ReportMetric(float64(delta)*per*8/41, "bits/path")
+			b.ReportMetric(float64(delta)*per*8/float64(c.added), "bits/path")
 			b.ReportMetric(float64(delta)*per, "delta-B")
 			b.ReportMetric(float64(len(head)), "head-B")
 			b.ReportMetric(float64(snapshot), "snapshot-B")
@@ -111,6 +112,44 @@ func writeList(b *testing.B, name string, paths nixcache.Paths) {
 	if err := os.WriteFile(name, list.Bytes(), 0o666); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// BenchmarkRead reads a list of a million paths for the first time, and again after a path was added.
+func BenchmarkRead(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "list")
+	paths := randomPaths(1, 1e6)
+	writeList(b, name, paths)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			s, err := nixcache.NewSource(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := s.Read(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		s, err := nixcache.NewSource(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Read(); err != nil {
+			b.Fatal(err)
+		}
+		adding := uint64(2)
+		for b.Loop() {
+			b.StopTimer()
+			paths = append(paths, randomPaths(adding, 1)...)
+			adding++
+			writeList(b, name, paths)
+			b.StartTimer()
+			if _, err := s.Read(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // BenchmarkReadDir reads a directory of ten thousand paths.

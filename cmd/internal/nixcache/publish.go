@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -51,8 +50,9 @@ type Version struct {
 type Publication struct {
 	o       Options
 	paths   Paths
-	filter  *bloom.Filter // of paths; nil before the first version
-	current bool          // filter is the last version of the publisher
+	shape   shape
+	filter  cellsFilter // of paths; nil before the first version
+	current bool        // filter is the last version of the publisher
 }
 
 // New returns a publication that has published nothing yet.
@@ -74,8 +74,7 @@ func (p *Publication) Publish(ctx context.Context) (Version, error) {
 	if h == nil {
 		return Version{}, err
 	}
-	s := p.filter.Shape()
-	return Version{Head: *h, Paths: len(paths), Cells: s.M, K: s.K}, err
+	return Version{Head: *h, Paths: len(paths), Cells: p.shape.m, K: p.shape.k}, err
 }
 
 // isCurrent reports whether the last version is that of the paths.
@@ -100,9 +99,8 @@ func (p *Publication) update(ctx context.Context, paths Paths) (Version, error) 
 	if p.o.Bloom != "" {
 		err = errors.Join(err, WriteBloom(p.o.Bloom, paths, p.o.Design.Rate))
 	}
-	s := p.filter.Shape()
 	return Version{
-		Head: *h, New: h.Version != last, Paths: len(paths), Added: len(added), Removed: len(removed), Cells: s.M, K: s.K,
+		Head: *h, New: h.Version != last, Paths: len(paths), Added: len(added), Removed: len(removed), Cells: p.shape.m, K: p.shape.k,
 	}, err
 }
 
@@ -110,12 +108,12 @@ func (p *Publication) update(ctx context.Context, paths Paths) (Version, error) 
 // been outgrown, another one.
 func (p *Publication) publish(ctx context.Context, paths, added Paths, removals bool) (*share.Head, error) {
 	var changed func(int) iter.Seq[uint64]
-	if p.filter == nil || removals || p.o.Design.isOutgrown(p.filter.Shape(), uint64(len(paths))) {
-		f, err := p.make(paths)
+	if p.filter == nil || removals || p.o.Design.isOutgrown(p.shape, uint64(len(paths))) {
+		s, f, err := p.make(paths)
 		if err != nil {
 			return nil, err
 		}
-		p.filter, p.paths, p.current = f, paths, false
+		p.shape, p.filter, p.paths, p.current = s, f, paths, false
 	} else {
 		words := p.add(added)
 		if p.current {
@@ -130,41 +128,36 @@ func (p *Publication) publish(ctx context.Context, paths, added Paths, removals 
 
 // make returns the filter of the paths, with the shape of the one before or of Options.Last unless that has been
 // outgrown.
-func (p *Publication) make(paths Paths) (*bloom.Filter, error) {
+func (p *Publication) make(paths Paths) (shape, cellsFilter, error) {
 	if len(paths) == 0 && p.o.Design.Keys == 0 {
-		return nil, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have")
+		return shape{}, nil, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have")
 	}
-	s, err := p.shape(uint64(len(paths)))
+	s, err := p.shapeFor(uint64(len(paths)))
 	if err != nil {
-		return nil, err
+		return s, nil, err
 	}
-	f, err := bloom.NewShape(s)
+	f, err := s.filter()
 	if err != nil {
-		return nil, err
+		return s, nil, err
 	}
-	f.AddString(Marker)
+	f.Add(f.Hasher().HashString(Marker))
 	for _, h := range paths {
-		f.AddString(Key(h))
+		f.Add(f.Hasher().HashString(Key(h)))
 	}
-	return f, nil
+	return s, f, nil
 }
 
-func (p *Publication) shape(n uint64) (bloom.Shape, error) {
+func (p *Publication) shapeFor(n uint64) (shape, error) {
 	next, err := p.o.Design.shape(n)
 	if err != nil {
 		return next, err
 	}
-	var last bloom.Shape
-	switch {
-	case p.filter != nil:
-		last = p.filter.Shape()
-	case p.o.Last != nil:
-		if f, err := bloom.Open(*p.o.Last); err == nil {
-			last = f.Shape()
-		}
+	last, ok := p.shape, p.filter != nil
+	if !ok && p.o.Last != nil {
+		last, ok = shapeOf(*p.o.Last)
 	}
-	fits := last.K == next.K && last.Group == next.Group && last.Hasher == next.Hasher
-	if fits && !p.o.Design.isOutgrown(last, n) && last.M <= 2*next.M {
+	fits := ok && last.k == next.k && last.blocked == next.blocked
+	if fits && !p.o.Design.isOutgrown(last, n) && last.m <= 2*next.m {
 		return last, nil
 	}
 	return next, nil

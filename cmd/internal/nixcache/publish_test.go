@@ -51,21 +51,22 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestDesign: with less memory a path has more cells.
+// TestDesign: with less memory a path has more cells, in one block unless that takes too much memory.
 func TestDesign(t *testing.T) {
 	for _, c := range []struct {
-		d nixcache.Design
-		k int
+		d    nixcache.Design
+		k    int
+		kind string
 	}{
-		{nixcache.Design{Rate: 0.01, Keys: 100_000}, 1},
-		{nixcache.Design{Rate: 0.001, Keys: 1_000_000}, 2},
-		{nixcache.Design{Rate: 0.01, Keys: 100_000, Memory: 1 << 20}, 2},
-		{nixcache.Design{Rate: 0.01, Keys: 100_000, Memory: 120 << 10}, 6},
+		{nixcache.Design{Rate: 0.01, Keys: 100_000}, 1, "bloom"},
+		{nixcache.Design{Rate: 0.001, Keys: 1_000_000}, 2, "blocked"},
+		{nixcache.Design{Rate: 0.01, Keys: 100_000, Memory: 1 << 20}, 2, "blocked"},
+		{nixcache.Design{Rate: 0.01, Keys: 100_000, Memory: 120 << 10}, 6, "bloom"},
 	} {
 		w := newWorld(t, c.d, nil)
 		touch(t, w.cache, 0, 10)
-		if v := w.publish(); v.K != c.k {
-			t.Errorf("%+v: k is %d, want %d", c.d, v.K, c.k)
+		if v := w.publish(); v.K != c.k || v.Head.Kind != c.kind {
+			t.Errorf("%+v: kind %s, k %d, want %s, %d", c.d, v.Head.Kind, v.K, c.kind, c.k)
 		}
 		w.wantPaths(0, 10)
 	}
