@@ -93,7 +93,7 @@ func TestRareChanges(t *testing.T) {
 			if most := 1.01*want/8 + 20; float64(got) > most {
 				t.Errorf("%d bytes for %.0f changes, want %.0f at most", got, gone+come, most)
 			} else {
-				t.Logf("%d bytes for %.0f changes, %.1f more than the entropy", got, gone+come, float64(got)-want/8)
+				t.Logf("%d bytes, %.2f bits per change, the entropy is %.2f", got, 8*float64(got)/(gone+come), want/(gone+come))
 			}
 		})
 	}
