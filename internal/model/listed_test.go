@@ -152,7 +152,10 @@ func FuzzDecodeListed(f *testing.F) {
 		}
 		decoded(t, err, a,
 			func() []byte { return appendListed(&c, uint64(src[0]), base, a) },
-			func(src []byte, again cells.Array) error { copy(again.Words, base.Words); return c.DecodeListed(src, again) })
+			func(src []byte, again cells.Array) error {
+				copy(again.Words, base.Words)
+				return c.DecodeListed(src, again)
+			})
 	})
 }
 
