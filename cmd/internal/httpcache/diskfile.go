@@ -34,14 +34,15 @@ var errDamaged = errors.New("httpcache: damaged file")
 
 // record is a stored response in a file.
 type record struct {
-	Key     string
-	Status  int
-	Header  http.Header
-	Names   []string
-	Variant string
-	Size    int64  // of the body
-	CRC     uint32 // of the body, CRC-32C
-	Policy  recordPolicy
+	Key      string
+	Status   int
+	Header   http.Header
+	Names    []string
+	Selected http.Header `json:",omitempty"`
+	Variant  string
+	Size     int64  // of the body
+	CRC      uint32 // of the body, CRC-32C
+	Policy   recordPolicy
 }
 
 // recordPolicy is policy as JSON. Times are those of the clock, because ages must not depend on how long the machine
@@ -58,7 +59,7 @@ type recordPolicy struct {
 func appendTrailer(dst []byte, s *stored, size int64, crc uint32) ([]byte, error) {
 	p := s.policy
 	text, err := json.Marshal(record{
-		Key: s.key, Status: s.status, Header: s.header, Names: s.names, Variant: s.variant, Size: size, CRC: crc,
+		Key: s.key, Status: s.status, Header: s.header, Names: s.names, Selected: s.selected, Variant: s.variant, Size: size, CRC: crc,
 		Policy: recordPolicy{
 			p.lifetime, p.initialAge, p.received.Round(0), p.lastModified, p.date, p.noCache, p.mustRevalidate, p.staleWhile, p.staleOnError, p.etag,
 		},
@@ -100,11 +101,11 @@ func readTrailer(r io.ReaderAt, size int64) (*stored, int64, uint32, error) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if e.Size != size-int64(len(end))-length || e.Status < 200 || e.Status > 999 || e.Key == "" || e.Header == nil || !canonical(e.Header) {
+	if e.Size != size-int64(len(end))-length || e.Status < 200 || e.Status > 999 || e.Key == "" || e.Header == nil || !canonical(e.Header) || !canonical(e.Selected) {
 		return nil, 0, 0, fmt.Errorf("%w: record", errDamaged)
 	}
 	p := e.Policy
-	return &stored{key: e.Key, status: e.Status, header: e.Header, names: e.Names, variant: e.Variant, policy: policy{
+	return &stored{key: e.Key, status: e.Status, header: e.Header, names: e.Names, selected: e.Selected, variant: e.Variant, policy: policy{
 		lifetime: p.Lifetime, initialAge: p.InitialAge, received: p.Received, noCache: p.NoCache, mustRevalidate: p.MustRevalidate,
 		staleWhile: p.StaleWhile, staleOnError: p.StaleOnError, etag: p.ETag, lastModified: p.LastModified, date: p.Date,
 	}}, e.Size, e.CRC, nil

@@ -107,7 +107,7 @@ func (c *Cache) refresh(f *flight, res *http.Response, requested, received time.
 	d := responseDirectives(h, c.origin != nil)
 	p := newPolicy(f.old.status, h, d, requested, received)
 	delete(h, "Age")
-	s := &stored{key: f.old.key, status: f.old.status, header: h, names: f.old.names, variant: f.old.variant, policy: p, body: f.old.body}
+	s := &stored{key: f.old.key, status: f.old.status, header: h, names: f.old.names, selected: f.old.selected, variant: f.old.variant, policy: p, body: f.old.body}
 	c.stats.Validated.Add(1)
 	c.decide(f, result{answer: s, how: "fwd=" + f.reason + "; fwd-status=304", kind: validated})
 	c.land(f, func() {

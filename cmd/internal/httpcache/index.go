@@ -9,13 +9,19 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// Observer learns which keys a cache holds. Its methods are called in the order of the changes of a key, and must
-// return at once: they run while the entry is locked.
+// Observer learns what a cache holds. Its method is called in the order of the changes of a key, and must return at once: it
+// runs while the entry is locked.
 type Observer interface {
-	// Stored is called when a response for a key is stored or validated, with the time when it becomes stale.
-	Stored(key string, until time.Time)
-	// Removed is called when the cache has no response for the key any more.
-	Removed(key string)
+	// Changed is called when a response for a key is stored, validated or removed, with all responses for the key before and
+	// after. Each list is empty if there are none.
+	Changed(key string, before, after []Response)
+}
+
+// Response is a stored response. Its fields must not be changed.
+type Response struct {
+	Header   http.Header
+	Selected http.Header // the fields of the request that Vary names
+	Until    time.Time   // when it becomes stale
 }
 
 // maxVariants is the largest number of responses for one key that Vary distinguishes.
@@ -101,24 +107,32 @@ func (x *index) put(s *stored, newer bool) {
 				}
 			}
 		}
-		if x.observer != nil {
-			x.observer.Stored(s.key, latest(variants))
-		}
-		return &resource{variants}, otter.WriteOp
+		now := &resource{variants}
+		x.changed(s.key, old, now)
+		return now, otter.WriteOp
 	})
 	for _, v := range dropped {
 		v.body.remove()
 	}
 }
 
-// latest returns when the last of the responses becomes stale.
-func latest(variants []*stored) (until time.Time) {
-	for _, v := range variants {
-		if t := v.policy.until(); t.After(until) {
-			until = t
-		}
+// changed informs the observer. Each resource may be nil.
+func (x *index) changed(key string, before, after *resource) {
+	if x.observer != nil {
+		x.observer.Changed(key, before.responses(), after.responses())
 	}
-	return until
+}
+
+// responses returns what an observer learns of a resource.
+func (r *resource) responses() []Response {
+	if r == nil {
+		return nil
+	}
+	list := make([]Response, len(r.variants))
+	for i, s := range r.variants {
+		list[i] = Response{s.header, s.selected, s.policy.until()}
+	}
+	return list
 }
 
 // sameBody reports whether two responses have the same body: one is the other after a validation, or a file was found
@@ -144,15 +158,17 @@ func (x *index) drop(s *stored) {
 		if len(left) == 0 {
 			return nil, otter.InvalidateOp
 		}
-		return &resource{left}, otter.WriteOp
+		now := &resource{left}
+		x.changed(s.key, r, now)
+		return now, otter.WriteOp
 	})
 	s.body.remove()
 }
 
 // deleted informs the observer. A replaced resource is not deleted.
 func (x *index) deleted(e otter.DeletionEvent[string, *resource]) {
-	if e.Cause != otter.CauseReplacement && x.observer != nil {
-		x.observer.Removed(e.Key)
+	if e.Cause != otter.CauseReplacement {
+		x.changed(e.Key, e.Value, nil)
 	}
 }
 

@@ -2,11 +2,13 @@ package httpcache
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -212,8 +214,8 @@ func TestEviction(t *testing.T) {
 				get(c, strings.TrimPrefix(key, "http://origin.example"), "Cache-Control: no-cache") // replaces the body
 			}
 			until(t, "replaced bodies are removed", func() bool { return !directory || len(storedFiles(t, d)) == c.Keys() })
-			if n := seen.count(); n != c.Keys() {
-				t.Errorf("the observer knows %d keys, the cache has %d", n, c.Keys())
+			if n := seen.count(); n != c.Keys() || len(seen.wrong) > 0 {
+				t.Errorf("the observer knows %d keys, the cache has %d; other changes than before: %q", n, c.Keys(), seen.wrong)
 			}
 		})
 	}
@@ -221,20 +223,21 @@ func TestEviction(t *testing.T) {
 
 // observed has the keys that a cache has reported.
 type observed struct {
-	mu   sync.Mutex
-	held map[string]time.Time
+	mu    sync.Mutex
+	held  map[string]time.Time
+	wrong []string // keys that it had and that were reported as new, or the other way round
 }
 
-func (o *observed) Stored(key string, until time.Time) {
+func (o *observed) Changed(key string, before, after []Response) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.held[key] = until
-}
-
-func (o *observed) Removed(key string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	if len(before) == 0 != o.held[key].IsZero() {
+		o.wrong = append(o.wrong, key)
+	}
 	delete(o.held, key)
+	for _, r := range after {
+		o.held[key] = r.Until
+	}
 }
 
 func (o *observed) count() int {
@@ -253,6 +256,53 @@ func TestObserver(t *testing.T) {
 	if left > time.Minute || left < 50*time.Second {
 		t.Errorf("it is fresh for another %v, want 60 s", left)
 	}
+}
+
+// The observer learns which request fields select each variant, also of those that an earlier process stored.
+func TestObserverVariants(t *testing.T) {
+	d, o := t.TempDir(), answering("body", "Cache-Control: max-age=100", "Vary: Accept-Language, X-Absent")
+	seen := &variants{}
+	open := func(o *Options) { o.Observer, o.Directory = seen, d }
+	c := newTestCache(t, o, open)
+	for _, language := range []string{"de-CH, de", "en"} {
+		get(c, "/a", "Accept-Language: "+language)
+	}
+	if got := seen.text(); got != "[de-CH, de] [en]" {
+		t.Errorf("got %s", got)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	seen = &variants{}
+	c = newTestCache(t, o, open)
+	until(t, "both are found", func() bool { return seen.text() == "[de-CH, de] [en]" })
+	c.index.remove("http://origin.example/a")
+	if got := seen.text(); got != "" {
+		t.Errorf("got %s after the removal", got)
+	}
+}
+
+// variants are those of one key that a cache has reported.
+type variants struct {
+	mu   sync.Mutex
+	list []Response
+}
+
+func (v *variants) Changed(_ string, _, after []Response) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.list = after
+}
+
+func (v *variants) text() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var words []string
+	for _, r := range v.list {
+		words = append(words, fmt.Sprint(r.Selected["Accept-Language"]))
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
 }
 
 // The slowest reader of a body that is not kept bounds what waits in memory.

@@ -10,13 +10,14 @@ import (
 
 // stored is a stored response. It does not change; a validation replaces it.
 type stored struct {
-	key     string
-	status  int
-	header  http.Header // as it is sent, without Age and Cache-Status of this cache
-	names   []string    // of the fields that Vary lists
-	variant string      // what they select
-	policy  policy
-	body    body
+	key      string
+	status   int
+	header   http.Header // as it is sent, without Age and Cache-Status of this cache
+	names    []string    // of the fields that Vary lists
+	selected http.Header // these fields, as the request had them
+	variant  string      // what they select
+	policy   policy
+	body     body
 
 	moment atomic.Pointer[moment]
 }
@@ -25,7 +26,7 @@ type stored struct {
 func newStored(key string, request http.Header, status int, h http.Header, p policy) *stored {
 	names := varyNames(h["Vary"])
 	delete(h, "Age")
-	return &stored{key: key, status: status, header: h, names: names, variant: variantOf(names, request), policy: p}
+	return &stored{key: key, status: status, header: h, names: names, selected: selectedBy(names, request), variant: variantOf(names, request), policy: p}
 }
 
 // withBody returns the response with a body. The length counts for conditions and clients.
@@ -35,7 +36,7 @@ func (s *stored) withBody(b body) *stored {
 		h = h.Clone()
 		h["Content-Length"] = []string{strconv.FormatInt(b.size(), 10)}
 	}
-	return &stored{key: s.key, status: s.status, header: h, names: s.names, variant: s.variant, policy: s.policy, body: b}
+	return &stored{key: s.key, status: s.status, header: h, names: s.names, selected: s.selected, variant: s.variant, policy: s.policy, body: b}
 }
 
 // hasBody reports whether responses with a status may have a body.
@@ -51,10 +52,12 @@ func (s *stored) matches(request http.Header) bool {
 // weight is the number of bytes that the response occupies in memory, without its body.
 func (s *stored) weight() int64 {
 	n := len(s.key) + len(s.variant) + overhead
-	for name, values := range s.header {
-		n += len(name)
-		for _, value := range values {
-			n += len(value) + 16
+	for _, h := range []http.Header{s.header, s.selected} {
+		for name, values := range h {
+			n += len(name)
+			for _, value := range values {
+				n += len(value) + 16
+			}
 		}
 	}
 	return int64(n)

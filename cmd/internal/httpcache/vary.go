@@ -50,6 +50,20 @@ func variantOf(names []string, h http.Header) string {
 	return b.String()
 }
 
+// selectedBy returns the fields of a request with these names.
+func selectedBy(names []string, request http.Header) http.Header {
+	var h http.Header
+	for _, name := range names {
+		if values := request[name]; len(values) > 0 {
+			if h == nil {
+				h = http.Header{}
+			}
+			h[name] = values
+		}
+	}
+	return h
+}
+
 // normalized returns the values of a field in one of the forms with the same meaning.
 func normalized(name string, values []string) string {
 	switch name {
