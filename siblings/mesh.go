@@ -147,6 +147,8 @@ func (m *Mesh) Added(k Key, until time.Time) {
 	}
 	if until.Sub(now) > 2*m.o.Period {
 		m.held.Added(k, until)
+	} else {
+		m.held.Removed(k) // what it replaces was fresh for longer
 	}
 }
 

@@ -54,6 +54,9 @@ type Options struct {
 	MaxPeerBytes uint64
 	// ProbePeriod is the time between two probes of the own cache (Mesh.Probe); 0 means none.
 	ProbePeriod time.Duration
+	// Reported means that the cache reports all changes of what it stores (Mesh.Changed). Then exactly that is published, and
+	// nothing is concluded from what passes through the mesh and from what siblings do not find.
+	Reported bool
 
 	// HTTP makes the requests to siblings, for publications and for responses. The default is a transport with the
 	// timeouts of http.DefaultTransport, without proxies of the environment.
@@ -121,6 +124,9 @@ func (o *Options) complete() error {
 	}
 	if o.ProbePeriod > 0 && o.Cache == nil {
 		return errors.New("siblings: probes need the address of the own cache")
+	}
+	if o.ProbePeriod > 0 && o.Reported {
+		return errors.New("siblings: probes are for caches that do not report what they store")
 	}
 	names := map[string]bool{}
 	for _, p := range o.Peers {

@@ -84,8 +84,8 @@ func (m *Mesh) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	}
 	for line := range strings.Lines(string(b)) {
 		k := Key(strings.TrimSuffix(line, "\n"))
-		if len(m.varies.of(m.held.hash(k))) > 0 {
-			continue // the sibling may have requested another variant
+		if m.o.Reported || len(m.varies.of(m.held.hash(k))) > 0 {
+			continue // the cache knows better, or the sibling may have requested another variant
 		}
 		if m.held.Removed(k) {
 			m.counters.evicted.Add(1)

@@ -85,7 +85,7 @@ func (m *Mesh) bypass(r *http.Request) string {
 // missed notes that a request was not answered by the cache. If the response was thought to be held, it was
 // evicted. Other variants of it are published again when they are stored again.
 func (m *Mesh) missed(k, variant Key) {
-	if m.held.Removed(variant) {
+	if !m.o.Reported && m.held.Removed(variant) {
 		m.counters.evicted.Add(1)
 		if variant != k {
 			m.held.Removed(k)
@@ -150,7 +150,7 @@ func (t transport) pass(r *http.Request, k Key, why string) (*http.Response, err
 func (m *Mesh) deliver(r *http.Request, res *http.Response, k Key, s stamp, sibling bool) {
 	res.Header.Set(StampHeader, s.String())
 	m.o.Freshness.apply(res.Header, s, sibling)
-	if k == "" || r.Method != http.MethodGet || s.age >= s.life {
+	if m.o.Reported || k == "" || r.Method != http.MethodGet || s.age >= s.life {
 		return
 	}
 	vary, _ := varyOf(res.Header)

@@ -26,6 +26,9 @@ It keeps 256 MiB in memory, or with --disk more in a directory. Clients that wan
 the same time wait for one request to the origin. Responses to one user are not stored: private ones, those that
 set cookies, and those to requests with Authorization unless they say that they may be.
 
+With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
+flags from --cache to --token-file are those of umbel siblings, and need --siblings.
+
 Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
 as JSON at /status.json, and for Prometheus at /metrics.
 
@@ -34,7 +37,9 @@ once.`
 
 const cacheExample = `  umbel cache                                   # http_proxy=http://127.0.0.1:8080
   umbel cache --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
-  umbel cache --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB`
+  umbel cache --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB
+  umbel cache --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --token-file token \
+    --host www.example.org --peer south=http://10.0.0.2,south.pub`
 
 // shutdownPatience is the time for answers that are being sent.
 const shutdownPatience = 30 * time.Second
@@ -61,6 +66,15 @@ func cacheCommand() *cobra.Command {
 	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
 	logFormat := addLogFormatFlag(cmd)
+	join := flags.Bool("siblings", false, "use what sibling caches hold, and publish what this one stores")
+	var mesh meshFlags
+	mesh.add(cmd)
+	needs(cmd, "siblings", "key", "the private key with --key, made by umbel keygen")
+	needs(cmd, "siblings", "token-file", "the secret of all siblings with --token-file")
+	for _, name := range []string{"publish-listen", "cache", "key", "token-file", "peer", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
+		needs(cmd, name, "siblings", "--siblings")
+	}
+	needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")
 	exclusive(cmd, "memory", "disk")
 	exclusive(cmd, "origin", "tunnel-ports")
 	needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
@@ -96,6 +110,12 @@ func cacheCommand() *cobra.Command {
 		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
 		for _, port := range *ports {
 			c.TunnelPorts = append(c.TunnelPorts, strconv.FormatUint(uint64(port), 10))
+		}
+		if *join {
+			if err := mesh.complete(cmd); err != nil {
+				return err
+			}
+			c.Siblings = &cacheserver.Siblings{Options: mesh.mesh, Publish: mesh.publish}
 		}
 		return runCache(cmd, c, *logFormat)
 	}
@@ -136,6 +156,9 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 		level = slog.LevelError
 	}
 	c.Log = node.NewLogger(os.Stderr, logFormat, level)
+	if c.Siblings != nil {
+		c.Siblings.Log = c.Log
+	}
 	s, err := cacheserver.Start(c)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)

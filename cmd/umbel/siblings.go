@@ -3,17 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
-	"net/url"
 	"os"
-	"strings"
-	"time"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
-	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -47,13 +43,11 @@ const siblingsExample = `  openssl rand -hex 16 > token
 
 // siblingsFlags are the flags of umbel siblings.
 type siblingsFlags struct {
-	config                    sidecar.Config
-	origin, cache, key, token string
-	peers, deny               []string
-	freshness                 string
-	logFormat                 *string
-	rate                      quantity.Rate
-	maxHeld                   quantity.Count
+	meshFlags
+	config    sidecar.Config
+	origin    string
+	freshness string
+	logFormat *string
 }
 
 func siblingsCommand() *cobra.Command {
@@ -68,29 +62,15 @@ func siblingsCommand() *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
 	flags.StringVar(&f.config.Listen, "listen", "127.0.0.1:8790", "`HOST:PORT` for the cache")
-	flags.StringVar(&f.config.Publish, "publish-listen", "", "`HOST:PORT` for siblings (default that of --listen)")
 	flags.StringVar(&f.config.Status, "status", "", "`HOST:PORT` of the status page: text, and JSON at /status.json")
 	flags.StringVar(&f.origin, "origin", "", "`URL` of the origin")
-	flags.StringVar(&f.cache, "cache", "", "`URL` of the cache, as siblings reach it")
-	flags.StringVar(&f.key, "key", "", "`FILE` with the private key, made by umbel keygen")
-	flags.StringVar(&f.token, "token-file", "", "`FILE` with the secret of all siblings, at least 16 characters")
-	flags.StringArrayVar(&f.peers, "peer", nil, "`NAME=URL,KEY` of a sibling; once for each")
-	o := &f.config.Mesh
-	flags.StringVar(&o.Host, "host", "", "`HOST` of keys and requests, if caches change the Host header")
+	f.add(cmd)
 	flags.StringVar(&f.freshness, "freshness", siblings.FreshnessAge.String(), "`HOW` the cache reads ages: age, x-accel-expires or max-age")
-	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "try siblings for requests with cookies too, without these")
-	flags.StringSliceVar(&f.deny, "deny-query", nil, "never publish URLs with these parameters in the query, such as `token,signature`")
-	flags.DurationVar(&o.Period, "period", time.Second, "time between two versions of the publication")
-	flags.DurationVar(&o.Patience, "patience", 40*time.Millisecond, "time that siblings have to answer before the origin is requested")
-	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE` of the publication (default 1%)")
-	flags.DurationVar(&o.Keep, "keep", 0, "publish a response for this `TIME` at most after it was stored (default for its lifetime)")
-	f.maxHeld = 1_000_000
-	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")
-	flags.DurationVar(&o.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
+	flags.DurationVar(&f.mesh.Keep, "keep", 0, "publish a response for this `TIME` at most after it was stored (default for its lifetime)")
+	flags.DurationVar(&f.mesh.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
 	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
 	f.logFormat = addLogFormatFlag(cmd)
-	flags.Lookup("fpr").DefValue = ""
 	required(cmd, "token-file", "give the secret of all siblings with --token-file")
 	required(cmd, "key", "give the private key with --key")
 	required(cmd, "origin", "give the origin with --origin")
@@ -117,55 +97,31 @@ func (f *siblingsFlags) run(cmd *cobra.Command) error {
 
 // complete reads the values and the files of the flags.
 func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
-	o := &f.config.Mesh
 	if err := checkLogFormat(cmd, *f.logFormat); err != nil {
 		return err
 	}
 	if wantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
 		*f.logFormat = "json"
 	}
-	level := quietLevel(cmd)
-	o.Log = node.NewLogger(os.Stderr, *f.logFormat, level)
+	o := &f.mesh
+	o.Log = node.NewLogger(os.Stderr, *f.logFormat, quietLevel(cmd))
 	if f.config.Origin, err = sidecar.ParseAddress(f.origin); err != nil {
 		return usageError(cmd, fmt.Errorf("--origin %w", err))
 	}
-	if f.cache != "" {
-		if o.Cache, err = sidecar.ParseAddress(f.cache); err != nil {
-			return usageError(cmd, fmt.Errorf("--cache %w", err))
-		}
-	} else if len(f.peers) > 0 || o.ProbePeriod > 0 {
+	if f.cache == "" && (len(f.peers) > 0 || o.ProbePeriod > 0) {
 		return usageError(cmd, errors.New("give the address of the cache, as siblings reach it, with --cache"))
 	}
-	if u, err := url.Parse("http://" + o.Host); o.Host != "" && (err != nil || u.Host != o.Host || u.Hostname() == "" || strings.ContainsAny(o.Host, " \t")) {
-		return usageError(cmd, fmt.Errorf("--host %.80q: want a host as in the header Host, such as example.org or example.org:8080", o.Host))
-	}
-	for _, flag := range []string{"listen", "publish-listen", "status"} {
+	for _, flag := range []string{"listen", "status"} {
 		if err := checkListen(cmd, flag); err != nil {
 			return err
 		}
 	}
-	if f.maxHeld == 0 {
-		return usageError(cmd, errors.New("--max-held is 0, want at least 1"))
-	}
 	if o.Freshness, err = siblings.ParseFreshness(f.freshness); err != nil {
 		return usageError(cmd, fmt.Errorf("--freshness %.40q: want age, x-accel-expires or max-age", f.freshness))
 	}
-	o.Rate, o.MaxHeld, o.Deny = float64(f.rate), int(min(f.maxHeld, math.MaxInt32)), siblings.DenyQuery(f.deny)
-	for _, p := range f.peers {
-		peer, err := sidecar.ParsePeer(p, parsePublicKey)
-		if err != nil {
-			return usageError(cmd, fmt.Errorf("--peer %w", err))
-		}
-		o.Peers = append(o.Peers, peer)
-	}
-	b, err := os.ReadFile(f.token)
-	if err != nil {
+	if err := f.meshFlags.complete(cmd); err != nil {
 		return err
 	}
-	if o.Token, err = sidecar.ParseToken(b); err != nil {
-		return fmt.Errorf("%s: %w", f.token, err)
-	}
-	k, err := signing.Read(f.key)
-	o.Key = k.Key
-	return err
+	f.config.Mesh, f.config.Publish = f.mesh, f.publish
+	return nil
 }

@@ -31,7 +31,8 @@ type Config struct {
 	Largest      int64    // bytes of the largest body that is stored; 0 for an eighth of the store
 	Disconnected time.Duration
 	TunnelPorts  []string
-	Name         string // in Cache-Status
+	Name         string    // in Cache-Status
+	Siblings     *Siblings // nil for none
 	Log          *slog.Logger
 }
 
@@ -44,12 +45,13 @@ type Server struct {
 	status  net.Listener
 	servers []*http.Server
 	tunnels *forward.Tunnels
+	member  *member // nil without siblings
 	failed  chan error
 }
 
 // Start starts a server. Shutdown must be called. The error wraps disk.ErrLocked if another process uses the directory.
 func Start(c Config) (_ *Server, err error) {
-	s := &Server{config: c, begun: time.Now(), failed: make(chan error, 2)}
+	s := &Server{config: c, begun: time.Now(), failed: make(chan error, 4)}
 	defer func() {
 		if err != nil {
 			s.closeListeners()
@@ -74,10 +76,23 @@ func Start(c Config) (_ *Server, err error) {
 		s.tunnels = forward.NewTunnels(dial, c.TunnelPorts)
 		o.Upstream, o.Tunnel = httpcache.NewTransport(dial), s.tunnels
 	}
+	if c.Siblings != nil {
+		if err = s.join(*c.Siblings, &o); err != nil {
+			return nil, err
+		}
+	}
 	if s.Cache, err = httpcache.New(o); err != nil {
 		return nil, err
 	}
-	s.serve(s.main, s.Cache)
+	handler := http.Handler(s.Cache)
+	if m := s.member; m != nil {
+		handler = m.handler(s.Cache, c.Origin)
+		m.run(s.failed)
+		if m.publish != nil {
+			s.serve(m.publish, m.Publication())
+		}
+	}
+	s.serve(s.main, handler)
 	if s.status != nil {
 		s.serve(s.status, s.statusPage())
 	}
@@ -143,6 +158,9 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Shutdown stops accepting, waits for the answers that are being sent until the context is done, and frees everything.
 func (s *Server) Shutdown(ctx context.Context) (err error) {
+	if s.member != nil {
+		s.member.leave()
+	}
 	for _, server := range s.servers {
 		if ended := server.Shutdown(ctx); ended != nil {
 			err = errors.Join(err, server.Close())
@@ -155,7 +173,11 @@ func (s *Server) Shutdown(ctx context.Context) (err error) {
 }
 
 func (s *Server) closeListeners() {
-	for _, l := range []net.Listener{s.main, s.status} {
+	list := []net.Listener{s.main, s.status}
+	if s.member != nil {
+		list = append(list, s.member.publish)
+	}
+	for _, l := range list {
 		if l != nil {
 			_ = l.Close()
 		}

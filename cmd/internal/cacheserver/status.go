@@ -11,7 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/siblings"
 )
 
 // Report is the state of a cache, as the status page and --json have it.
@@ -35,6 +37,8 @@ type Report struct {
 	Evicted     uint64 `json:"evicted"`
 	Invalidated uint64 `json:"invalidated"`
 	Incomplete  uint64 `json:"incomplete"`
+
+	Siblings *siblings.Status `json:"siblings,omitempty"`
 }
 
 // Report returns the state of the cache.
@@ -51,6 +55,9 @@ func (s *Server) Report() Report {
 	}
 	if c.Disk != "" {
 		r.Store, r.Limit = c.Disk, c.DiskSize
+	}
+	if s.member != nil {
+		r.Siblings = new(s.member.Status())
 	}
 	return r
 }
@@ -71,6 +78,10 @@ func (r Report) Write(w io.Writer) error {
 		t.Row(row.name, quantity.Count(row.count).String())
 	}
 	_, err := t.WriteTo(w)
+	if err == nil && r.Siblings != nil {
+		_, _ = io.WriteString(w, "\n")
+		err = sidecar.WriteStatus(w, *r.Siblings, time.Now())
+	}
 	return err
 }
 

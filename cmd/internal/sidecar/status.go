@@ -3,6 +3,7 @@ package sidecar
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -26,12 +27,13 @@ func statusPage(m *siblings.Mesh) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		writeStatus(w, m.Status(), time.Now())
+		_ = WriteStatus(w, m.Status(), time.Now())
 	})
 	return mux
 }
 
-func writeStatus(w http.ResponseWriter, s siblings.Status, now time.Time) {
+// WriteStatus writes what a mesh did as text, with two tables.
+func WriteStatus(w io.Writer, s siblings.Status, now time.Time) error {
 	count := func(n uint64) string { return quantity.Count(n).String() }
 	t := table.New("", "")
 	t.Row("name", s.Name)
@@ -44,7 +46,9 @@ func writeStatus(w http.ResponseWriter, s siblings.Status, now time.Time) {
 	if s.Forbidden > 0 {
 		t.Row("forbidden", count(s.Forbidden)+" requests without the token")
 	}
-	t.WriteTo(w)
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
 	fmt.Fprintln(w)
 	peers := table.New("Peer", " Zone", " Hits", " Absent", " Refused", " Failed", " Round trip", "Problem")
 	for _, p := range s.Peers {
@@ -59,5 +63,6 @@ func writeStatus(w http.ResponseWriter, s siblings.Status, now time.Time) {
 		trip := time.Duration(p.RoundTripSeconds * float64(time.Second)).Round(10 * time.Microsecond)
 		peers.Row(p.Name, fmt.Sprint(p.Zone), count(p.Hits), count(p.Absent), count(p.Refused), count(p.Failed), trip.String(), problem)
 	}
-	peers.WriteTo(w)
+	_, err := peers.WriteTo(w)
+	return err
 }

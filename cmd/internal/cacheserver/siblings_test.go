@@ -1,0 +1,317 @@
+package cacheserver
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/siblings"
+)
+
+// freeAddress returns an address of the loopback interface that is free.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// startSiblings starts n caches that are siblings of each other.
+func startSiblings(t *testing.T, n int, change func(*Config)) []*Server {
+	t.Helper()
+	keys, addresses := make([]share.Key, n), make([]string, n)
+	for i := range n {
+		var err error
+		if keys[i], _, err = share.NewKey(fmt.Sprint("example.org/", i)); err != nil {
+			t.Fatal(err)
+		}
+		addresses[i] = freeAddress(t)
+	}
+	var list []*Server
+	for i := range n {
+		c := testConfig(nil)
+		transport := &http.Transport{DisableCompression: true}
+		t.Cleanup(transport.CloseIdleConnections)
+		c.Listen = addresses[i]
+		c.Siblings = &Siblings{Options: siblings.Options{
+			Key: keys[i], Token: "0123456789abcdef", Period: 100 * time.Millisecond, Patience: 5 * time.Second, HTTP: transport,
+			Log: slog.New(slog.DiscardHandler),
+		}}
+		for j := range n {
+			if j != i {
+				c.Siblings.Peers = append(c.Siblings.Peers, siblings.PeerOptions{
+					Name: fmt.Sprint(j), URL: &url.URL{Scheme: "http", Host: addresses[j]}, Verifier: keys[j].Verifier,
+				})
+			}
+		}
+		change(&c)
+		list = append(list, start(t, c))
+	}
+	return list
+}
+
+// counted is an origin that counts requests.
+type counted struct {
+	mu       sync.Mutex
+	requests int
+	control  string
+	vary     string
+}
+
+func (o *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.requests++
+	w.Header().Set("Cache-Control", o.control)
+	if o.vary != "" {
+		w.Header().Set("Vary", o.vary)
+	}
+	if r.URL.Path == "/cookie" {
+		w.Header().Set("Set-Cookie", "a=b")
+	}
+	w.Header().Set("ETag", `"1"`)
+	if r.Header.Get("If-None-Match") != "" {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	fmt.Fprint(w, r.URL.Path, " ", r.Header.Get(o.vary), " ", r.Host, strings.Repeat(" ", 10_000))
+}
+
+func (o *counted) count() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.requests
+}
+
+// request sends a GET request to a cache with fields "name: value", through it if it is a forward proxy.
+func request(t *testing.T, s *Server, at string, fields ...string) (*http.Response, string) {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
+	if s.config.Origin == nil {
+		transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: s.Addr().String()})
+	} else {
+		u.Host = s.Addr().String()
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, ": ")
+		r.Header.Set(name, value)
+	}
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host
+	}
+	res, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, strings.TrimSpace(string(b))
+}
+
+// holders returns how many siblings of s may hold a URL.
+func holders(t *testing.T, s *Server, at string, fields ...string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, ": ")
+		r.Header.Set(name, value)
+	}
+	return len(s.member.Holds(r))
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); !condition(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it did not happen that %s", what)
+		}
+	}
+}
+
+// What one of three caches has stored comes from it to the others, and nothing from the origin.
+func TestSiblings(t *testing.T) {
+	const objects = 500
+	for _, forward := range []bool{false, true} {
+		t.Run(fmt.Sprint("forward=", forward), func(t *testing.T) {
+			o := &counted{control: "max-age=300"}
+			origin := originOf(t, o.ServeHTTP)
+			list := startSiblings(t, 3, func(c *Config) {
+				if !forward {
+					c.Origin, c.Siblings.Host = origin, "www.example.org"
+				}
+			})
+			site := origin.String()
+			if !forward {
+				site = "http://www.example.org"
+			}
+			for i := range objects {
+				request(t, list[0], fmt.Sprint(site, "/", i))
+			}
+			request(t, list[0], site+"/cookie")
+			for _, s := range list[1:] {
+				await(t, "all are published", func() bool {
+					n := 0
+					for i := range objects {
+						n += min(holders(t, s, fmt.Sprint(site, "/", i)), 1)
+					}
+					return n == objects
+				})
+				for i := range objects {
+					res, body := request(t, s, fmt.Sprint(site, "/", i))
+					if status := strings.Join(res.Header["Cache-Status"], ", "); !strings.HasPrefix(body, fmt.Sprintf("/%d ", i)) || !strings.Contains(status, "; hit; ttl=") {
+						t.Fatalf("%d: %q, %q", i, body, status)
+					}
+				}
+				if n := s.member.Status(); n.Hits != objects || n.Origin != 0 {
+					t.Errorf("%d from siblings and %d from the origin, want %d and 0: %+v", n.Hits, n.Origin, objects, n)
+				}
+			}
+			if n := o.count(); n != objects+1 {
+				t.Errorf("the origin had %d requests, want %d", n, objects+1)
+			}
+			if n := list[0].member.Held().Len(); n != objects {
+				t.Errorf("%d are published, want %d without the one that sets a cookie", n, objects)
+			}
+			if _, body := request(t, list[0], site+"/0"); !forward && !strings.Contains(body, "www.example.org") {
+				t.Errorf("the origin had another host than --host: %q", body)
+			}
+		})
+	}
+}
+
+// A response that was evicted or invalidated is not in the next version of the publication, and exactly those that are stored
+// are.
+func TestSiblingsEviction(t *testing.T) {
+	o := &counted{control: "max-age=300"}
+	origin := originOf(t, o.ServeHTTP)
+	list := startSiblings(t, 2, func(c *Config) { c.Origin, c.Memory = origin, 1<<20 })
+	at := func(i int) string { return fmt.Sprint(origin, "/", i) }
+	for i := range 300 { // 100 fit
+		request(t, list[0], at(i))
+	}
+	var stored []int
+	await(t, "all evictions have been reported", func() bool {
+		stored = stored[:0]
+		for i := range 300 {
+			if list[0].member.Held().Has(siblings.Key(at(i))) {
+				stored = append(stored, i)
+			}
+		}
+		return len(stored) == list[0].Cache.Keys() && len(stored) < 150
+	})
+	for i := range 300 {
+		res, _ := request(t, list[0], at(i), "Cache-Control: only-if-cached")
+		if has := res.StatusCode == http.StatusOK; has != slices.Contains(stored, i) {
+			t.Errorf("%d: stored is %v, published %v", i, has, !has)
+		}
+	}
+	one := at(stored[0])
+	await(t, "it is published", func() bool { return holders(t, list[1], one) == 1 })
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://"+list[0].Addr().String()+"/"+strings.TrimPrefix(one, origin.String()+"/"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	await(t, "it is not published", func() bool { return holders(t, list[1], one) == 0 })
+}
+
+// A sibling gets the variant that it requests, with its age, also of a response that was validated and of one that an earlier
+// process has stored on disk.
+func TestSiblingsVariants(t *testing.T) {
+	o := &counted{control: "max-age=4", vary: "Accept-Language"}
+	origin := originOf(t, o.ServeHTTP)
+	d := t.TempDir()
+	var config Config
+	list := startSiblings(t, 2, func(c *Config) {
+		c.Origin = origin
+		if len(c.Siblings.Peers) > 0 && c.Siblings.Peers[0].Name == "1" {
+			c.Disk = d
+			config = *c
+		}
+	})
+	at := origin.String() + "/a"
+	request(t, list[0], at, "Accept-Language: de-CH, de")
+	request(t, list[0], at, "Accept-Language: en")
+	await(t, "it is published", func() bool { return holders(t, list[1], at, "Accept-Language: fr") == 1 })
+	request(t, list[1], at, "Accept-Language: de-CH, de") // from here on it knows what selects
+	await(t, "two variants are published", func() bool {
+		return holders(t, list[1], at, "Accept-Language: en") == 1 && holders(t, list[1], at, "Accept-Language: fr") == 0
+	})
+	time.Sleep(4 * time.Second)                  // they become stale
+	request(t, list[0], at, "Accept-Language: en") // validated
+	await(t, "the validated one is published", func() bool { return holders(t, list[1], at, "Accept-Language: en") == 1 })
+	before := o.count()
+	res, body := request(t, list[1], at, "Accept-Language: en")
+	if !strings.HasPrefix(body, "/a en ") || o.count() != before || res.Header.Get("Age") == "" {
+		t.Errorf("got %q, %v, %d requests to the origin, want none", body, res.Header, o.count()-before)
+	}
+
+	o.mu.Lock()
+	o.control = "max-age=300"
+	o.mu.Unlock()
+	request(t, list[0], at, "Accept-Language: it")
+	if err := list[0].Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list[0] = start(t, config)
+	await(t, "what is on disk is published", func() bool { return holders(t, list[1], at, "Accept-Language: it") == 1 })
+}
+
+// A cache of another site answers no requests for this one, although the path is the same.
+func TestSiblingsHost(t *testing.T) {
+	o := &counted{control: "max-age=300"}
+	origin := originOf(t, o.ServeHTTP)
+	s := startSiblings(t, 1, func(c *Config) { c.Origin, c.Siblings.Host = origin, "www.example.org" })[0]
+	request(t, s, "http://www.example.org/a")
+	for host, want := range map[string]int{"www.example.org": http.StatusOK, "WWW.example.org:80": http.StatusOK, "other.example.org": http.StatusGatewayTimeout} {
+		res, _ := request(t, s, "http://www.example.org/a", "Host: "+host, siblings.HopHeader+": n")
+		if res.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", host, res.StatusCode, want)
+		}
+		if got := raw(t, s, "GET http://"+host+"/a HTTP/1.1\r\nHost: "+host+"\r\nCache-Control: only-if-cached\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, fmt.Sprint("HTTP/1.1 ", want)) {
+			t.Errorf("%s: got %.40q, want status %d", host, got, want)
+		}
+	}
+	for _, path := range []string{"/absent", "/cookie"} {
+		res, _ := request(t, s, "http://www.example.org"+path, "Host: www.example.org", siblings.HopHeader+": n")
+		if res.StatusCode != http.StatusGatewayTimeout || res.Header.Get("Cache-Control") != "no-store" || res.Header.Get(siblings.HopHeader) == "" {
+			t.Errorf("%s: status %d, %v", path, res.StatusCode, res.Header)
+		}
+	}
+	if n := o.count(); n != 1 {
+		t.Errorf("the origin had %d requests, want 1", n)
+	}
+	if res, _ := request(t, s, "http://www.example.org"+siblings.Path+"/head"); res.StatusCode != http.StatusForbidden {
+		t.Errorf("the publication without the token: status %d, want 403", res.StatusCode)
+	}
+}
