@@ -26,7 +26,7 @@ type program struct {
 var programs = []program{
 	{"nginx", "nginx", "nginx", siblings.FreshnessAccel, nginx},
 	{"varnish", "varnishd", "varnish", siblings.FreshnessAge, varnish},
-	{"squid", "squid", "squid", siblings.FreshnessAge, squid},
+	{"squid", "squid", "squid", siblings.FreshnessAge, squidCache},
 	{"haproxy", "haproxy", "haproxy", siblings.FreshnessMaxAge, haproxy},
 	{"apache", "apache2", "apache2", siblings.FreshnessAge, apache},
 	{"umbel", "", "", siblings.FreshnessAge, umbelCache},
@@ -74,7 +74,7 @@ func varnish(t *testing.T, d, port, upstream string) []string {
 	return []string{"-F", "-j", "none", "-n", d, "-a", "127.0.0.1:" + port, "-b", upstream, "-s", "malloc,64m", "-p", "default_grace=0", "-p", "default_keep=0"}
 }
 
-func squid(t *testing.T, d, port, upstream string) []string {
+func squidCache(t *testing.T, d, port, upstream string) []string {
 	host, upstreamPort, _ := net.SplitHostPort(upstream)
 	return []string{"-N", "-f", write(t, d, "squid.conf", fmt.Sprintf(`http_port 127.0.0.1:%[2]s accel vhost defaultsite=www.example.org
 cache_peer %[3]s parent %[4]s 0 no-query no-digest no-netdb-exchange originserver

@@ -61,9 +61,14 @@ func (m *Mesh) fetch(x *peer, r *http.Request, patience time.Duration) (*http.Re
 		return nil, stamp{}, failed
 	}
 	x.roundTrip.add(took.Seconds())
-	s, how := judge(r, res, time.Now())
+	s, how := stamp{}, refused
+	if x.Squid != nil {
+		s, how = judgeSquid(r, res, now, time.Now())
+	} else {
+		s, how = judge(r, res, time.Now())
+	}
 	x.count(how)
-	if how == absent && res.Header[HopHeader] == nil {
+	if how == absent && res.Header[HopHeader] == nil && x.Squid == nil {
 		m.report(x, r)
 	}
 	if how != hit {
@@ -79,7 +84,12 @@ func (m *Mesh) request(ctx context.Context, x *peer, r *http.Request) (*http.Res
 	out := r.Clone(ctx)
 	base := x.cache.Load()
 	host := m.hostOf(r)
-	out.URL.Scheme, out.URL.Host, out.Host = base.Scheme, base.Host, host
+	if x.Squid != nil {
+		out.URL = proxyURL(base, r.URL, host)
+	} else {
+		out.URL.Scheme, out.URL.Host = base.Scheme, base.Host
+	}
+	out.Host = host
 	out.RequestURI, out.Body, out.ContentLength = "", nil, 0
 	for name := range out.Header {
 		switch name {
@@ -117,19 +127,29 @@ func judge(r *http.Request, res *http.Response, now time.Time) (stamp, outcome) 
 		return stamp{}, absent
 	}
 	s, ok := parseStamp(res.Header.Get(StampHeader))
-	get := *r
-	get.Method = http.MethodGet
-	life := min(s.life, shareable(&get, res))
+	life := min(s.life, sharedLife(r, res))
 	vary, named := varyOf(res.Header)
 	if !ok || !named || variantOf(vary, r.Header) != s.variant || !encodedFor(r.Header, res.Header) {
 		return stamp{}, refused
 	}
 	s = stamp{now, s.ageAt(now, res.Header), life, s.variant}
-	// Squid adds a max-age of days to all requests that it forwards.
-	if limit := parseControl(r.Header).maxAge; s.age >= s.life || limit >= 0 && s.age > limit {
+	if !s.fresh(r) {
 		return stamp{}, refused
 	}
 	return s, hit
+}
+
+// sharedLife is shareable for the answer to a GET or a HEAD.
+func sharedLife(r *http.Request, res *http.Response) time.Duration {
+	get := *r
+	get.Method = http.MethodGet
+	return shareable(&get, res)
+}
+
+// fresh reports whether a response of the age of s may be used for a request.
+func (s stamp) fresh(r *http.Request) bool {
+	limit := parseControl(r.Header).maxAge // Squid adds one of days to all requests that it forwards
+	return s.age < s.life && (limit < 0 || s.age <= limit)
 }
 
 // body is the body of a sibling's response, of which the beginning has arrived.

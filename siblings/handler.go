@@ -71,7 +71,7 @@ func (b *buffers) Put(x []byte) { b.pool.Put(&x) }
 //	GET Path/peer                      the signed address of the cache
 //	POST Path/absent                   the URLs of responses that a sibling did not find, one per line
 //
-// Requests without the token get status 403.
+// Requests without the token get status 403. If Options.SquidDigest is set, it also serves SquidDigestPath, without a token.
 func (m *Mesh) Publication() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", http.StripPrefix(Path, m.publication))
@@ -79,6 +79,10 @@ func (m *Mesh) Publication() http.Handler {
 	mux.HandleFunc("POST "+Path+"/absent", m.serveAbsent)
 	want := sha256.Sum256([]byte("Bearer " + m.o.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if m.o.SquidDigest && r.URL.Path == SquidDigestPath {
+			m.serveSquidDigest(w, r)
+			return
+		}
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		if subtle.ConstantTimeCompare(got[:], want[:]) == 0 {
 			m.counters.forbidden.Add(1)
@@ -105,7 +109,7 @@ func (m *Mesh) servePeer(w http.ResponseWriter, _ *http.Request) {
 	w.Write(b)
 }
 
-// Sidecar returns the handler of one listener for both: Publication below Path, and Handler for everything else.
+// Sidecar returns the handler of one listener for both: Publication for OwnPath, and Handler for everything else.
 func (m *Mesh) Sidecar(origin *url.URL) (http.Handler, error) {
 	h, err := m.Handler(origin)
 	if err != nil {
@@ -113,7 +117,7 @@ func (m *Mesh) Sidecar(origin *url.URL) (http.Handler, error) {
 	}
 	publication := m.Publication()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, Path+"/") {
+		if m.OwnPath(r.URL.Path) {
 			publication.ServeHTTP(w, r)
 			return
 		}

@@ -21,10 +21,12 @@ type Mesh struct {
 	held      *Held
 	varies    varies
 	samples   samples
+	squid     squidKeys
 	counters  counters
 
 	peers        map[string]*peer
 	order        []*peer // as they were given
+	squids       []*peer // those without a publication
 	publications share.Peers
 
 	store       share.Memory
@@ -42,6 +44,9 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 	}
 	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)
+	if o.SquidDigest {
+		m.squid.held = m.held
+	}
 	m.summary = summary{held: m.held, rate: o.Rate}
 	var err error
 	m.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
@@ -56,6 +61,10 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 			return nil, err
 		}
 		m.peers[p.Name], m.order = x, append(m.order, x)
+		if p.Squid != nil {
+			m.squids = append(m.squids, x)
+			continue
+		}
 		m.publications.Set(share.Peer{Name: p.Name, Subscriber: x.subscriber, Zone: p.Zone})
 	}
 	if err := m.publish(ctx); err != nil {
@@ -177,7 +186,8 @@ func (m *Mesh) hostOf(r *http.Request) string {
 func (m *Mesh) Holds(r *http.Request) []Peer {
 	k := m.Key(r)
 	var list []Peer
-	for _, x := range m.holding(nil, k, k.Variant(m.varies.of(m.held.hash(k)), r.Header)) {
+	vary := m.varies.of(m.held.hash(k))
+	for _, x := range m.holding(nil, wanted{k, k.Variant(vary, r.Header), vary, r.Header}) {
 		list = append(list, x.describe())
 	}
 	return list

@@ -58,6 +58,11 @@ type Options struct {
 	// nothing is concluded from what passes through the mesh and from what siblings do not find.
 	Reported bool
 
+	// SquidDigest permits Squids to read what is published, as a cache digest at SquidDigestPath (Mesh.Publication). They have
+	// no token: whoever reaches the address can read it. By an estimate it takes 60 bytes of memory per
+	// response.
+	SquidDigest bool
+
 	// HTTP makes the requests to siblings, for publications and for responses. The default is a transport with the
 	// timeouts of http.DefaultTransport, without proxies of the environment.
 	HTTP http.RoundTripper
@@ -72,6 +77,9 @@ type PeerOptions struct {
 	URL *url.URL
 	// Verifier is the key of its publication.
 	Verifier note.Verifier
+	// Squid has the cache digest of a sibling that is a Squid and has no sidecar. Then there is no Verifier, URL is the
+	// address of its proxy, and it is requested from as from a proxy. Only http URLs are.
+	Squid SquidSource
 	// Zone is how far away it is: siblings of smaller zones are tried first.
 	Zone int
 }
@@ -133,8 +141,8 @@ func (o *Options) complete() error {
 		if err := checkAddress(p.URL); err != nil {
 			return fmt.Errorf("siblings: peer %s: %w", p.Name, err)
 		}
-		if p.Name == "" || p.Verifier == nil || names[p.Name] {
-			return fmt.Errorf("siblings: peer %q needs a name that no other has, and a public key", p.Name)
+		if p.Name == "" || (p.Verifier == nil) == (p.Squid == nil) || names[p.Name] {
+			return fmt.Errorf("siblings: peer %q needs a name that no other has, and a public key or the digest of a Squid", p.Name)
 		}
 		names[p.Name] = true
 	}

@@ -20,8 +20,9 @@ import (
 // peer is a sibling: its publication, the address of its cache, and what is known of its speed.
 type peer struct {
 	PeerOptions
-	subscriber *share.Subscriber
-	cache      atomic.Pointer[url.URL] // nil until its description was read
+	subscriber *share.Subscriber           // nil of a Squid
+	digest     atomic.Pointer[squidDigest] // of a Squid; nil until it was read
+	cache      atomic.Pointer[url.URL]     // nil until its description was read
 	suspension suspension
 	logged     string  // the problem that was logged last, without its details; only Mesh.Run uses it
 	roundTrip  average // of answers, in seconds
@@ -31,11 +32,15 @@ type peer struct {
 
 // newPeer returns a sibling that nothing is known of yet.
 func newPeer(ctx context.Context, o *Options, p PeerOptions) (*peer, error) {
+	x := &peer{PeerOptions: p}
+	if p.Squid != nil {
+		x.cache.Store(p.URL)
+		return x, nil
+	}
 	client, err := web.NewClient(p.URL.JoinPath(Path).String(), web.ClientOptions{HTTP: authorized(o), Poll: o.Period})
 	if err != nil {
 		return nil, err
 	}
-	x := &peer{PeerOptions: p}
 	x.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{
 		Source: client, Verifier: p.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
 		Limits: wire.Limits{Bytes: o.MaxPeerBytes},
@@ -45,6 +50,10 @@ func newPeer(ctx context.Context, o *Options, p PeerOptions) (*peer, error) {
 
 // run follows the publication and the description of the peer until ctx ends.
 func (x *peer) run(ctx context.Context, o *Options) {
+	if x.Squid != nil {
+		x.followSquid(ctx)
+		return
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -123,19 +132,31 @@ type Peer struct {
 	HitShare float64
 }
 
-// holding appends the peers that may hold a key or its variant, and may be tried, in the order of their costs.
-func (m *Mesh) holding(dst []*peer, k, variant Key) []*peer {
+// wanted is the key of a request, and of the variant that it selects by the names of Vary, as far as these are known.
+type wanted struct {
+	key, variant Key
+	vary         []string
+	header       http.Header
+}
+
+// holding appends the peers that may hold what is wanted, and may be tried, in the order of their costs.
+func (m *Mesh) holding(dst []*peer, w wanted) []*peer {
 	now := time.Now()
 	var buffer [16]*share.Peer
-	text := []byte(k)
+	text := []byte(w.key)
 	for _, p := range m.publications.Who(buffer[:0], text) {
 		x := m.peers[p.Name]
-		if variant != k {
-			if has, err := x.subscriber.HasString(string(variant)); !has || err != nil {
+		if w.variant != w.key {
+			if has, err := x.subscriber.HasString(string(w.variant)); !has || err != nil {
 				continue
 			}
 		}
 		if x.cache.Load() != nil && x.suspension.ready(now) {
+			dst = append(dst, x)
+		}
+	}
+	for _, x := range m.squids {
+		if x.suspension.ready(now) && x.mayHold(w, now) {
 			dst = append(dst, x)
 		}
 	}

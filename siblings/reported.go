@@ -30,6 +30,12 @@ func (m *Mesh) Changed(u *url.URL, before, after []Response) {
 				if r.Until.After(kept[x]) {
 					kept[x] = r.Until
 				}
+				if x == k {
+					m.squid.add(m.held.hash(x), k, nil, nil)
+				} else {
+					vary, _ := varyOf(r.Header)
+					m.squid.add(m.held.hash(x), k, vary, r.Selected)
+				}
 			}
 		}
 	}

@@ -16,6 +16,7 @@ type counters struct {
 // peerCounters count what one peer answered.
 type peerCounters struct {
 	hits, absent, refused, failed atomic.Uint64
+	received                      atomic.Uint64          // bytes of the digests of a Squid
 	description                   atomic.Pointer[string] // why it can't be read, "" if it can; nil before the first attempt
 }
 
@@ -133,31 +134,59 @@ func (x *peer) status() PeerStatus {
 	s := PeerStatus{
 		Name: x.Name, URL: x.URL.String(), Zone: x.Zone,
 		Hits: c.hits.Load(), Absent: c.absent.Load(), Refused: c.refused.Load(), Failed: c.failed.Load(),
-		RoundTripSeconds: x.roundTrip.value(0), Received: x.subscriber.Counters().Received,
+		RoundTripSeconds: x.roundTrip.value(0), Received: c.received.Load(),
 	}
 	if u := x.cache.Load(); u != nil {
 		s.Cache = u.String()
 	}
+	problem := x.problem
+	if x.Squid != nil {
+		problem = x.squidProblem
+	}
+	s.Problem = problem(&s)
+	if reason, retry := x.suspension.state(); reason != "" {
+		s.Problem, s.Retry = "suspended: "+reason, &retry
+	}
+	return s
+}
+
+// problem returns why the publication can't be used, "" if it can. It notes its version and its bytes.
+func (x *peer) problem(s *PeerStatus) string {
 	view := x.subscriber.View()
 	if view != nil {
 		s.Version = view.Head().Version
 	}
-	reason, retry := x.suspension.state()
+	s.Received = x.subscriber.Counters().Received
 	switch {
-	case reason != "":
-		s.Problem, s.Retry = "suspended: "+reason, &retry
 	case x.cache.Load() == nil:
-		s.Problem = notRead
-		if text := c.description.Load(); text != nil && *text != "" {
-			s.Problem = "its description can't be read: " + *text
+		if text := x.counters.description.Load(); text != nil && *text != "" {
+			return "its description can't be read: " + *text
 		}
+		return notRead
 	case view == nil:
-		s.Problem = notRead
 		if err := x.subscriber.Counters().Err; err != nil {
-			s.Problem = "its publication can't be read: " + err.Error()
+			return "its publication can't be read: " + err.Error()
 		}
+		return notRead
 	case !view.Exact():
-		s.Problem = "its publication is out of date"
+		return "its publication is out of date"
 	}
-	return s
+	return ""
+}
+
+// squidProblem is problem of a Squid.
+func (x *peer) squidProblem(s *PeerStatus) string {
+	d := x.digest.Load()
+	if d != nil {
+		s.Version = d.number
+	}
+	switch text := x.counters.description.Load(); {
+	case d.valid(time.Now()):
+		return ""
+	case text != nil && *text != "":
+		return "its digest can't be read: " + *text
+	case d != nil:
+		return "its digest is out of date"
+	}
+	return notRead
 }

@@ -35,8 +35,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.pass(r, Key(""), why)
 	}
 	k := m.Key(r)
-	url := m.held.hash(k)
-	variant := k.Variant(m.varies.of(url), r.Header)
+	vary := m.varies.of(m.held.hash(k))
+	variant := k.Variant(vary, r.Header)
 	if why == "" && r.Method == http.MethodGet {
 		m.missed(k, variant)
 	}
@@ -45,7 +45,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(r)
 		return notHeld(r, HopHeader, m.name), nil
 	}
-	if res := t.fromSiblings(r, k, variant); res != nil {
+	if res := t.fromSiblings(r, wanted{k, variant, vary, r.Header}); res != nil {
 		closeBody(r)
 		return res, nil
 	}
@@ -94,10 +94,10 @@ func (m *Mesh) missed(k, variant Key) {
 }
 
 // fromSiblings returns the response of a sibling, nil if none may be used.
-func (t transport) fromSiblings(r *http.Request, k, variant Key) *http.Response {
+func (t transport) fromSiblings(r *http.Request, w wanted) *http.Response {
 	m := t.mesh
 	var buffer [8]*peer
-	peers := m.holding(buffer[:0], k, variant)
+	peers := m.holding(buffer[:0], w)
 	end := time.Now().Add(m.o.Patience)
 	for _, x := range peers[:min(len(peers), maxTried)] {
 		res, s, how := m.fetch(x, r, time.Until(end))
@@ -111,7 +111,7 @@ func (t transport) fromSiblings(r *http.Request, k, variant Key) *http.Response 
 		removeHop(res.Header)
 		res.Header.Set("Cache-Status", m.status("; hit; ttl="+seconds10(s.life-s.age)+"; detail="+quote(x.Name)))
 		res.Request = r
-		m.deliver(r, res, k, s, true)
+		m.deliver(r, res, w.key, s, true)
 		return res
 	}
 	return nil
@@ -159,8 +159,11 @@ func (m *Mesh) deliver(r *http.Request, res *http.Response, k Key, s stamp, sibl
 	res.Body = &observed{res.Body, func() {
 		m.varies.set(m.held.hash(k), vary)
 		m.Added(k, until)
+		m.squid.add(m.held.hash(k), k, nil, nil)
 		if len(vary) > 0 {
-			m.Added(k.Variant(vary, selected), until)
+			variant := k.Variant(vary, selected)
+			m.Added(variant, until)
+			m.squid.add(m.held.hash(variant), k, vary, selected)
 		}
 		m.samples.add(sample{k, r.URL.RequestURI(), m.hostOf(r)}, len(vary) == 0)
 	}}

@@ -21,7 +21,8 @@ type meshFlags struct {
 	mesh              siblings.Options
 	publish           string
 	cache, key, token string
-	peers, deny       []string
+	peers, squids     []string
+	deny              []string
 	rate              quantity.Rate
 	maxHeld           quantity.Count
 }
@@ -34,6 +35,8 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.key, "key", "", "`FILE` with the private key, made by umbel keygen")
 	flags.StringVar(&f.token, "token-file", "", "`FILE` with the secret of all siblings, at least 16 characters")
 	flags.StringArrayVar(&f.peers, "peer", nil, "`NAME=URL,KEY` of a sibling; once for each")
+	flags.StringArrayVar(&f.squids, "squid-peer", nil, "`NAME=URL` of the proxy of a Squid that is a sibling and has no sidecar")
+	flags.BoolVar(&o.SquidDigest, "squid-digest", false, "let Squids read what is published as a cache digest, without the secret")
 	flags.StringVar(&o.Host, "host", "", "`HOST` of keys and requests, if caches change the Host header")
 	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "try siblings for requests with cookies too, without these")
 	flags.StringSliceVar(&f.deny, "deny-query", nil, "never publish URLs with these parameters in the query, such as `token,signature`")
@@ -67,6 +70,13 @@ func (f *meshFlags) complete(cmd *cobra.Command) (err error) {
 		peer, err := sidecar.ParsePeer(p, parsePublicKey)
 		if err != nil {
 			return usageError(cmd, fmt.Errorf("--peer %w", err))
+		}
+		o.Peers = append(o.Peers, peer)
+	}
+	for _, p := range f.squids {
+		peer, err := sidecar.ParseSquid(p)
+		if err != nil {
+			return usageError(cmd, fmt.Errorf("--squid-peer %w", err))
 		}
 		o.Peers = append(o.Peers, peer)
 	}

@@ -24,6 +24,10 @@ read what is below /.well-known/umbel-siblings/. They need the secret of --token
 A peer is NAME=URL,KEY or NAME=URL,KEY,ZONE: the address of its sidecar, its public key or a file that
 contains it, and how far away it is. Siblings of zone 0 are tried first.
 
+A Squid needs no sidecar to be a sibling: --squid-peer NAME=URL or NAME=URL,ZONE has the address of its proxy. Its cache
+digest takes the place of a publication. With --squid-digest Squids can read what this node publishes, as a cache
+digest; cache_peer of squid.conf has the address of the cache, and digest-url= that of this node.
+
 --freshness states how the cache reads the age of a response: age is the standard; nginx needs
 x-accel-expires; caches that ignore Age, such as HAProxy, need max-age. If caches change the Host header,
 --host has the one of the site.

@@ -111,46 +111,18 @@ func (s digestSize) make(ds []umbel.Digest) (squid.Digest, error) {
 	return d, err
 }
 
-// choose returns the digest with the bits of the flags. A tolerant digest without them has the least bits with which
-// its false-positive rate is at most that of a Squid's own digest.
+// choose returns the digest with the bits of the flags.
 func (s digestSize) choose(ds []umbel.Digest, capacity uint32) (squid.Digest, error) {
 	switch {
-	case s.bits != 0:
-		return digestOf(ds, capacity, s.bits, s.tolerant)
-	case !s.tolerant:
-		return digestOf(ds, capacity, squid.DefaultBits, false)
+	case s.bits == 0 && s.tolerant:
+		return squid.TolerantOf(ds, capacity)
+	case s.bits == 0:
+		return squid.DigestOf(ds, capacity, squid.DefaultBits)
 	}
-	own, err := digestOf(ds, capacity, squid.DefaultBits, false)
-	if err != nil {
-		return own, err
-	}
-	for b := uint8(squid.DefaultBits); ; b++ {
-		d, err := digestOf(ds, capacity, b, true)
-		enough := err == nil && d.Fill() <= own.Fill() || b == squid.MaxBits
-		if enough || err != nil && !errors.Is(err, squid.ErrOverfull) {
-			return d, err
-		}
-	}
-}
-
-// digestOf returns the digest of some keys. If it is overfull, it is returned with the error.
-func digestOf(ds []umbel.Digest, capacity uint32, bitsPerEntry uint8, tolerant bool) (squid.Digest, error) {
-	n, err := squid.MaskBytes(capacity, bitsPerEntry)
-	if err != nil {
-		return squid.Digest{}, err
-	}
-	f, err := squid.NewShape(squid.Shape{M: 8 * n, Hasher: squid.Hasher})
-	if err != nil {
-		return squid.Digest{}, err
-	}
-	f.AddAll(nil, ds)
-	d, err := f.Digest()
-	if err != nil && !errors.Is(err, squid.ErrOverfull) {
-		return squid.Digest{}, err
-	}
-	d.Capacity, d.Count, d.BitsPerEntry = capacity, uint32(len(ds)), bitsPerEntry
-	if tolerant {
+	d, err := squid.DigestOf(ds, capacity, s.bits)
+	if err == nil && s.tolerant {
 		d = d.Tolerant()
+		err = d.Check()
 	}
-	return d, d.Check()
+	return d, err
 }

@@ -176,3 +176,26 @@ func TestUnfoldDigest(t *testing.T) {
 		t.Errorf("the mask differs from that of the filter, %v", u.Check())
 	}
 }
+
+// A tolerant digest of keys has all of them for receivers with and without the error, at no higher rate than Squid's own.
+func TestTolerantOf(t *testing.T) {
+	for _, n := range []int{0, 1, 500, 20_000} {
+		ds := urlDigests("http://127.0.0.1:8000/g/%d", n)
+		capacity := uint32(max(n, 1))
+		d := fixture.Must(TolerantOf(ds, capacity))
+		own := fixture.Must(DigestOf(ds, capacity, DefaultBits))
+		if d.Fill() > own.Fill() || d.Count != uint32(n) || d.Capacity != capacity {
+			t.Errorf("%d keys: fill ratio %.3f, want at most %.3f; %+v", n, d.Fill(), own.Fill(), d)
+		}
+		for _, first := range []int{0, 1000, firstRead} {
+			if got := present(t, d, received(d.Mask, first), ds); got != n {
+				t.Errorf("%d of %d keys are found after a first read of %d bytes", got, n, first)
+			}
+		}
+	}
+	for _, capacity := range []uint32{0, 100} {
+		if _, err := TolerantOf(urlDigests("http://a/%d", 500), capacity); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("capacity %d: got %v", capacity, err)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
@@ -112,7 +111,7 @@ func (m *member) handler(cache *httpcache.Cache, origin *url.URL) http.Handler {
 	store, publication := m.Cache(cache), m.Publication()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch own := r.URL.Host == ""; {
-		case own && m.publish == nil && strings.HasPrefix(r.URL.Path, siblings.Path+"/"):
+		case own && m.publish == nil && m.OwnPath(r.URL.Path):
 			publication.ServeHTTP(w, r)
 		case own && r.Header[siblings.HopHeader] == nil:
 			cache.ServeHTTP(w, r)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/umbel-filters/umbel/cmd/internal/squidpeer"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -36,17 +37,42 @@ func ParsePeer(s string, key func(string) (note.Verifier, error)) (siblings.Peer
 	if !ok || name == "" || len(fields) < 2 || len(fields) > 3 {
 		return siblings.PeerOptions{}, fmt.Errorf("%.200q: want NAME=URL,KEY or NAME=URL,KEY,ZONE", s)
 	}
-	p := siblings.PeerOptions{Name: name}
-	var err error
-	if p.URL, err = ParseAddress(fields[0]); err != nil {
-		return p, fmt.Errorf("peer %s: %w", name, err)
+	p, err := newPeer(name, fields[0], fields[2:])
+	if err != nil {
+		return p, err
 	}
 	if p.Verifier, err = key(fields[1]); err != nil {
 		return p, fmt.Errorf("peer %s: %w", name, err)
 	}
-	if len(fields) == 3 {
-		if p.Zone, err = strconv.Atoi(fields[2]); err != nil || p.Zone < 0 {
-			return p, fmt.Errorf("peer %s: the zone is %.40q, want a number of at least 0", name, fields[2])
+	return p, nil
+}
+
+// ParseSquid returns the peer in NAME=URL or NAME=URL,ZONE: a Squid without a sidecar.
+func ParseSquid(s string) (siblings.PeerOptions, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	fields := strings.Split(rest, ",")
+	if !ok || name == "" || len(fields) > 2 {
+		return siblings.PeerOptions{}, fmt.Errorf("%.200q: want NAME=URL or NAME=URL,ZONE", s)
+	}
+	p, err := newPeer(name, fields[0], fields[1:])
+	if err != nil {
+		return p, err
+	}
+	source := squidpeer.Source{}
+	source.URL, err = squidpeer.URL(p.URL.String())
+	p.Squid = source
+	return p, err
+}
+
+// newPeer returns a peer with an address and, if zone has an element, a zone.
+func newPeer(name, address string, zone []string) (p siblings.PeerOptions, err error) {
+	p.Name = name
+	if p.URL, err = ParseAddress(address); err != nil {
+		return p, fmt.Errorf("peer %s: %w", name, err)
+	}
+	if len(zone) == 1 {
+		if p.Zone, err = strconv.Atoi(zone[0]); err != nil || p.Zone < 0 {
+			return p, fmt.Errorf("peer %s: the zone is %.40q, want a number of at least 0", name, zone[0])
 		}
 	}
 	return p, nil

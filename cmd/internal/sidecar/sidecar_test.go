@@ -232,6 +232,14 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %+v, want an error", s, p)
 		}
 	}
+	if p, err := ParseSquid("a=http://10.0.0.4:3128,1"); err != nil || p.Name != "a" || p.Zone != 1 || p.URL.Host != "10.0.0.4:3128" || p.Squid == nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, s := range []string{"", "a", "a=", "=http://10.0.0.4:3128", "a=http://10.0.0.4:3128/x", "a=http://10.0.0.4:3128,x", "a=http://10.0.0.4:3128,1,1"} {
+		if p, err := ParseSquid(s); err == nil {
+			t.Errorf("%q: %+v, want an error", s, p)
+		}
+	}
 	for _, s := range []string{"", "short", "0123456789 abcdef", "0123456789abcde\x00f"} {
 		if _, err := ParseToken([]byte(s)); err == nil {
 			t.Errorf("token %q: want an error", s)

@@ -1,0 +1,147 @@
+package squid
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+)
+
+// startUmbel starts umbel cache as a forward proxy that serves a cache digest and, if squid is not nil, reads that of a Squid.
+func startUmbel(t *testing.T, umbel, name string, squid *cache) (c *cache, status string) {
+	t.Helper()
+	dir := t.TempDir()
+	key, token := filepath.Join(dir, "key"), filepath.Join(dir, "token")
+	if out, err := exec.CommandContext(t.Context(), umbel, "keygen", "-q", "example.org/"+name, "-o", key).CombinedOutput(); err != nil {
+		t.Fatalf("umbel keygen: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(token, []byte("0123456789abcdef"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addresses := make([]string, 2)
+	for i := range addresses {
+		var err error
+		if addresses[i], err = proc.FreeAddr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{
+		"cache", "--listen", addresses[0], "--status", addresses[1], "--siblings", "--key", key, "--token-file", token, "--squid-digest", "--patience", "10s",
+	}
+	if squid != nil {
+		args = append(args, "--squid-peer", "squid=http://"+squid.addr)
+	}
+	run(t, umbel, args...)
+	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addresses[0]}), MaxIdleConnsPerHost: 16}
+	t.Cleanup(proxy.CloseIdleConnections)
+	status = "http://" + addresses[1] + "/status.json"
+	eventually(t, "umbel cache listens", func() bool {
+		res, err := http.Get(status)
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+	return &cache{addr: addresses[0], client: &http.Client{Transport: proxy, Timeout: 20 * time.Second}}, status
+}
+
+// mesh is what the status page has of the siblings.
+type mesh struct {
+	Siblings struct {
+		Hits, Origin uint64
+		Peers        []struct {
+			Version, Hits, Absent, Refused, Failed uint64
+			Problem                                string
+		}
+	}
+}
+
+func statusOf(t *testing.T, page string) (m mesh) {
+	t.Helper()
+	res, err := http.Get(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestSiblings: a Squid finds all objects that umbel cache has stored, by its digest, and umbel cache those of the Squid.
+func TestSiblings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes three minutes")
+	}
+	umbel, err := proc.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := origin(t)
+	ofSquid, ofUmbel := numbered(site+"/o/", queried), numbered(site+"/o/1", held) // 1 and more digits: the numbers of hits begin at 0
+	german := http.Header{"Accept-Language": {"de-CH, fr;q=0.5"}}
+
+	// umbel cache from Squid.
+	a := start(t, "squid-a")
+	a.fetch(t, nil, ofSquid...)
+	a.fetch(t, german, site+"/v/0")
+	eventually(t, "the digest of the Squid has all objects", func() bool {
+		f := digestOf(t.Context(), t, "http://"+a.addr+"/squid-internal-periodic/store_digest")
+		return f != nil && len(missing(t, f, "", append(ofSquid, site+"/v/0")...)) == 0
+	})
+	u, status := startUmbel(t, umbel, "u", a)
+	eventually(t, "umbel cache has the digest", func() bool {
+		p := statusOf(t, status).Siblings.Peers[0]
+		return p.Version > 0 && p.Problem == ""
+	})
+	u.fetch(t, nil, ofSquid...)
+	u.fetch(t, german, site+"/v/0")
+	if s := statusOf(t, status).Siblings; s.Hits != queried+1 || s.Origin != 0 {
+		t.Errorf("%d objects came from the Squid and %d from the origin, want %d and 0: %+v", s.Hits, s.Origin, queried+1, s)
+	}
+	before := statusOf(t, status).Siblings.Hits
+	u.fetch(t, http.Header{"Accept-Language": {"en"}}, site+"/v/0")
+	u.fetch(t, nil, numbered(site+"/absent/", queried)...)
+	s := statusOf(t, status).Siblings
+	t.Logf("%d of %d absent objects were requested from the Squid", s.Peers[0].Absent, queried)
+	if s.Hits != before || s.Origin != queried+1 || s.Peers[0].Failed > 0 || s.Peers[0].Absent > queried/5 {
+		t.Errorf("absent objects: %+v", s)
+	}
+
+	// Squid from umbel cache.
+	v, status := startUmbel(t, umbel, "v", nil)
+	v.fetch(t, nil, ofUmbel...)
+	v.fetch(t, german, site+"/v/1")
+	eventually(t, "the digest of umbel cache has all objects", func() bool {
+		f := digestOf(t.Context(), t, "http://"+v.addr+"/squid-internal-periodic/store_digest")
+		return f != nil && len(missing(t, f, "", append(ofUmbel, site+"/v/1")...)) == 0
+	})
+	host, port, _ := strings.Cut(v.addr, ":")
+	b := start(t, "squid-b", fmt.Sprintf("cache_peer %s sibling %s 0 no-query no-netdb-exchange name=umbel", host, port))
+	spare := ofUmbel[queried:]
+	eventually(t, "the Squid uses the digest", func() bool {
+		b.fetch(t, nil, spare[:10]...)
+		spare = spare[10:]
+		return len(b.log(t, "CD_SIBLING_HIT")) > 0
+	})
+	used := statusOf(t, status).Siblings
+	b.fetch(t, nil, ofUmbel[:queried]...)
+	b.fetch(t, german, site+"/v/1")
+	const asked = `/(o/1([0-9]|[1-9][0-9]|[1-4][0-9][0-9])|v/1) - `
+	eventually(t, "the Squid logs all requests", func() bool { return len(b.log(t, asked)) == queried+1 })
+	if n := len(b.log(t, asked+"CD_SIBLING_HIT")); n != queried+1 {
+		t.Errorf("%d of %d objects came from umbel cache", n, queried+1)
+	}
+	if after := statusOf(t, status).Siblings; after.Origin != used.Origin {
+		t.Errorf("umbel cache requested %d objects from the origin for the Squid, want none", after.Origin-used.Origin)
+	}
+}
