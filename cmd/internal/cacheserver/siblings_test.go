@@ -267,7 +267,7 @@ func TestSiblingsVariants(t *testing.T) {
 	await(t, "two variants are published", func() bool {
 		return holders(t, list[1], at, "Accept-Language: en") == 1 && holders(t, list[1], at, "Accept-Language: fr") == 0
 	})
-	time.Sleep(4 * time.Second)                  // they become stale
+	time.Sleep(4 * time.Second)                    // they become stale
 	request(t, list[0], at, "Accept-Language: en") // validated
 	await(t, "the validated one is published", func() bool { return holders(t, list[1], at, "Accept-Language: en") == 1 })
 	before := o.count()

@@ -55,13 +55,25 @@ digest_rebuild_chunk_percentage 100
 // start starts a Squid with further settings. It ends with the test.
 func start(t *testing.T, name string, more ...string) *cache {
 	t.Helper()
-	program, err := exec.LookPath("squid")
-	if err != nil {
-		t.Skip("squid is not on PATH: apt-get install squid")
-	}
+	return startAt(t, name, freeAddr(t), more...)
+}
+
+// freeAddr returns a free address of the loopback interface.
+func freeAddr(t *testing.T) string {
+	t.Helper()
 	addr, err := proc.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
+	}
+	return addr
+}
+
+// startAt is start with an address.
+func startAt(t *testing.T, name, addr string, more ...string) *cache {
+	t.Helper()
+	program, err := exec.LookPath("squid")
+	if err != nil {
+		t.Skip("squid is not on PATH: apt-get install squid")
 	}
 	c := &cache{addr: addr, dir: sharedDir(t, name)}
 	if os.Getuid() == 0 {

@@ -18,31 +18,34 @@ import (
 // startUmbel starts umbel cache as a forward proxy that serves a cache digest and, if squid is not nil, reads that of a Squid.
 func startUmbel(t *testing.T, umbel, name string, squid *cache) (c *cache, status string) {
 	t.Helper()
-	dir := t.TempDir()
-	key, token := filepath.Join(dir, "key"), filepath.Join(dir, "token")
+	args := append(member(t, umbel, t.TempDir(), name), "--squid-digest", "--patience", "10s")
+	if squid != nil {
+		args = append(args, "--squid-peer", "squid=http://"+squid.addr)
+	}
+	return startUmbelAt(t, umbel, freeAddr(t), args...)
+}
+
+// member makes the key of a node in a directory, and returns the flags with which umbel cache uses it.
+func member(t *testing.T, umbel, dir, name string) []string {
+	t.Helper()
+	key, token := filepath.Join(dir, name+".key"), filepath.Join(dir, "token")
 	if out, err := exec.CommandContext(t.Context(), umbel, "keygen", "-q", "example.org/"+name, "-o", key).CombinedOutput(); err != nil {
 		t.Fatalf("umbel keygen: %v\n%s", err, out)
 	}
 	if err := os.WriteFile(token, []byte("0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addresses := make([]string, 2)
-	for i := range addresses {
-		var err error
-		if addresses[i], err = proc.FreeAddr(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	args := []string{
-		"cache", "--listen", addresses[0], "--status", addresses[1], "--siblings", "--key", key, "--token-file", token, "--squid-digest", "--patience", "10s",
-	}
-	if squid != nil {
-		args = append(args, "--squid-peer", "squid=http://"+squid.addr)
-	}
-	run(t, umbel, args...)
-	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addresses[0]}), MaxIdleConnsPerHost: 16}
+	return []string{"--siblings", "--key", key, "--token-file", token}
+}
+
+// startUmbelAt starts umbel cache as a forward proxy at an address. status is the URL of its counters.
+func startUmbelAt(t *testing.T, umbel, addr string, flags ...string) (c *cache, status string) {
+	t.Helper()
+	page := freeAddr(t)
+	run(t, umbel, append([]string{"cache", "--listen", addr, "--status", page}, flags...)...)
+	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addr}), MaxIdleConnsPerHost: 16}
 	t.Cleanup(proxy.CloseIdleConnections)
-	status = "http://" + addresses[1] + "/status.json"
+	status = "http://" + page + "/status.json"
 	eventually(t, "umbel cache listens", func() bool {
 		res, err := http.Get(status)
 		if err == nil {
@@ -50,21 +53,22 @@ func startUmbel(t *testing.T, umbel, name string, squid *cache) (c *cache, statu
 		}
 		return err == nil
 	})
-	return &cache{addr: addresses[0], client: &http.Client{Transport: proxy, Timeout: 20 * time.Second}}, status
+	return &cache{addr: addr, client: &http.Client{Transport: proxy, Timeout: 20 * time.Second}}, status
 }
 
-// mesh is what the status page has of the siblings.
-type mesh struct {
+// report is what the status page of umbel cache has.
+type report struct {
+	Errors   uint64 // among them the requests of Squids for what is absent
 	Siblings struct {
 		Hits, Origin uint64
 		Peers        []struct {
-			Version, Hits, Absent, Refused, Failed uint64
-			Problem                                string
+			Version, Hits, Absent, Refused, Failed, ReceivedBytes uint64
+			Problem                                               string
 		}
 	}
 }
 
-func statusOf(t *testing.T, page string) (m mesh) {
+func statusOf(t *testing.T, page string) (m report) {
 	t.Helper()
 	res, err := http.Get(page)
 	if err != nil {

@@ -1,0 +1,332 @@
+package squid
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+)
+
+const (
+	// traceRate is the number of requests per second and cache.
+	traceRate = 20
+	// traceWarm is the time before the measurement: Squids read the second digest 310 s after the first, which was almost empty.
+	traceWarm = 330 * time.Second
+	// traceTime is the time of the measurement.
+	traceTime = 620 * time.Second
+)
+
+// node is a cache of a mesh. status is empty of a Squid.
+type node struct {
+	*cache
+	status string
+}
+
+// mesh are three caches that cooperate, or do not.
+type mesh struct {
+	name   string
+	nodes  []node
+	served *meter // the digests that are served to Squids by others than Squids; nil for none
+	origin *tracedOrigin
+}
+
+// counts is what a mesh did in a time.
+type counts struct {
+	requests, origin, siblings, wrong uint64
+	bytes                             uint64 // of summaries, or of queries and replies
+	misses                            []time.Duration
+}
+
+// TestMeshes measures how much three caches gain from cooperation: with umbel, with Squid's digests, through the relay,
+// mixed, with ICP and without. All meshes run at the same time, each with its own origin and the same trace.
+func TestMeshes(t *testing.T) {
+	if os.Getenv("UMBEL_MESHES") == "" {
+		t.Skip("takes 17 minutes: set UMBEL_MESHES=1")
+	}
+	umbel, err := proc.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	meshes := []*mesh{
+		umbels(t, umbel, "umbel", true), squids(t, umbel, "relay"), mixed(t, umbel), squids(t, umbel, "digests"), squids(t, umbel, "ICP"),
+		umbels(t, umbel, "umbel, none", false), squids(t, umbel, "none"),
+	}
+	n := int((traceWarm + traceTime).Seconds() * traceRate)
+	results := make([]counts, len(meshes))
+	var wg sync.WaitGroup
+	for i, m := range meshes {
+		m.origin = newTracedOrigin(t)
+		wg.Go(func() { results[i] = m.measure(t, n) })
+	}
+	wg.Wait()
+	t.Log("| mesh | own hits | sibling hits | origin | false hits | KiB of summaries per hour | misses: median | p99 |")
+	for i, m := range meshes {
+		c := results[i]
+		slices.Sort(c.misses)
+		share := func(n uint64) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(c.requests)) }
+		t.Logf("| %s | %s | %s | %s | %s | %.0f | %.1f ms | %.1f ms |", m.name, share(c.requests-c.origin-c.siblings), share(c.siblings), share(c.origin), share(c.wrong),
+			float64(c.bytes)/1024/traceTime.Hours(), milliseconds(c.misses, 0.5), milliseconds(c.misses, 0.99))
+	}
+}
+
+// milliseconds returns a quantile of sorted times.
+func milliseconds(sorted []time.Duration, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[int(q*float64(len(sorted)-1))].Seconds() * 1000
+}
+
+// three returns names and addresses of the caches of a mesh.
+func three(t *testing.T, prefix string) (names, addresses []string) {
+	for _, s := range []string{"a", "b", "c"} {
+		names, addresses = append(names, prefix+s), append(addresses, freeAddr(t))
+	}
+	return names, addresses
+}
+
+// umbels starts three umbel caches.
+func umbels(t *testing.T, umbel, name string, cooperate bool) *mesh {
+	names, addresses := three(t, "umbel-")
+	dir, m := t.TempDir(), &mesh{name: "3 " + name}
+	flags := make([][]string, 3)
+	for i := range names {
+		flags[i] = member(t, umbel, dir, names[i])
+	}
+	for i := range names {
+		for j := range names {
+			if i != j && cooperate {
+				flags[i] = append(flags[i], "--peer", fmt.Sprintf("%s=http://%s,%s/%s.pub", names[j], addresses[j], dir, names[j]))
+			}
+		}
+		c, status := startUmbelAt(t, umbel, addresses[i], flags[i]...)
+		m.nodes = append(m.nodes, node{c, status})
+	}
+	return m
+}
+
+// squids starts three Squids that cooperate by a method.
+func squids(t *testing.T, umbel, method string) *mesh {
+	names, addresses := three(t, "squid-")
+	icp := []string{freeAddr(t), freeAddr(t), freeAddr(t)}
+	m := &mesh{name: "3 Squid, " + method}
+	if method == "relay" {
+		m.served = newMeter(t, startRelay(t, umbel, names, addresses))
+	}
+	for i := range names {
+		var lines []string
+		for j := range names {
+			if i == j {
+				continue
+			}
+			switch host, port, _ := strings.Cut(addresses[j], ":"); method {
+			case "relay":
+				lines = append(lines, digestPeer(names[j], addresses[j], m.served.url+"/"+names[j]+"/store_digest"))
+			case "digests":
+				lines = append(lines, digestPeer(names[j], addresses[j], ""))
+			case "ICP":
+				_, icpPort, _ := strings.Cut(icp[j], ":")
+				lines = append(lines, fmt.Sprintf("cache_peer %s sibling %s %s no-digest no-netdb-exchange name=%s", host, port, icpPort, names[j]))
+			}
+		}
+		if _, port, _ := strings.Cut(icp[i], ":"); method == "ICP" {
+			lines = append(lines, "icp_port "+port, "icp_access allow localhost", "digest_generation off")
+		}
+		m.nodes = append(m.nodes, node{startAt(t, names[i], addresses[i], lines...), ""})
+	}
+	return m
+}
+
+// mixed starts two Squids, which read each other's digest through the relay, and an umbel cache.
+func mixed(t *testing.T, umbel string) *mesh {
+	names, addresses := three(t, "mixed-")
+	relay := startRelay(t, umbel, names[:2], addresses[:2])
+	m := &mesh{name: "2 Squid and 1 umbel", served: newMeter(t, relay)}
+	own := newMeter(t, addresses[2])
+	own.bytes = m.served.bytes
+	flags := append(member(t, umbel, t.TempDir(), names[2]), "--squid-digest")
+	for i := range 2 {
+		other := 1 - i
+		m.nodes = append(m.nodes, node{startAt(t, names[i], addresses[i],
+			digestPeer(names[other], addresses[other], m.served.url+"/"+names[other]+"/store_digest"),
+			digestPeer(names[2], addresses[2], own.url+"/squid-internal-periodic/store_digest")), ""})
+		flags = append(flags, "--squid-peer", names[i]+"=http://"+addresses[i])
+	}
+	c, status := startUmbelAt(t, umbel, addresses[2], flags...)
+	m.nodes = append(m.nodes, node{c, status})
+	return m
+}
+
+// digestPeer returns the line of squid.conf for a sibling whose digest is read from a URL, or from it.
+func digestPeer(name, addr, digest string) string {
+	host, port, _ := strings.Cut(addr, ":")
+	line := fmt.Sprintf("cache_peer %s sibling %s 0 no-query no-netdb-exchange name=%s", host, port, name)
+	if digest != "" {
+		line += " digest-url=" + digest
+	}
+	return line
+}
+
+func startRelay(t *testing.T, umbel string, names, addresses []string) string {
+	relay := freeAddr(t)
+	args := []string{"squid", "relay", "-q", "--listen", relay}
+	for i := range names {
+		args = append(args, "--peer", names[i]+"="+addresses[i])
+	}
+	run(t, umbel, args...)
+	return relay
+}
+
+// meter counts the bytes of what a server answers.
+type meter struct {
+	url   string
+	bytes *atomic.Uint64
+}
+
+func newMeter(t *testing.T, addr string) *meter {
+	m := &meter{bytes: new(atomic.Uint64)}
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
+	proxy.ModifyResponse = func(res *http.Response) error {
+		m.bytes.Add(uint64(max(res.ContentLength, 0)))
+		return nil
+	}
+	s := httptest.NewServer(proxy)
+	t.Cleanup(s.Close)
+	m.url = s.URL
+	return m
+}
+
+// measure sends the trace to all caches of a mesh, and returns what happened after traceWarm.
+func (m *mesh) measure(t *testing.T, n int) (c counts) {
+	begin := time.Now().Add(traceWarm)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for i, x := range m.nodes {
+		wg.Go(func() {
+			var sent sync.WaitGroup
+			ticker := time.NewTicker(time.Second / traceRate)
+			defer ticker.Stop()
+			for j, r := range trace(uint64(i), n) {
+				<-ticker.C
+				sent.Go(func() {
+					start := time.Now()
+					id := fmt.Sprint(m.name, i, ".", j)
+					miss, err := x.trace(t, m.origin.url, r, id)
+					took := time.Since(start)
+					mu.Lock()
+					defer mu.Unlock()
+					if err != nil {
+						t.Error(err)
+					}
+					if start.Before(begin) {
+						return
+					}
+					c.requests++
+					if miss {
+						c.origin++
+						c.misses = append(c.misses, took)
+					}
+				})
+			}
+			sent.Wait()
+		})
+	}
+	time.Sleep(time.Until(begin))
+	before := m.counters(t)
+	wg.Wait()
+	time.Sleep(2 * time.Second) // until the logs are written
+	after := m.counters(t)
+	c.siblings, c.wrong, c.bytes = after.siblings-before.siblings, after.wrong-before.wrong, after.bytes-before.bytes
+	return c
+}
+
+// trace sends a request, and reports whether the origin answered it.
+func (x node) trace(t *testing.T, site string, r request, id string) (bool, error) {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, site+r.path, nil)
+	if err != nil {
+		return false, err
+	}
+	req.Header.Set("Accept-Language", r.language)
+	req.Header.Set("Trace", id)
+	res, err := x.client.Do(req)
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if want := r.path; err != nil || res.StatusCode != http.StatusOK || !strings.HasPrefix(string(b), want) {
+		return false, fmt.Errorf("%s: status %d, %.40q, %v", r.path, res.StatusCode, b, err)
+	}
+	if object, _ := strconv.Atoi(r.path[1:]); varies(object) && !strings.HasPrefix(string(b), r.path+r.language) {
+		return false, fmt.Errorf("%s in %s: got %.40q", r.path, r.language, b)
+	}
+	return res.Header.Get("Trace") == id, nil
+}
+
+// counters returns what the caches of a mesh have counted and logged until now.
+func (m *mesh) counters(t *testing.T) (c counts) {
+	for _, x := range m.nodes {
+		if x.status == "" {
+			x.scan(t, &c)
+			continue
+		}
+		s := statusOf(t, x.status)
+		c.siblings += s.Siblings.Hits
+		if m.served != nil { // Squids count nothing of their requests to it
+			c.wrong += s.Errors
+		}
+		for _, p := range s.Siblings.Peers {
+			c.wrong += p.Absent + p.Refused
+			if m.served == nil { // the Squids have counted theirs
+				c.bytes += p.ReceivedBytes
+			}
+		}
+	}
+	if m.served != nil {
+		c.bytes += m.served.bytes.Load()
+	}
+	return c
+}
+
+// scan adds what the access log of a Squid has:
+//
+//	time elapsed client code/status bytes method URL user hierarchy/peer type
+func (x node) scan(t *testing.T, c *counts) {
+	f, err := os.Open(filepath.Join(x.dir, "access.log"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		w := strings.Fields(s.Text())
+		if len(w) < 10 {
+			continue
+		}
+		bytes, _ := strconv.ParseUint(w[4], 10, 64)
+		switch {
+		case strings.HasSuffix(w[6], "/store_digest"):
+			c.bytes += bytes
+		case w[5] == "ICP_QUERY":
+			c.bytes += 2*bytes + 4 // a query has the address of the host more than its reply
+		case strings.Contains(w[8], "SIBLING_HIT"):
+			c.siblings++
+		case strings.HasSuffix(w[3], "/504"):
+			c.wrong++
+		}
+	}
+}
