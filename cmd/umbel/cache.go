@@ -26,6 +26,8 @@ It keeps 256 MiB in memory, or with --disk more in a directory. Clients that wan
 the same time wait for one request to the origin. Responses to one user are not stored: private ones, those that
 set cookies, and those to requests with Authorization unless they say that they may be.
 
+With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed.
+
 With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
 flags from --cache to --token-file are those of umbel siblings, and need --siblings.
 
@@ -66,6 +68,10 @@ func cacheCommand() *cobra.Command {
 	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
 	logFormat := addLogFormatFlag(cmd)
+	flags.StringVar(&c.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
+	flags.StringVar(&c.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
+	needs(cmd, "tls-cert", "tls-key", "its key with --tls-key FILE")
+	needs(cmd, "tls-key", "tls-cert", "the certificate with --tls-cert FILE")
 	join := flags.Bool("siblings", false, "use what sibling caches hold, and publish what this one stores")
 	var mesh meshFlags
 	mesh.add(cmd)
@@ -198,7 +204,7 @@ func announceCache(cmd *cobra.Command, c cacheserver.Config, s *cacheserver.Serv
 	if c.Disk != "" {
 		store = fmt.Sprintf("%v in %s", quantity.Size(c.DiskSize), c.Disk)
 	}
-	c.Log.Info("ready", "what", what, "listen", "http://"+s.Addr().String()+"/", "store", store)
+	c.Log.Info("ready", "what", what, "listen", s.Scheme()+"://"+s.Addr().String()+"/", "store", store)
 	if a := s.StatusAddr(); a != nil {
 		c.Log.Info("status", "listen", "http://"+a.String()+"/")
 	}

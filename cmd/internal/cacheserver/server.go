@@ -4,6 +4,7 @@ package cacheserver
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/forward"
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
@@ -33,6 +35,8 @@ type Config struct {
 	TunnelPorts  []string
 	Name         string    // in Cache-Status
 	Siblings     *Siblings // nil for none
+	TLSCert      string    // PEM file with the certificate chain for clients and siblings; empty: no TLS
+	TLSKey       string    // PEM file with its key
 	Log          *slog.Logger
 }
 
@@ -45,19 +49,26 @@ type Server struct {
 	status  net.Listener
 	servers []*http.Server
 	tunnels *forward.Tunnels
-	member  *member // nil without siblings
+	member  *member     // nil without siblings
+	tls     *access.TLS // nil without TLS
+	unwatch context.CancelFunc
 	failed  chan error
 }
 
 // Start starts a server. Shutdown must be called. The error wraps disk.ErrLocked if another process uses the directory.
 func Start(c Config) (_ *Server, err error) {
-	s := &Server{config: c, begun: time.Now(), failed: make(chan error, 4)}
+	s := &Server{config: c, begun: time.Now(), failed: make(chan error, 4), unwatch: func() {}}
 	defer func() {
 		if err != nil {
 			s.closeListeners()
 		}
 	}()
-	if s.main, err = net.Listen("tcp", c.Listen); err != nil {
+	if c.TLSCert != "" {
+		if s.tls, err = access.LoadTLS(c.TLSCert, c.TLSKey, "", false); err != nil {
+			return nil, err
+		}
+	}
+	if s.main, err = s.listen(c.Listen); err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	if c.Status != "" {
@@ -92,11 +103,28 @@ func Start(c Config) (_ *Server, err error) {
 			s.serve(m.publish, m.Publication())
 		}
 	}
+	if s.tls != nil {
+		ctx, stop := context.WithCancel(context.Background())
+		s.unwatch = stop
+		go s.tls.Watch(ctx, c.Log)
+	}
 	s.serve(s.main, handler)
 	if s.status != nil {
 		s.serve(s.status, s.statusPage())
 	}
 	return s, nil
+}
+
+// listen returns a listener for clients or siblings. A forward proxy has HTTP/1.1 only, since a tunnel is a connection.
+func (s *Server) listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case err != nil || s.tls == nil:
+		return l, err
+	case s.config.Origin == nil:
+		return tls.NewListener(l, s.tls.Config("http/1.1")), nil
+	}
+	return tls.NewListener(l, s.tls.Config("h2", "http/1.1")), nil
 }
 
 // serve serves a listener until Shutdown.
@@ -136,6 +164,14 @@ func (f faults) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
+// Scheme returns http, or https with TLS.
+func (s *Server) Scheme() string {
+	if s.tls != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // Addr returns the address of the cache.
 func (s *Server) Addr() net.Addr { return s.main.Addr() }
 
@@ -169,6 +205,7 @@ func (s *Server) Shutdown(ctx context.Context) (err error) {
 	if s.tunnels != nil {
 		s.tunnels.Shutdown(ctx)
 	}
+	s.unwatch()
 	return errors.Join(err, s.Cache.Close())
 }
 

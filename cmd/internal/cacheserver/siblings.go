@@ -37,7 +37,7 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 		if !ok || a.IP.IsUnspecified() {
 			return errors.New("--cache: give the address of the cache, as siblings reach it")
 		}
-		c.Cache = &url.URL{Scheme: "http", Host: a.String()}
+		c.Cache = &url.URL{Scheme: s.Scheme(), Host: a.String()}
 	}
 	c.Reported = true
 	m := &member{host: c.Host}
@@ -45,7 +45,7 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 		return err
 	}
 	if c.Publish != "" {
-		if m.publish, err = net.Listen("tcp", c.Publish); err != nil {
+		if m.publish, err = s.listen(c.Publish); err != nil {
 			return fmt.Errorf("--publish-listen: %w", err)
 		}
 	}

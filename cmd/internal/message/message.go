@@ -26,7 +26,7 @@ var packages = []string{
 	"umbel", "cells", "wire", "delta", "plan", "entropy", "eliasfano", "model",
 	"inpacket", "adaptive", "lipsin", "multicast", "tree", "topology", "sim", "scheme", "bier", "draw", "dataplane",
 	"share", "share/dir", "share/web", "share/blob", "share/nats", "siblings",
-	"backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "oplog", "parquetfile",
+	"access", "backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "oplog", "parquetfile",
 }
 
 // Of returns the text of err on one line. It omits the sentinels that classify the errors in err's
