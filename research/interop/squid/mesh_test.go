@@ -23,12 +23,15 @@ import (
 
 const (
 	// traceRate is the number of requests per second and cache.
-	traceRate = 20
+	traceRate = 10
 	// traceWarm is the time before the measurement: Squids read the second digest 310 s after the first, which was almost empty.
 	traceWarm = 330 * time.Second
 	// traceTime is the time of the measurement.
 	traceTime = 620 * time.Second
 )
+
+// patience are flags with which umbel waits for siblings on a machine whose processors are busy, as Squid does.
+var patience = []string{"--patience", "2s"}
 
 // node is a cache of a mesh. status is empty of a Squid.
 type node struct {
@@ -105,7 +108,7 @@ func umbels(t *testing.T, umbel, name string, cooperate bool) *mesh {
 	dir, m := t.TempDir(), &mesh{name: "3 " + name}
 	flags := make([][]string, 3)
 	for i := range names {
-		flags[i] = member(t, umbel, dir, names[i])
+		flags[i] = append(member(t, umbel, dir, names[i]), patience...)
 	}
 	for i := range names {
 		for j := range names {
@@ -158,7 +161,7 @@ func mixed(t *testing.T, umbel string) *mesh {
 	m := &mesh{name: "2 Squid and 1 umbel", served: newMeter(t, relay)}
 	own := newMeter(t, addresses[2])
 	own.bytes = m.served.bytes
-	flags := append(member(t, umbel, t.TempDir(), names[2]), "--squid-digest")
+	flags := append(append(member(t, umbel, t.TempDir(), names[2]), "--squid-digest"), patience...)
 	for i := range 2 {
 		other := 1 - i
 		m.nodes = append(m.nodes, node{startAt(t, names[i], addresses[i],
