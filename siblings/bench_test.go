@@ -93,6 +93,25 @@ func BenchmarkMiss(b *testing.B) {
 	}
 }
 
+// BenchmarkChanged is the time to note that a cache has replaced one of two variants.
+func BenchmarkChanged(b *testing.B) {
+	m, _ := benchNode(b, 1)
+	u := address("http://www.example.org/path")
+	response := func(language string) siblings.Response {
+		return siblings.Response{
+			Header: http.Header{
+				"Cache-Control": {"max-age=100"}, "Vary": {"Accept-Language"}, siblings.StampHeader: {"t=1732665600123, age=0, life=100000, variant=0011223344556677"},
+			},
+			Selected: http.Header{"Accept-Language": {language}}, Until: time.Now().Add(time.Hour),
+		}
+	}
+	list := []siblings.Response{response("de"), response("en")}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Changed(u, list, list)
+	}
+}
+
 // BenchmarkAdded is the time to note a response.
 func BenchmarkAdded(b *testing.B) {
 	h := siblings.NewHeld(1_000_000)
