@@ -30,12 +30,6 @@ func (m *Mesh) Changed(u *url.URL, before, after []Response) {
 				if r.Until.After(kept[x]) {
 					kept[x] = r.Until
 				}
-				if x == k {
-					m.squid.add(m.held.hash(x), k, nil, nil)
-				} else {
-					vary, _ := varyOf(r.Header)
-					m.squid.add(m.held.hash(x), k, vary, r.Selected)
-				}
 			}
 		}
 	}
@@ -49,9 +43,12 @@ func (m *Mesh) Changed(u *url.URL, before, after []Response) {
 	for x, until := range kept {
 		m.Added(x, until)
 	}
-	if len(after) > 0 {
-		vary, _ := varyOf(after[0].Header)
-		m.varies.set(m.held.hash(k), vary)
+	for i, r := range after {
+		vary, _ := varyOf(r.Header)
+		if i == 0 {
+			m.varies.set(m.held.hash(k), vary)
+		}
+		m.noteSquid(k, vary, r.Selected)
 	}
 }
 
@@ -78,8 +75,7 @@ func (m *Mesh) Cache(store http.Handler) http.Handler {
 			return
 		}
 		r = r.Clone(r.Context())
-		delete(r.Header, HopHeader)
-		r.Header.Set("Cache-Control", "only-if-cached")
+		r.Header.Set("Cache-Control", "only-if-cached, min-fresh=1") // a stale response would cause a validation
 		a := &hopAnswer{ResponseWriter: w, mesh: m}
 		store.ServeHTTP(a, r)
 		a.begin(http.StatusOK)

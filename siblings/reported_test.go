@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,7 +104,7 @@ func TestReportedCache(t *testing.T) {
 	const stamp = "t=%d, age=0, life=100000, variant=0011223344556677"
 	stored := time.Now().Add(-time.Minute)
 	h := n.Cache(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if hop := r.Header.Get(siblings.HopHeader); hop != "" || r.Header.Get("Cache-Control") != "only-if-cached" {
+		if !strings.HasPrefix(r.Header.Get("Cache-Control"), "only-if-cached") {
 			t.Errorf("the store has a request with %v", r.Header)
 		}
 		if r.URL.Path == "/absent" {
@@ -125,9 +126,6 @@ func TestReportedCache(t *testing.T) {
 		h.ServeHTTP(rec, r)
 		if rec.Code != status || (rec.Header().Get(siblings.HopHeader) == "example.org/n0") == (status == 200) {
 			t.Errorf("%s: status %d, %v", path, rec.Code, rec.Header())
-		}
-		if r.Header.Get(siblings.HopHeader) == "" {
-			t.Errorf("%s: the request of the server was changed", path)
 		}
 		if status != 200 {
 			continue

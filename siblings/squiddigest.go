@@ -32,11 +32,19 @@ type squidKeys struct {
 	made   time.Time
 }
 
-// add keeps Squid's key of a response of key k, or of the variant of it that the selected fields have, by its hash.
-func (s *squidKeys) add(hash uint64, k Key, vary []string, selected http.Header) {
-	if s.held == nil {
+// noteSquid keeps Squid's keys of a response of key k and of its variant, which are held if they are published.
+func (m *Mesh) noteSquid(k Key, vary []string, selected http.Header) {
+	if m.squid.held == nil {
 		return
 	}
+	m.squid.add(m.held.hash(k), k, nil, nil)
+	if len(vary) > 0 {
+		m.squid.add(m.held.hash(k.Variant(vary, selected)), k, vary, selected)
+	}
+}
+
+// add keeps Squid's key of a response of key k, or of the variant of it that the selected fields have, by its hash.
+func (s *squidKeys) add(hash uint64, k Key, vary []string, selected http.Header) {
 	d, ok := squidKey(k, vary, selected)
 	if !ok {
 		return

@@ -159,12 +159,10 @@ func (m *Mesh) deliver(r *http.Request, res *http.Response, k Key, s stamp, sibl
 	res.Body = &observed{res.Body, func() {
 		m.varies.set(m.held.hash(k), vary)
 		m.Added(k, until)
-		m.squid.add(m.held.hash(k), k, nil, nil)
 		if len(vary) > 0 {
-			variant := k.Variant(vary, selected)
-			m.Added(variant, until)
-			m.squid.add(m.held.hash(variant), k, vary, selected)
+			m.Added(k.Variant(vary, selected), until)
 		}
+		m.noteSquid(k, vary, selected)
 		m.samples.add(sample{k, r.URL.RequestURI(), m.hostOf(r)}, len(vary) == 0)
 	}}
 }

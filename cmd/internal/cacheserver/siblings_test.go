@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -192,6 +193,13 @@ func TestSiblings(t *testing.T) {
 					t.Errorf("%d from siblings and %d from the origin, want %d and 0: %+v", n.Hits, n.Origin, objects, n)
 				}
 			}
+			page := httptest.NewRecorder()
+			list[1].statusPage().ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+			for _, line := range []string{fmt.Sprint("umbel_cache_sibling_hits_total ", objects), "umbel_cache_published 500"} {
+				if !strings.Contains(page.Body.String(), line+"\n") {
+					t.Errorf("the metrics do not contain %q", line)
+				}
+			}
 			if n := o.count(); n != objects+1 {
 				t.Errorf("the origin had %d requests, want %d", n, objects+1)
 			}
@@ -306,6 +314,13 @@ func TestSiblingsHost(t *testing.T) {
 		res, _ := request(t, s, "http://www.example.org"+path, "Host: www.example.org", siblings.HopHeader+": n")
 		if res.StatusCode != http.StatusGatewayTimeout || res.Header.Get("Cache-Control") != "no-store" || res.Header.Get(siblings.HopHeader) == "" {
 			t.Errorf("%s: status %d, %v", path, res.StatusCode, res.Header)
+		}
+	}
+	// No request of a sibling reaches the origin.
+	for _, line := range []string{"POST /a", "DELETE /a", "GET /a HTTP/1.1\r\nIf-Match: x", "GET /b HTTP/1.1\r\nUpgrade: x"} {
+		method, fields, _ := strings.Cut(line, " HTTP/1.1\r\n")
+		if got := raw(t, s, method+" HTTP/1.1\r\nHost: www.example.org\r\n"+siblings.HopHeader+": n\r\nContent-Length: 0\r\nConnection: close\r\n"+fields+"\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 504") {
+			t.Errorf("%s: got %.40q, want 504", line, got)
 		}
 	}
 	if n := o.count(); n != 1 {

@@ -96,12 +96,12 @@ func (s *Server) statusPage() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.Report())
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics(s.Cache), promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics(s.Cache, s.member), promhttp.HandlerOpts{}))
 	return mux
 }
 
-// metrics returns the counters of a cache for Prometheus.
-func metrics(c *httpcache.Cache) *prometheus.Registry {
+// metrics returns the counters of a cache for Prometheus. m may be nil.
+func metrics(c *httpcache.Cache, m *member) *prometheus.Registry {
 	n, registry := c.Stats(), prometheus.NewRegistry()
 	counter := func(name, help string, labels prometheus.Labels, load func() uint64) {
 		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(load()) }))
@@ -121,5 +121,9 @@ func metrics(c *httpcache.Cache) *prometheus.Registry {
 	}
 	gauge("umbel_cache_keys", "Keys with stored responses.", func() float64 { return float64(c.Keys()) })
 	gauge("umbel_cache_bytes", "Bytes of the store.", func() float64 { return float64(c.Bytes()) })
+	if m != nil {
+		counter("umbel_cache_sibling_hits_total", "Misses that siblings answered.", nil, func() uint64 { return m.Status().Hits })
+		gauge("umbel_cache_published", "Responses and variants that are published.", func() float64 { return float64(m.Held().Len()) })
+	}
 	return registry
 }
