@@ -59,7 +59,7 @@ type Options struct {
 	Reported bool
 
 	// SquidDigest permits Squids to read what is published, as a cache digest at SquidDigestPath (Mesh.Publication). They have
-	// no token: whoever reaches the address can read it. By an estimate it takes 60 bytes of memory per
+	// no token: everyone who reaches the address can read it. By an estimate it takes 60 bytes of memory per
 	// response.
 	SquidDigest bool
 

@@ -1,20 +1,14 @@
 package squid
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,13 +39,6 @@ type mesh struct {
 	nodes  []node
 	served *meter // the digests that are served to Squids by others than Squids; nil for none
 	origin *tracedOrigin
-}
-
-// counts is what a mesh did in a time.
-type counts struct {
-	requests, origin, siblings, wrong uint64
-	bytes                             uint64 // of summaries, or of queries and replies
-	misses                            []time.Duration
 }
 
 // TestMeshes measures how much three caches gain from cooperation: with umbel, with Squid's digests, through the relay,
@@ -194,25 +181,6 @@ func startRelay(t *testing.T, umbel string, names, addresses []string) string {
 	return relay
 }
 
-// meter counts the bytes of what a server answers.
-type meter struct {
-	url   string
-	bytes *atomic.Uint64
-}
-
-func newMeter(t *testing.T, addr string) *meter {
-	m := &meter{bytes: new(atomic.Uint64)}
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
-	proxy.ModifyResponse = func(res *http.Response) error {
-		m.bytes.Add(uint64(max(res.ContentLength, 0)))
-		return nil
-	}
-	s := httptest.NewServer(proxy)
-	t.Cleanup(s.Close)
-	m.url = s.URL
-	return m
-}
-
 // measure sends the trace to all caches of a mesh, and returns what happened after traceWarm.
 func (m *mesh) measure(t *testing.T, n int) (c counts) {
 	begin := time.Now().Add(traceWarm)
@@ -278,58 +246,4 @@ func (x node) trace(t *testing.T, site string, r request, id string) (bool, erro
 		return false, fmt.Errorf("%s in %s: got %.40q", r.path, r.language, b)
 	}
 	return res.Header.Get("Trace") == id, nil
-}
-
-// counters returns what the caches of a mesh have counted and logged until now.
-func (m *mesh) counters(t *testing.T) (c counts) {
-	for _, x := range m.nodes {
-		if x.status == "" {
-			x.scan(t, &c)
-			continue
-		}
-		s := statusOf(t, x.status)
-		c.siblings += s.Siblings.Hits
-		if m.served != nil { // Squids count nothing of their requests to it
-			c.wrong += s.Errors
-		}
-		for _, p := range s.Siblings.Peers {
-			c.wrong += p.Absent + p.Refused
-			if m.served == nil { // the Squids have counted theirs
-				c.bytes += p.ReceivedBytes
-			}
-		}
-	}
-	if m.served != nil {
-		c.bytes += m.served.bytes.Load()
-	}
-	return c
-}
-
-// scan adds what the access log of a Squid has:
-//
-//	time elapsed client code/status bytes method URL user hierarchy/peer type
-func (x node) scan(t *testing.T, c *counts) {
-	f, err := os.Open(filepath.Join(x.dir, "access.log"))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		w := strings.Fields(s.Text())
-		if len(w) < 10 {
-			continue
-		}
-		bytes, _ := strconv.ParseUint(w[4], 10, 64)
-		switch {
-		case strings.HasSuffix(w[6], "/store_digest"):
-			c.bytes += bytes
-		case w[5] == "ICP_QUERY":
-			c.bytes += 2*bytes + 4 // a query has the address of the host more than its reply
-		case strings.Contains(w[8], "SIBLING_HIT"):
-			c.siblings++
-		case strings.HasSuffix(w[3], "/504"):
-			c.wrong++
-		}
-	}
 }

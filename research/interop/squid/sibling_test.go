@@ -140,9 +140,9 @@ func TestSiblings(t *testing.T) {
 	used := statusOf(t, status).Siblings
 	b.fetch(t, nil, ofUmbel[:queried]...)
 	b.fetch(t, german, site+"/v/1")
-	const asked = `/(o/1([0-9]|[1-9][0-9]|[1-4][0-9][0-9])|v/1) - `
-	eventually(t, "the Squid logs all requests", func() bool { return len(b.log(t, asked)) == queried+1 })
-	if n := len(b.log(t, asked+"CD_SIBLING_HIT")); n != queried+1 {
+	const objects = `/(o/1([0-9]|[1-9][0-9]|[1-4][0-9][0-9])|v/1) - `
+	eventually(t, "the Squid logs all requests", func() bool { return len(b.log(t, objects)) == queried+1 })
+	if n := len(b.log(t, objects+"CD_SIBLING_HIT")); n != queried+1 {
 		t.Errorf("%d of %d objects came from umbel cache", n, queried+1)
 	}
 	if after := statusOf(t, status).Siblings; after.Origin != used.Origin {
