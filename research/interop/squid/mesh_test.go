@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,16 +45,33 @@ type mesh struct {
 // TestMeshes measures how much three caches gain from cooperation: with umbel, with Squid's digests, through the relay,
 // mixed, with ICP and without. All meshes run at the same time, each with its own origin and the same trace.
 func TestMeshes(t *testing.T) {
-	if os.Getenv("UMBEL_MESHES") == "" {
-		t.Skip("takes 17 minutes: set UMBEL_MESHES=1")
+	selected, err := regexp.Compile(os.Getenv("UMBEL_MESHES"))
+	if os.Getenv("UMBEL_MESHES") == "" || err != nil {
+		t.Skip("takes 17 minutes: set UMBEL_MESHES to . or to a regular expression for the names of meshes")
 	}
 	umbel, err := proc.Build(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	meshes := []*mesh{
-		umbels(t, umbel, "umbel", true), squids(t, umbel, "relay"), mixed(t, umbel), squids(t, umbel, "digests"), squids(t, umbel, "ICP"),
-		umbels(t, umbel, "umbel, none", false), squids(t, umbel, "none"),
+	var meshes []*mesh
+	for _, x := range []struct {
+		name  string
+		begin func() *mesh
+	}{
+		{"3 umbel", func() *mesh { return umbels(t, umbel, true) }},
+		{"3 umbel, --period 10s", func() *mesh { return umbels(t, umbel, true, "--period", "10s") }},
+		{"3 Squid, relay", func() *mesh { return squids(t, umbel, "relay") }},
+		{"2 Squid and 1 umbel", func() *mesh { return mixed(t, umbel) }},
+		{"3 Squid, digests", func() *mesh { return squids(t, umbel, "digests") }},
+		{"3 Squid, ICP", func() *mesh { return squids(t, umbel, "ICP") }},
+		{"3 umbel, none", func() *mesh { return umbels(t, umbel, false) }},
+		{"3 Squid, none", func() *mesh { return squids(t, umbel, "none") }},
+	} {
+		if selected.MatchString(x.name) {
+			m := x.begin()
+			m.name = x.name
+			meshes = append(meshes, m)
+		}
 	}
 	n := int((traceWarm + traceTime).Seconds() * traceRate)
 	results := make([]counts, len(meshes))
@@ -89,13 +107,13 @@ func three(t *testing.T, prefix string) (names, addresses []string) {
 	return names, addresses
 }
 
-// umbels starts three umbel caches.
-func umbels(t *testing.T, umbel, name string, cooperate bool) *mesh {
+// umbels starts three umbel caches with further flags.
+func umbels(t *testing.T, umbel string, cooperate bool, more ...string) *mesh {
 	names, addresses := three(t, "umbel-")
-	dir, m := t.TempDir(), &mesh{name: "3 " + name}
+	dir, m := t.TempDir(), &mesh{}
 	flags := make([][]string, 3)
 	for i := range names {
-		flags[i] = append(member(t, umbel, dir, names[i]), patience...)
+		flags[i] = slices.Concat(member(t, umbel, dir, names[i]), patience, more)
 	}
 	for i := range names {
 		for j := range names {
@@ -113,7 +131,7 @@ func umbels(t *testing.T, umbel, name string, cooperate bool) *mesh {
 func squids(t *testing.T, umbel, method string) *mesh {
 	names, addresses := three(t, "squid-")
 	icp := []string{freeAddr(t), freeAddr(t), freeAddr(t)}
-	m := &mesh{name: "3 Squid, " + method}
+	m := &mesh{}
 	if method == "relay" {
 		m.served = newMeter(t, startRelay(t, umbel, names, addresses))
 	}
@@ -145,7 +163,7 @@ func squids(t *testing.T, umbel, method string) *mesh {
 func mixed(t *testing.T, umbel string) *mesh {
 	names, addresses := three(t, "mixed-")
 	relay := startRelay(t, umbel, names[:2], addresses[:2])
-	m := &mesh{name: "2 Squid and 1 umbel", served: newMeter(t, relay)}
+	m := &mesh{served: newMeter(t, relay)}
 	own := newMeter(t, addresses[2])
 	own.bytes = m.served.bytes
 	flags := append(append(member(t, umbel, t.TempDir(), names[2]), "--squid-digest"), patience...)
