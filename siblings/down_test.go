@@ -115,6 +115,30 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
+// A cache that is between siblings does not store a publication: it would give it to clients without the token.
+func TestPrivate(t *testing.T) {
+	w := newWorld()
+	n := nodes(t, w, names(1), nil)
+	read := func(path string) (body string) {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodGet, siblings.Path+path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		rec := httptest.NewRecorder()
+		n[0].Publication().ServeHTTP(rec, r)
+		if control := rec.Header().Get("Cache-Control"); rec.Code != http.StatusOK || !strings.HasPrefix(control, "private") {
+			t.Errorf("%s: status %d, Cache-Control %q, want private", path, rec.Code, control)
+		}
+		return rec.Body.String()
+	}
+	lines := strings.Split(read("/head"), "\n")
+	var size int
+	var index string
+	if _, err := fmt.Sscanf(lines[5], "index %d %s", &size, &index); err != nil {
+		t.Fatal(err)
+	}
+	read("/objects/" + index)
+}
+
 // The nearest zone is tried first, then the sibling that answers sooner.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

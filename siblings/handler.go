@@ -90,9 +90,34 @@ func (m *Mesh) Publication() http.Handler {
 			http.Error(w, "this is for siblings: the request has no valid token", http.StatusForbidden)
 			return
 		}
-		w.Header().Set("Cache-Control", "private") // also if a cache is in front
-		mux.ServeHTTP(w, r)
+		w.Header().Set("Cache-Control", "private")
+		mux.ServeHTTP(privateWriter{w}, r)
 	})
+}
+
+// privateWriter keeps a cache that is in front from storing an answer, which package share/web permits, and from giving it to clients
+// without the token.
+type privateWriter struct{ http.ResponseWriter }
+
+// Unwrap is for http.ResponseController.
+func (w privateWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader begins the answer.
+func (w privateWriter) WriteHeader(status int) {
+	w.begin()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write writes a part of the answer.
+func (w privateWriter) Write(b []byte) (int, error) {
+	w.begin()
+	return w.ResponseWriter.Write(b)
+}
+
+// begin changes the header. Once the answer has begun, that has no effect.
+func (w privateWriter) begin() {
+	h := w.Header()
+	h.Set("Cache-Control", strings.Replace(h.Get("Cache-Control"), "public", "private", 1))
 }
 
 // servePeer answers with the description of this node.
