@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 )
 
 // WordLog is the Log of mappings whose groups are words of bits. Only they have kernels; arrays of
@@ -27,9 +28,10 @@ type table struct {
 	first  *uint64 // nil if the groups aren't words or the machine has no kernels
 	groups uint64  // words that a value chooses from
 	stride uint64  // bytes from one slice to the next
-	step1  uint64  // the constants of that name
-	step2  uint64
 	k      uint64
+	wide   uint64 // 1 if hasBits and addBits use vectors
+	eights bool   // whether batches use vectors
+	far    bool   // whether batches prefetch
 }
 
 // NewBits returns Bits that share the cells of a, with k bits per key, at least 1. m maps to all cells
@@ -46,9 +48,19 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 		panic(fmt.Sprintf("probe: %d groups of 2^%d bits in each of %d slices, k = %d, don't fit %d cells of %d bits",
 			m.Groups, m.Log, slices, k, a.Len, a.Width))
 	}
-	b.table = table{nil, m.Groups, b.stride / 8, step1, step2, uint64(k)}
+	b.table = table{groups: m.Groups, stride: b.stride / 8, k: uint64(k)}
 	if haveKernels && m.Log == WordLog {
 		b.table.first = &a.Words[0]
+		canWide, bytes := haveWide && m.Groups < 1<<32, 8*uint64(len(a.Words))
+		b.table.eights = canWide && k <= maxEights
+		if canWide && bytes >= wideFrom*cpucache.L2 {
+			b.table.wide = 1
+		}
+		if b.table.eights {
+			b.table.far = b.table.wide != 0
+		} else {
+			b.table.far = bytes >= prefetchFrom*cpucache.L2
+		}
 	}
 	return b
 }

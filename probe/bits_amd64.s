@@ -8,370 +8,3931 @@
 // Requires: BMI2
 TEXT ·hasBits(SB), NOSPLIT, $0-25
 	MOVQ  b+0(FP), AX
-	MOVQ  16(AX), DI
-	MOVQ  (AX), SI
-	TESTQ SI, SI
-	JNZ   words
-	JMP   ·hasPlain(SB)
-
-words:
+	MOVQ  $0x9e3779b97f4a7c15, SI
+	MOVQ  $0xd6e8feb86659fd93, DI
+	MOVQ  8(AX), R8
+	MOVQ  (AX), R9
+	CMPQ  32(AX), $0x00
+	JNE   wide
+	TESTQ R9, R9
+	JZ    plain
 	MOVQ  h1+8(FP), CX
 	MOVQ  h2+16(FP), BX
-	MOVQ  40(AX), R8
-	MOVL  $0x00000001, R9
-	CMPQ  R8, $0x03
-	JB    rest
+	MOVQ  24(AX), R10
+	CMPQ  16(AX), $0x00
+	JNE   sliced
+	MOVL  $0x00000001, R11
+	CMPQ  R10, $0x03
+	JBE   whole_bits
 	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R11*8), DX
-	ANDQ  DX, R9
-	ADDQ  DI, SI
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
 	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R11*8), DX
-	ANDQ  DX, R9
-	ADDQ  DI, SI
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
 	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R11*8), DX
-	ANDQ  DX, R9
-	ADDQ  DI, SI
-	TESTL $0x00000001, R9
-	JZ    done
-	SUBQ  $0x03, R8
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+	TESTL $0x00000001, R11
+	JZ    whole_absent
+	SUBQ  $0x03, R10
 
-rest:
-	TESTL $0x00000001, R8
-	JZ    even
-	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R11*8), DX
-	ANDQ  DX, R9
-	ADDQ  DI, SI
+whole_bits:
+	CMPQ R10, $0x04
+	JA   whole_bits_above_4
+	CMPQ R10, $0x02
+	JA   whole_bits_above_2
+	CMPQ R10, $0x01
+	JBE  whole_bits_1
+	JMP  whole_bits_2
 
-even:
-	SHRQ $0x01, R8
-	JZ   done
+whole_bits_above_2:
+	CMPQ R10, $0x03
+	JBE  whole_bits_3
+	JMP  whole_bits_4
 
-loop:
-	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R11*8), DX
-	ANDQ  DX, R9
-	ADDQ  DI, SI
-	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R11*8), DX
-	ANDQ  DX, R9
-	ADDQ  DI, SI
-	DECQ  R8
-	JNZ   loop
+whole_bits_above_4:
+	CMPQ R10, $0x06
+	JA   whole_bits_above_6
+	CMPQ R10, $0x05
+	JBE  whole_bits_5
+	JMP  whole_bits_6
 
-done:
-	ANDL $0x01, R9
-	MOVB R9, ret+24(FP)
+whole_bits_above_6:
+	CMPQ  R10, $0x07
+	JBE   whole_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+
+whole_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, AX, DX
+	XORQ  AX, DX
+	MULXQ R8, AX, AX
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(AX*8), AX
+	ANDQ  AX, R11
+	CMPQ  R10, $0x08
+	JBE   whole_bits_done
+	SUBQ  $0x08, R10
+	JMP   whole_bits
+
+whole_bits_done:
+whole_absent:
+	ANDL $0x01, R11
+	MOVB R11, ret+24(FP)
 	RET
+
+sliced:
+	MOVL  $0x00000001, R11
+	CMPQ  R10, $0x03
+	JBE   slices_bits
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+	TESTL $0x00000001, R11
+	JZ    slices_absent
+	SUBQ  $0x03, R10
+
+slices_bits:
+	CMPQ R10, $0x04
+	JA   slices_bits_above_4
+	CMPQ R10, $0x02
+	JA   slices_bits_above_2
+	CMPQ R10, $0x01
+	JBE  slices_bits_1
+	JMP  slices_bits_2
+
+slices_bits_above_2:
+	CMPQ R10, $0x03
+	JBE  slices_bits_3
+	JMP  slices_bits_4
+
+slices_bits_above_4:
+	CMPQ R10, $0x06
+	JA   slices_bits_above_6
+	CMPQ R10, $0x05
+	JBE  slices_bits_5
+	JMP  slices_bits_6
+
+slices_bits_above_6:
+	CMPQ  R10, $0x07
+	JBE   slices_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+
+slices_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R12*8), DX
+	ANDQ  DX, R11
+	ADDQ  16(AX), R9
+	CMPQ  R10, $0x08
+	JBE   slices_bits_done
+	SUBQ  $0x08, R10
+	JMP   slices_bits
+
+slices_bits_done:
+slices_absent:
+	ANDL $0x01, R11
+	MOVB R11, ret+24(FP)
+	RET
+
+plain:
+	JMP ·hasPlain(SB)
+
+wide:
+	JMP ·hasWide(SB)
 
 // func addBits(b *uintptr, h1 uint64, h2 uint64) bool
 // Requires: BMI2
 TEXT ·addBits(SB), NOSPLIT, $0-25
 	MOVQ  b+0(FP), AX
-	MOVQ  16(AX), DI
-	MOVQ  (AX), SI
-	TESTQ SI, SI
-	JNZ   words
-	JMP   ·addPlain(SB)
-
-words:
+	MOVQ  $0x9e3779b97f4a7c15, SI
+	MOVQ  $0xd6e8feb86659fd93, DI
+	MOVQ  8(AX), R8
+	MOVQ  (AX), R9
+	CMPQ  32(AX), $0x00
+	JNE   wide
+	TESTQ R9, R9
+	JZ    plain
 	MOVQ  h1+8(FP), CX
 	MOVQ  h2+16(FP), BX
-	MOVQ  40(AX), R8
-	MOVL  $0x00000001, R9
-	TESTL $0x00000001, R8
-	JZ    even
-	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	MOVQ  (SI)(R11*8), R10
-	SHRXQ DX, R10, R12
-	BTSQ  DX, R10
-	ANDQ  R12, R9
-	MOVQ  R10, (SI)(R11*8)
-	ADDQ  DI, SI
+	MOVQ  24(AX), R10
+	CMPQ  16(AX), $0x00
+	JNE   sliced
+	XORL  R11, R11
 
-even:
-	SHRQ $0x01, R8
-	JZ   done
+whole_bits:
+	CMPQ R10, $0x04
+	JA   whole_bits_above_4
+	CMPQ R10, $0x02
+	JA   whole_bits_above_2
+	CMPQ R10, $0x01
+	JBE  whole_bits_1
+	JMP  whole_bits_2
 
-loop:
-	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	MOVQ  (SI)(R11*8), R10
-	SHRXQ DX, R10, R12
-	BTSQ  DX, R10
-	ANDQ  R12, R9
-	MOVQ  R10, (SI)(R11*8)
-	ADDQ  DI, SI
-	MOVQ  CX, DX
-	MULXQ BX, R10, DX
-	XORQ  R10, DX
-	MULXQ 8(AX), R10, R11
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	MOVQ  (SI)(R11*8), R10
-	SHRXQ DX, R10, R12
-	BTSQ  DX, R10
-	ANDQ  R12, R9
-	MOVQ  R10, (SI)(R11*8)
-	ADDQ  DI, SI
-	DECQ  R8
-	JNZ   loop
+whole_bits_above_2:
+	CMPQ R10, $0x03
+	JBE  whole_bits_3
+	JMP  whole_bits_4
 
-done:
-	XORL $0x01, R9
-	ANDL $0x01, R9
-	MOVB R9, ret+24(FP)
+whole_bits_above_4:
+	CMPQ R10, $0x06
+	JA   whole_bits_above_6
+	CMPQ R10, $0x05
+	JBE  whole_bits_5
+	JMP  whole_bits_6
+
+whole_bits_above_6:
+	CMPQ  R10, $0x07
+	JBE   whole_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+
+whole_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	CMPQ  R10, $0x08
+	JBE   whole_bits_done
+	SUBQ  $0x08, R10
+	JMP   whole_bits
+
+whole_bits_done:
+	CMPQ  R11, 24(AX)
+	SETNE R11
+	MOVB  R11, ret+24(FP)
 	RET
+
+sliced:
+	XORL R11, R11
+
+slices_bits:
+	CMPQ R10, $0x04
+	JA   slices_bits_above_4
+	CMPQ R10, $0x02
+	JA   slices_bits_above_2
+	CMPQ R10, $0x01
+	JBE  slices_bits_1
+	JMP  slices_bits_2
+
+slices_bits_above_2:
+	CMPQ R10, $0x03
+	JBE  slices_bits_3
+	JMP  slices_bits_4
+
+slices_bits_above_4:
+	CMPQ R10, $0x06
+	JA   slices_bits_above_6
+	CMPQ R10, $0x05
+	JBE  slices_bits_5
+	JMP  slices_bits_6
+
+slices_bits_above_6:
+	CMPQ  R10, $0x07
+	JBE   slices_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+
+slices_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R12, DX
+	XORQ  R12, DX
+	MULXQ R8, R12, R12
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R12*8), R13
+	BTSQ  DX, R13
+	ADCQ  $0x00, R11
+	MOVQ  R13, (R9)(R12*8)
+	ADDQ  16(AX), R9
+	CMPQ  R10, $0x08
+	JBE   slices_bits_done
+	SUBQ  $0x08, R10
+	JMP   slices_bits
+
+slices_bits_done:
+	CMPQ  R11, 24(AX)
+	SETNE R11
+	MOVB  R11, ret+24(FP)
+	RET
+
+plain:
+	JMP ·addPlain(SB)
+
+wide:
+	JMP ·addWide(SB)
 
 // func prefetchBits(t *uintptr, ds *uint64, count int)
 // Requires: BMI2, MMX+
 TEXT ·prefetchBits(SB), NOSPLIT, $0-24
-	MOVQ t+0(FP), AX
-	MOVQ 16(AX), DI
-	MOVQ ds+8(FP), R8
-	MOVQ count+16(FP), R9
+	MOVQ  t+0(FP), AX
+	MOVQ  $0x9e3779b97f4a7c15, SI
+	MOVQ  $0xd6e8feb86659fd93, DI
+	MOVQ  8(AX), R8
+	MOVQ  (AX), R9
+	MOVQ  ds+8(FP), R10
+	MOVQ  count+16(FP), R11
+	CMPQ  16(AX), $0x00
+	JNE   sliced
+	TESTQ R11, R11
+	JZ    whole_end
 
-key:
-	MOVQ (R8), CX
-	MOVQ 8(R8), BX
-	MOVQ (AX), SI
-	MOVQ 40(AX), R10
+whole:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ 24(AX), R12
 
-loop:
+whole_lines:
+	CMPQ R12, $0x04
+	JA   whole_lines_above_4
+	CMPQ R12, $0x02
+	JA   whole_lines_above_2
+	CMPQ R12, $0x01
+	JBE  whole_lines_1
+	JMP  whole_lines_2
+
+whole_lines_above_2:
+	CMPQ R12, $0x03
+	JBE  whole_lines_3
+	JMP  whole_lines_4
+
+whole_lines_above_4:
+	CMPQ R12, $0x06
+	JA   whole_lines_above_6
+	CMPQ R12, $0x05
+	JBE  whole_lines_5
+	JMP  whole_lines_6
+
+whole_lines_above_6:
+	CMPQ       R12, $0x07
+	JBE        whole_lines_7
 	MOVQ       CX, DX
-	MULXQ      BX, R11, DX
-	XORQ       R11, DX
-	MULXQ      8(AX), R11, DX
-	ADDQ       24(AX), CX
-	ADDQ       32(AX), BX
-	PREFETCHT1 (SI)(DX*8)
-	ADDQ       DI, SI
-	DECQ       R10
-	JNZ        loop
-	ADDQ       $0x10, R8
-	DECQ       R9
-	JNZ        key
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	CMPQ       R12, $0x08
+	JBE        whole_lines_done
+	SUBQ       $0x08, R12
+	JMP        whole_lines
+
+whole_lines_done:
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  whole
+
+whole_end:
+	RET
+
+sliced:
+	TESTQ R11, R11
+	JZ    slices_end
+
+slices:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R12
+
+slices_lines:
+	CMPQ R12, $0x04
+	JA   slices_lines_above_4
+	CMPQ R12, $0x02
+	JA   slices_lines_above_2
+	CMPQ R12, $0x01
+	JBE  slices_lines_1
+	JMP  slices_lines_2
+
+slices_lines_above_2:
+	CMPQ R12, $0x03
+	JBE  slices_lines_3
+	JMP  slices_lines_4
+
+slices_lines_above_4:
+	CMPQ R12, $0x06
+	JA   slices_lines_above_6
+	CMPQ R12, $0x05
+	JBE  slices_lines_5
+	JMP  slices_lines_6
+
+slices_lines_above_6:
+	CMPQ       R12, $0x07
+	JBE        slices_lines_7
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+	CMPQ       R12, $0x08
+	JBE        slices_lines_done
+	SUBQ       $0x08, R12
+	JMP        slices_lines
+
+slices_lines_done:
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  slices
+
+slices_end:
 	RET
 
 // func hasMany(t *uintptr, ds *uint64, far int, near int, dst *bool)
 // Requires: BMI2, MMX+
 TEXT ·hasMany(SB), NOSPLIT, $0-40
 	MOVQ  t+0(FP), AX
-	MOVQ  16(AX), DI
-	MOVQ  ds+8(FP), R8
-	MOVQ  dst+32(FP), R9
-	MOVQ  far+16(FP), R10
-	TESTQ R10, R10
-	JZ    far_done
+	MOVQ  $0x9e3779b97f4a7c15, SI
+	MOVQ  $0xd6e8feb86659fd93, DI
+	MOVQ  8(AX), R8
+	MOVQ  (AX), R9
+	MOVQ  ds+8(FP), R10
+	MOVQ  far+16(FP), R11
+	MOVQ  dst+32(FP), R12
+	CMPQ  16(AX), $0x00
+	JNE   sliced
+	TESTQ R11, R11
+	JZ    whole_far_end
 
-far:
-	MOVQ 512(R8), CX
-	MOVQ 520(R8), BX
-	MOVQ (AX), SI
-	MOVQ 40(AX), R11
+whole_far:
+	MOVQ 512(R10), CX
+	MOVQ 520(R10), BX
+	MOVQ 24(AX), R13
 
-far_ask:
+whole_far_lines:
+	CMPQ R13, $0x04
+	JA   whole_far_lines_above_4
+	CMPQ R13, $0x02
+	JA   whole_far_lines_above_2
+	CMPQ R13, $0x01
+	JBE  whole_far_lines_1
+	JMP  whole_far_lines_2
+
+whole_far_lines_above_2:
+	CMPQ R13, $0x03
+	JBE  whole_far_lines_3
+	JMP  whole_far_lines_4
+
+whole_far_lines_above_4:
+	CMPQ R13, $0x06
+	JA   whole_far_lines_above_6
+	CMPQ R13, $0x05
+	JBE  whole_far_lines_5
+	JMP  whole_far_lines_6
+
+whole_far_lines_above_6:
+	CMPQ       R13, $0x07
+	JBE        whole_far_lines_7
 	MOVQ       CX, DX
-	MULXQ      BX, R12, DX
-	XORQ       R12, DX
-	MULXQ      8(AX), R12, DX
-	ADDQ       24(AX), CX
-	ADDQ       32(AX), BX
-	PREFETCHT1 (SI)(DX*8)
-	ADDQ       DI, SI
-	DECQ       R11
-	JNZ        far_ask
-	MOVQ       (R8), CX
-	MOVQ       8(R8), BX
-	MOVQ       (AX), SI
-	MOVQ       40(AX), R11
-	MOVL       $0x00000001, R12
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
 
-far_bits:
+whole_far_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	CMPQ       R13, $0x08
+	JBE        whole_far_lines_done
+	SUBQ       $0x08, R13
+	JMP        whole_far_lines
+
+whole_far_lines_done:
+	MOVQ  (R10), CX
+	MOVQ  8(R10), BX
+	MOVQ  24(AX), R14
+	MOVL  $0x00000001, R13
+	CMPQ  R14, $0x03
+	JBE   whole_far_bits
 	MOVQ  CX, DX
-	MULXQ BX, R13, DX
-	XORQ  R13, DX
-	MULXQ 8(AX), R13, R14
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R14*8), DX
-	ANDQ  DX, R12
-	ADDQ  DI, SI
-	DECQ  R11
-	JNZ   far_bits
-	ANDL  $0x01, R12
-	MOVB  R12, (R9)
-	ADDQ  $0x10, R8
-	INCQ  R9
-	DECQ  R10
-	JNZ   far
-
-far_done:
-	MOVQ  near+24(FP), R10
-	TESTQ R10, R10
-	JZ    near_done
-
-near:
-	MOVQ (R8), CX
-	MOVQ 8(R8), BX
-	MOVQ (AX), SI
-	MOVQ 40(AX), R11
-	MOVL $0x00000001, R12
-
-near_bits:
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
 	MOVQ  CX, DX
-	MULXQ BX, R13, DX
-	XORQ  R13, DX
-	MULXQ 8(AX), R13, R14
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	SHRXQ DX, (SI)(R14*8), DX
-	ANDQ  DX, R12
-	ADDQ  DI, SI
-	DECQ  R11
-	JNZ   near_bits
-	ANDL  $0x01, R12
-	MOVB  R12, (R9)
-	ADDQ  $0x10, R8
-	INCQ  R9
-	DECQ  R10
-	JNZ   near
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	TESTL $0x00000001, R13
+	JZ    whole_far_absent
+	SUBQ  $0x03, R14
 
-near_done:
+whole_far_bits:
+	CMPQ R14, $0x04
+	JA   whole_far_bits_above_4
+	CMPQ R14, $0x02
+	JA   whole_far_bits_above_2
+	CMPQ R14, $0x01
+	JBE  whole_far_bits_1
+	JMP  whole_far_bits_2
+
+whole_far_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  whole_far_bits_3
+	JMP  whole_far_bits_4
+
+whole_far_bits_above_4:
+	CMPQ R14, $0x06
+	JA   whole_far_bits_above_6
+	CMPQ R14, $0x05
+	JBE  whole_far_bits_5
+	JMP  whole_far_bits_6
+
+whole_far_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   whole_far_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_far_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	CMPQ  R14, $0x08
+	JBE   whole_far_bits_done
+	SUBQ  $0x08, R14
+	JMP   whole_far_bits
+
+whole_far_bits_done:
+whole_far_absent:
+	ANDL $0x01, R13
+	MOVB R13, (R12)
+	INCQ R12
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  whole_far
+
+whole_far_end:
+	MOVQ  near+24(FP), R11
+	TESTQ R11, R11
+	JZ    whole_near_end
+
+whole_near:
+	MOVQ  (R10), CX
+	MOVQ  8(R10), BX
+	MOVQ  24(AX), R14
+	MOVL  $0x00000001, R13
+	CMPQ  R14, $0x03
+	JBE   whole_near_bits
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	TESTL $0x00000001, R13
+	JZ    whole_near_absent
+	SUBQ  $0x03, R14
+
+whole_near_bits:
+	CMPQ R14, $0x04
+	JA   whole_near_bits_above_4
+	CMPQ R14, $0x02
+	JA   whole_near_bits_above_2
+	CMPQ R14, $0x01
+	JBE  whole_near_bits_1
+	JMP  whole_near_bits_2
+
+whole_near_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  whole_near_bits_3
+	JMP  whole_near_bits_4
+
+whole_near_bits_above_4:
+	CMPQ R14, $0x06
+	JA   whole_near_bits_above_6
+	CMPQ R14, $0x05
+	JBE  whole_near_bits_5
+	JMP  whole_near_bits_6
+
+whole_near_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   whole_near_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+
+whole_near_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	CMPQ  R14, $0x08
+	JBE   whole_near_bits_done
+	SUBQ  $0x08, R14
+	JMP   whole_near_bits
+
+whole_near_bits_done:
+whole_near_absent:
+	ANDL $0x01, R13
+	MOVB R13, (R12)
+	INCQ R12
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  whole_near
+
+whole_near_end:
+	RET
+
+sliced:
+	TESTQ R11, R11
+	JZ    slices_far_end
+
+slices_far:
+	MOVQ 512(R10), CX
+	MOVQ 520(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R13
+
+slices_far_lines:
+	CMPQ R13, $0x04
+	JA   slices_far_lines_above_4
+	CMPQ R13, $0x02
+	JA   slices_far_lines_above_2
+	CMPQ R13, $0x01
+	JBE  slices_far_lines_1
+	JMP  slices_far_lines_2
+
+slices_far_lines_above_2:
+	CMPQ R13, $0x03
+	JBE  slices_far_lines_3
+	JMP  slices_far_lines_4
+
+slices_far_lines_above_4:
+	CMPQ R13, $0x06
+	JA   slices_far_lines_above_6
+	CMPQ R13, $0x05
+	JBE  slices_far_lines_5
+	JMP  slices_far_lines_6
+
+slices_far_lines_above_6:
+	CMPQ       R13, $0x07
+	JBE        slices_far_lines_7
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+	CMPQ       R13, $0x08
+	JBE        slices_far_lines_done
+	SUBQ       $0x08, R13
+	JMP        slices_far_lines
+
+slices_far_lines_done:
+	MOVQ  (R10), CX
+	MOVQ  8(R10), BX
+	MOVQ  (AX), R9
+	MOVQ  24(AX), R14
+	MOVL  $0x00000001, R13
+	CMPQ  R14, $0x03
+	JBE   slices_far_bits
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	TESTL $0x00000001, R13
+	JZ    slices_far_absent
+	SUBQ  $0x03, R14
+
+slices_far_bits:
+	CMPQ R14, $0x04
+	JA   slices_far_bits_above_4
+	CMPQ R14, $0x02
+	JA   slices_far_bits_above_2
+	CMPQ R14, $0x01
+	JBE  slices_far_bits_1
+	JMP  slices_far_bits_2
+
+slices_far_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  slices_far_bits_3
+	JMP  slices_far_bits_4
+
+slices_far_bits_above_4:
+	CMPQ R14, $0x06
+	JA   slices_far_bits_above_6
+	CMPQ R14, $0x05
+	JBE  slices_far_bits_5
+	JMP  slices_far_bits_6
+
+slices_far_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   slices_far_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_far_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	CMPQ  R14, $0x08
+	JBE   slices_far_bits_done
+	SUBQ  $0x08, R14
+	JMP   slices_far_bits
+
+slices_far_bits_done:
+slices_far_absent:
+	ANDL $0x01, R13
+	MOVB R13, (R12)
+	INCQ R12
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  slices_far
+
+slices_far_end:
+	MOVQ  near+24(FP), R11
+	TESTQ R11, R11
+	JZ    slices_near_end
+
+slices_near:
+	MOVQ  (R10), CX
+	MOVQ  8(R10), BX
+	MOVQ  (AX), R9
+	MOVQ  24(AX), R14
+	MOVL  $0x00000001, R13
+	CMPQ  R14, $0x03
+	JBE   slices_near_bits
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	TESTL $0x00000001, R13
+	JZ    slices_near_absent
+	SUBQ  $0x03, R14
+
+slices_near_bits:
+	CMPQ R14, $0x04
+	JA   slices_near_bits_above_4
+	CMPQ R14, $0x02
+	JA   slices_near_bits_above_2
+	CMPQ R14, $0x01
+	JBE  slices_near_bits_1
+	JMP  slices_near_bits_2
+
+slices_near_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  slices_near_bits_3
+	JMP  slices_near_bits_4
+
+slices_near_bits_above_4:
+	CMPQ R14, $0x06
+	JA   slices_near_bits_above_6
+	CMPQ R14, $0x05
+	JBE  slices_near_bits_5
+	JMP  slices_near_bits_6
+
+slices_near_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   slices_near_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+
+slices_near_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	SHRXQ DX, (R9)(R15*8), DX
+	ANDQ  DX, R13
+	ADDQ  16(AX), R9
+	CMPQ  R14, $0x08
+	JBE   slices_near_bits_done
+	SUBQ  $0x08, R14
+	JMP   slices_near_bits
+
+slices_near_bits_done:
+slices_near_absent:
+	ANDL $0x01, R13
+	MOVB R13, (R12)
+	INCQ R12
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  slices_near
+
+slices_near_end:
 	RET
 
 // func addMany(t *uintptr, ds *uint64, far int, near int, dst *bool)
 // Requires: BMI2, MMX+
-TEXT ·addMany(SB), NOSPLIT, $0-40
+TEXT ·addMany(SB), NOSPLIT, $8-40
 	MOVQ  t+0(FP), AX
-	MOVQ  16(AX), DI
-	MOVQ  ds+8(FP), R8
-	MOVQ  dst+32(FP), R9
-	MOVQ  far+16(FP), R10
-	TESTQ R10, R10
-	JZ    far_done
+	MOVQ  $0x9e3779b97f4a7c15, SI
+	MOVQ  $0xd6e8feb86659fd93, DI
+	MOVQ  8(AX), R8
+	MOVQ  (AX), R9
+	MOVQ  ds+8(FP), R10
+	MOVQ  far+16(FP), R11
+	MOVQ  dst+32(FP), R12
+	CMPQ  16(AX), $0x00
+	JNE   sliced
+	TESTQ R11, R11
+	JZ    whole_far_end
 
-far:
-	MOVQ 512(R8), CX
-	MOVQ 520(R8), BX
-	MOVQ (AX), SI
-	MOVQ 40(AX), R11
+whole_far:
+	MOVQ 512(R10), CX
+	MOVQ 520(R10), BX
+	MOVQ 24(AX), R13
 
-far_ask:
+whole_far_lines:
+	CMPQ R13, $0x04
+	JA   whole_far_lines_above_4
+	CMPQ R13, $0x02
+	JA   whole_far_lines_above_2
+	CMPQ R13, $0x01
+	JBE  whole_far_lines_1
+	JMP  whole_far_lines_2
+
+whole_far_lines_above_2:
+	CMPQ R13, $0x03
+	JBE  whole_far_lines_3
+	JMP  whole_far_lines_4
+
+whole_far_lines_above_4:
+	CMPQ R13, $0x06
+	JA   whole_far_lines_above_6
+	CMPQ R13, $0x05
+	JBE  whole_far_lines_5
+	JMP  whole_far_lines_6
+
+whole_far_lines_above_6:
+	CMPQ       R13, $0x07
+	JBE        whole_far_lines_7
 	MOVQ       CX, DX
-	MULXQ      BX, R12, DX
-	XORQ       R12, DX
-	MULXQ      8(AX), R12, DX
-	ADDQ       24(AX), CX
-	ADDQ       32(AX), BX
-	PREFETCHT1 (SI)(DX*8)
-	ADDQ       DI, SI
-	DECQ       R11
-	JNZ        far_ask
-	MOVQ       (R8), CX
-	MOVQ       8(R8), BX
-	MOVQ       (AX), SI
-	MOVQ       40(AX), R11
-	MOVL       $0x00000001, R12
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
 
-far_bits:
+whole_far_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	CMPQ       R13, $0x08
+	JBE        whole_far_lines_done
+	SUBQ       $0x08, R13
+	JMP        whole_far_lines
+
+whole_far_lines_done:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ 24(AX), R14
+	XORL R13, R13
+
+whole_far_bits:
+	CMPQ R14, $0x04
+	JA   whole_far_bits_above_4
+	CMPQ R14, $0x02
+	JA   whole_far_bits_above_2
+	CMPQ R14, $0x01
+	JBE  whole_far_bits_1
+	JMP  whole_far_bits_2
+
+whole_far_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  whole_far_bits_3
+	JMP  whole_far_bits_4
+
+whole_far_bits_above_4:
+	CMPQ R14, $0x06
+	JA   whole_far_bits_above_6
+	CMPQ R14, $0x05
+	JBE  whole_far_bits_5
+	JMP  whole_far_bits_6
+
+whole_far_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   whole_far_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_far_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	CMPQ  R14, $0x08
+	JBE   whole_far_bits_done
+	SUBQ  $0x08, R14
+	JMP   whole_far_bits
+
+whole_far_bits_done:
+	CMPQ  R13, 24(AX)
+	SETNE R13
+	MOVB  R13, (R12)
+	INCQ  R12
+	ADDQ  $0x10, R10
+	DECQ  R11
+	JNZ   whole_far
+
+whole_far_end:
+	MOVQ  near+24(FP), R11
+	TESTQ R11, R11
+	JZ    whole_near_end
+
+whole_near:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ 24(AX), R14
+	XORL R13, R13
+
+whole_near_bits:
+	CMPQ R14, $0x04
+	JA   whole_near_bits_above_4
+	CMPQ R14, $0x02
+	JA   whole_near_bits_above_2
+	CMPQ R14, $0x01
+	JBE  whole_near_bits_1
+	JMP  whole_near_bits_2
+
+whole_near_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  whole_near_bits_3
+	JMP  whole_near_bits_4
+
+whole_near_bits_above_4:
+	CMPQ R14, $0x06
+	JA   whole_near_bits_above_6
+	CMPQ R14, $0x05
+	JBE  whole_near_bits_5
+	JMP  whole_near_bits_6
+
+whole_near_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   whole_near_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+
+whole_near_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	CMPQ  R14, $0x08
+	JBE   whole_near_bits_done
+	SUBQ  $0x08, R14
+	JMP   whole_near_bits
+
+whole_near_bits_done:
+	CMPQ  R13, 24(AX)
+	SETNE R13
+	MOVB  R13, (R12)
+	INCQ  R12
+	ADDQ  $0x10, R10
+	DECQ  R11
+	JNZ   whole_near
+
+whole_near_end:
+	RET
+
+sliced:
+	TESTQ R11, R11
+	JZ    slices_far_end
+
+slices_far:
+	MOVQ 512(R10), CX
+	MOVQ 520(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R13
+
+slices_far_lines:
+	CMPQ R13, $0x04
+	JA   slices_far_lines_above_4
+	CMPQ R13, $0x02
+	JA   slices_far_lines_above_2
+	CMPQ R13, $0x01
+	JBE  slices_far_lines_1
+	JMP  slices_far_lines_2
+
+slices_far_lines_above_2:
+	CMPQ R13, $0x03
+	JBE  slices_far_lines_3
+	JMP  slices_far_lines_4
+
+slices_far_lines_above_4:
+	CMPQ R13, $0x06
+	JA   slices_far_lines_above_6
+	CMPQ R13, $0x05
+	JBE  slices_far_lines_5
+	JMP  slices_far_lines_6
+
+slices_far_lines_above_6:
+	CMPQ       R13, $0x07
+	JBE        slices_far_lines_7
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R14, DX
+	XORQ       R14, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+	CMPQ       R13, $0x08
+	JBE        slices_far_lines_done
+	SUBQ       $0x08, R13
+	JMP        slices_far_lines
+
+slices_far_lines_done:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R14
+	XORL R13, R13
+
+slices_far_bits:
+	CMPQ R14, $0x04
+	JA   slices_far_bits_above_4
+	CMPQ R14, $0x02
+	JA   slices_far_bits_above_2
+	CMPQ R14, $0x01
+	JBE  slices_far_bits_1
+	JMP  slices_far_bits_2
+
+slices_far_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  slices_far_bits_3
+	JMP  slices_far_bits_4
+
+slices_far_bits_above_4:
+	CMPQ R14, $0x06
+	JA   slices_far_bits_above_6
+	CMPQ R14, $0x05
+	JBE  slices_far_bits_5
+	JMP  slices_far_bits_6
+
+slices_far_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   slices_far_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+	CMPQ  R14, $0x08
+	JBE   slices_far_bits_done
+	SUBQ  $0x08, R14
+	JMP   slices_far_bits
+
+slices_far_bits_done:
+	CMPQ  R13, 24(AX)
+	SETNE R13
+	MOVB  R13, (R12)
+	INCQ  R12
+	ADDQ  $0x10, R10
+	DECQ  R11
+	JNZ   slices_far
+
+slices_far_end:
+	MOVQ  near+24(FP), R11
+	TESTQ R11, R11
+	JZ    slices_near_end
+
+slices_near:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R14
+	XORL R13, R13
+
+slices_near_bits:
+	CMPQ R14, $0x04
+	JA   slices_near_bits_above_4
+	CMPQ R14, $0x02
+	JA   slices_near_bits_above_2
+	CMPQ R14, $0x01
+	JBE  slices_near_bits_1
+	JMP  slices_near_bits_2
+
+slices_near_bits_above_2:
+	CMPQ R14, $0x03
+	JBE  slices_near_bits_3
+	JMP  slices_near_bits_4
+
+slices_near_bits_above_4:
+	CMPQ R14, $0x06
+	JA   slices_near_bits_above_6
+	CMPQ R14, $0x05
+	JBE  slices_near_bits_5
+	JMP  slices_near_bits_6
+
+slices_near_bits_above_6:
+	CMPQ  R14, $0x07
+	JBE   slices_near_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R15, DX
+	XORQ  R15, DX
+	MULXQ R8, R15, R15
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R15*8), BP
+	BTSQ  DX, BP
+	ADCQ  $0x00, R13
+	MOVQ  BP, (R9)(R15*8)
+	ADDQ  16(AX), R9
+	CMPQ  R14, $0x08
+	JBE   slices_near_bits_done
+	SUBQ  $0x08, R14
+	JMP   slices_near_bits
+
+slices_near_bits_done:
+	CMPQ  R13, 24(AX)
+	SETNE R13
+	MOVB  R13, (R12)
+	INCQ  R12
+	ADDQ  $0x10, R10
+	DECQ  R11
+	JNZ   slices_near
+
+slices_near_end:
+	RET
+
+// func setMany(t *uintptr, ds *uint64, far int, near int)
+// Requires: BMI2, MMX+
+TEXT ·setMany(SB), NOSPLIT, $0-32
+	MOVQ  t+0(FP), AX
+	MOVQ  $0x9e3779b97f4a7c15, SI
+	MOVQ  $0xd6e8feb86659fd93, DI
+	MOVQ  8(AX), R8
+	MOVQ  (AX), R9
+	MOVQ  ds+8(FP), R10
+	MOVQ  far+16(FP), R11
+	CMPQ  16(AX), $0x00
+	JNE   sliced
+	TESTQ R11, R11
+	JZ    whole_far_end
+
+whole_far:
+	MOVQ 512(R10), CX
+	MOVQ 520(R10), BX
+	MOVQ 24(AX), R12
+
+whole_far_lines:
+	CMPQ R12, $0x04
+	JA   whole_far_lines_above_4
+	CMPQ R12, $0x02
+	JA   whole_far_lines_above_2
+	CMPQ R12, $0x01
+	JBE  whole_far_lines_1
+	JMP  whole_far_lines_2
+
+whole_far_lines_above_2:
+	CMPQ R12, $0x03
+	JBE  whole_far_lines_3
+	JMP  whole_far_lines_4
+
+whole_far_lines_above_4:
+	CMPQ R12, $0x06
+	JA   whole_far_lines_above_6
+	CMPQ R12, $0x05
+	JBE  whole_far_lines_5
+	JMP  whole_far_lines_6
+
+whole_far_lines_above_6:
+	CMPQ       R12, $0x07
+	JBE        whole_far_lines_7
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+
+whole_far_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	CMPQ       R12, $0x08
+	JBE        whole_far_lines_done
+	SUBQ       $0x08, R12
+	JMP        whole_far_lines
+
+whole_far_lines_done:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ 24(AX), R12
+
+whole_far_bits:
+	CMPQ R12, $0x04
+	JA   whole_far_bits_above_4
+	CMPQ R12, $0x02
+	JA   whole_far_bits_above_2
+	CMPQ R12, $0x01
+	JBE  whole_far_bits_1
+	JMP  whole_far_bits_2
+
+whole_far_bits_above_2:
+	CMPQ R12, $0x03
+	JBE  whole_far_bits_3
+	JMP  whole_far_bits_4
+
+whole_far_bits_above_4:
+	CMPQ R12, $0x06
+	JA   whole_far_bits_above_6
+	CMPQ R12, $0x05
+	JBE  whole_far_bits_5
+	JMP  whole_far_bits_6
+
+whole_far_bits_above_6:
+	CMPQ  R12, $0x07
+	JBE   whole_far_bits_7
 	MOVQ  CX, DX
 	MULXQ BX, R13, DX
 	XORQ  R13, DX
-	MULXQ 8(AX), R13, R14
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	MOVQ  (SI)(R14*8), R13
-	SHRXQ DX, R13, R15
-	BTSQ  DX, R13
-	ANDQ  R15, R12
-	MOVQ  R13, (SI)(R14*8)
-	ADDQ  DI, SI
-	DECQ  R11
-	JNZ   far_bits
-	XORL  $0x01, R12
-	ANDL  $0x01, R12
-	MOVB  R12, (R9)
-	ADDQ  $0x10, R8
-	INCQ  R9
-	DECQ  R10
-	JNZ   far
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
 
-far_done:
-	MOVQ  near+24(FP), R10
-	TESTQ R10, R10
-	JZ    near_done
-
-near:
-	MOVQ (R8), CX
-	MOVQ 8(R8), BX
-	MOVQ (AX), SI
-	MOVQ 40(AX), R11
-	MOVL $0x00000001, R12
-
-near_bits:
+whole_far_bits_7:
 	MOVQ  CX, DX
 	MULXQ BX, R13, DX
 	XORQ  R13, DX
-	MULXQ 8(AX), R13, R14
-	ADDQ  24(AX), CX
-	ADDQ  32(AX), BX
-	MOVQ  (SI)(R14*8), R13
-	SHRXQ DX, R13, R15
-	BTSQ  DX, R13
-	ANDQ  R15, R12
-	MOVQ  R13, (SI)(R14*8)
-	ADDQ  DI, SI
-	DECQ  R11
-	JNZ   near_bits
-	XORL  $0x01, R12
-	ANDL  $0x01, R12
-	MOVB  R12, (R9)
-	ADDQ  $0x10, R8
-	INCQ  R9
-	DECQ  R10
-	JNZ   near
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
 
-near_done:
+whole_far_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_far_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_far_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_far_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_far_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_far_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	CMPQ  R12, $0x08
+	JBE   whole_far_bits_done
+	SUBQ  $0x08, R12
+	JMP   whole_far_bits
+
+whole_far_bits_done:
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  whole_far
+
+whole_far_end:
+	MOVQ  near+24(FP), R11
+	TESTQ R11, R11
+	JZ    whole_near_end
+
+whole_near:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ 24(AX), R12
+
+whole_near_bits:
+	CMPQ R12, $0x04
+	JA   whole_near_bits_above_4
+	CMPQ R12, $0x02
+	JA   whole_near_bits_above_2
+	CMPQ R12, $0x01
+	JBE  whole_near_bits_1
+	JMP  whole_near_bits_2
+
+whole_near_bits_above_2:
+	CMPQ R12, $0x03
+	JBE  whole_near_bits_3
+	JMP  whole_near_bits_4
+
+whole_near_bits_above_4:
+	CMPQ R12, $0x06
+	JA   whole_near_bits_above_6
+	CMPQ R12, $0x05
+	JBE  whole_near_bits_5
+	JMP  whole_near_bits_6
+
+whole_near_bits_above_6:
+	CMPQ  R12, $0x07
+	JBE   whole_near_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+
+whole_near_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	CMPQ  R12, $0x08
+	JBE   whole_near_bits_done
+	SUBQ  $0x08, R12
+	JMP   whole_near_bits
+
+whole_near_bits_done:
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  whole_near
+
+whole_near_end:
+	RET
+
+sliced:
+	TESTQ R11, R11
+	JZ    slices_far_end
+
+slices_far:
+	MOVQ 512(R10), CX
+	MOVQ 520(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R12
+
+slices_far_lines:
+	CMPQ R12, $0x04
+	JA   slices_far_lines_above_4
+	CMPQ R12, $0x02
+	JA   slices_far_lines_above_2
+	CMPQ R12, $0x01
+	JBE  slices_far_lines_1
+	JMP  slices_far_lines_2
+
+slices_far_lines_above_2:
+	CMPQ R12, $0x03
+	JBE  slices_far_lines_3
+	JMP  slices_far_lines_4
+
+slices_far_lines_above_4:
+	CMPQ R12, $0x06
+	JA   slices_far_lines_above_6
+	CMPQ R12, $0x05
+	JBE  slices_far_lines_5
+	JMP  slices_far_lines_6
+
+slices_far_lines_above_6:
+	CMPQ       R12, $0x07
+	JBE        slices_far_lines_7
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_7:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_6:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_5:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_4:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_3:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_2:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+
+slices_far_lines_1:
+	MOVQ       CX, DX
+	MULXQ      BX, R13, DX
+	XORQ       R13, DX
+	MULXQ      R8, DX, DX
+	ADDQ       SI, CX
+	ADDQ       DI, BX
+	PREFETCHT1 (R9)(DX*8)
+	ADDQ       16(AX), R9
+	CMPQ       R12, $0x08
+	JBE        slices_far_lines_done
+	SUBQ       $0x08, R12
+	JMP        slices_far_lines
+
+slices_far_lines_done:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R12
+
+slices_far_bits:
+	CMPQ R12, $0x04
+	JA   slices_far_bits_above_4
+	CMPQ R12, $0x02
+	JA   slices_far_bits_above_2
+	CMPQ R12, $0x01
+	JBE  slices_far_bits_1
+	JMP  slices_far_bits_2
+
+slices_far_bits_above_2:
+	CMPQ R12, $0x03
+	JBE  slices_far_bits_3
+	JMP  slices_far_bits_4
+
+slices_far_bits_above_4:
+	CMPQ R12, $0x06
+	JA   slices_far_bits_above_6
+	CMPQ R12, $0x05
+	JBE  slices_far_bits_5
+	JMP  slices_far_bits_6
+
+slices_far_bits_above_6:
+	CMPQ  R12, $0x07
+	JBE   slices_far_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_far_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+	CMPQ  R12, $0x08
+	JBE   slices_far_bits_done
+	SUBQ  $0x08, R12
+	JMP   slices_far_bits
+
+slices_far_bits_done:
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  slices_far
+
+slices_far_end:
+	MOVQ  near+24(FP), R11
+	TESTQ R11, R11
+	JZ    slices_near_end
+
+slices_near:
+	MOVQ (R10), CX
+	MOVQ 8(R10), BX
+	MOVQ (AX), R9
+	MOVQ 24(AX), R12
+
+slices_near_bits:
+	CMPQ R12, $0x04
+	JA   slices_near_bits_above_4
+	CMPQ R12, $0x02
+	JA   slices_near_bits_above_2
+	CMPQ R12, $0x01
+	JBE  slices_near_bits_1
+	JMP  slices_near_bits_2
+
+slices_near_bits_above_2:
+	CMPQ R12, $0x03
+	JBE  slices_near_bits_3
+	JMP  slices_near_bits_4
+
+slices_near_bits_above_4:
+	CMPQ R12, $0x06
+	JA   slices_near_bits_above_6
+	CMPQ R12, $0x05
+	JBE  slices_near_bits_5
+	JMP  slices_near_bits_6
+
+slices_near_bits_above_6:
+	CMPQ  R12, $0x07
+	JBE   slices_near_bits_7
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_7:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_6:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_5:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_4:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_3:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_2:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+
+slices_near_bits_1:
+	MOVQ  CX, DX
+	MULXQ BX, R13, DX
+	XORQ  R13, DX
+	MULXQ R8, R13, R13
+	ADDQ  SI, CX
+	ADDQ  DI, BX
+	MOVQ  (R9)(R13*8), R14
+	BTSQ  DX, R14
+	MOVQ  R14, (R9)(R13*8)
+	ADDQ  16(AX), R9
+	CMPQ  R12, $0x08
+	JBE   slices_near_bits_done
+	SUBQ  $0x08, R12
+	JMP   slices_near_bits
+
+slices_near_bits_done:
+	ADDQ $0x10, R10
+	DECQ R11
+	JNZ  slices_near
+
+slices_near_end:
+	RET
+
+DATA steps1<>+0(SB)/8, $0x0000000000000000
+DATA steps1<>+8(SB)/8, $0x9e3779b97f4a7c15
+DATA steps1<>+16(SB)/8, $0x3c6ef372fe94f82a
+DATA steps1<>+24(SB)/8, $0xdaa66d2c7ddf743f
+DATA steps1<>+32(SB)/8, $0x78dde6e5fd29f054
+DATA steps1<>+40(SB)/8, $0x1715609f7c746c69
+DATA steps1<>+48(SB)/8, $0xb54cda58fbbee87e
+DATA steps1<>+56(SB)/8, $0x538454127b096493
+GLOBL steps1<>(SB), RODATA|NOPTR, $64
+
+DATA steps2<>+0(SB)/8, $0x0000000000000000
+DATA steps2<>+8(SB)/8, $0xd6e8feb86659fd93
+DATA steps2<>+16(SB)/8, $0xadd1fd70ccb3fb26
+DATA steps2<>+24(SB)/8, $0x84bafc29330df8b9
+DATA steps2<>+32(SB)/8, $0x5ba3fae19967f64c
+DATA steps2<>+40(SB)/8, $0x328cf999ffc1f3df
+DATA steps2<>+48(SB)/8, $0x0975f852661bf172
+DATA steps2<>+56(SB)/8, $0xe05ef70acc75ef05
+GLOBL steps2<>(SB), RODATA|NOPTR, $64
+
+DATA numbers<>+0(SB)/8, $0x0000000000000000
+DATA numbers<>+8(SB)/8, $0x0000000000000001
+DATA numbers<>+16(SB)/8, $0x0000000000000002
+DATA numbers<>+24(SB)/8, $0x0000000000000003
+DATA numbers<>+32(SB)/8, $0x0000000000000004
+DATA numbers<>+40(SB)/8, $0x0000000000000005
+DATA numbers<>+48(SB)/8, $0x0000000000000006
+DATA numbers<>+56(SB)/8, $0x0000000000000007
+GLOBL numbers<>(SB), RODATA|NOPTR, $64
+
+DATA evens<>+0(SB)/8, $0x0000000000000000
+DATA evens<>+8(SB)/8, $0x0000000000000002
+DATA evens<>+16(SB)/8, $0x0000000000000004
+DATA evens<>+24(SB)/8, $0x0000000000000006
+DATA evens<>+32(SB)/8, $0x0000000000000008
+DATA evens<>+40(SB)/8, $0x000000000000000a
+DATA evens<>+48(SB)/8, $0x000000000000000c
+DATA evens<>+56(SB)/8, $0x000000000000000e
+GLOBL evens<>(SB), RODATA|NOPTR, $64
+
+// func hasWide(b *uintptr, h1 uint64, h2 uint64) bool
+// Requires: AVX512DQ, AVX512F, BMI2
+TEXT ·hasWide(SB), NOSPLIT, $0-25
+	MOVQ         b+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	VPBROADCASTQ 8(AX), Z18
+	MOVL         $0x00005555, BX
+	KMOVW        BX, K1
+	NOTL         BX
+	KMOVW        BX, K2
+	MOVQ         h1+8(FP), BX
+	VPBROADCASTQ BX, Z16
+	VPADDQ       steps1<>+0(SB), Z16, Z16
+	MOVQ         h2+16(FP), BX
+	VPBROADCASTQ BX, Z17
+	VPADDQ       steps2<>+0(SB), Z17, Z17
+	VPBROADCASTQ 16(AX), Z25
+	VPSRLQ       $0x03, Z25, Z25
+	VPMULLQ      numbers<>+0(SB), Z25, Z25
+
+eight:
+	VPSRLQ         $0x20, Z16, Z23
+	VPSRLQ         $0x20, Z17, Z24
+	VPMULUDQ       Z16, Z17, Z21
+	VPMULUDQ       Z23, Z17, Z22
+	VPMULUDQ       Z16, Z24, Z20
+	VPMULUDQ       Z23, Z24, Z19
+	VPSRLQ         $0x20, Z21, Z23
+	VPADDQ         Z23, Z22, Z22
+	VMOVDQA32.Z    Z22, K1, Z23
+	VPADDQ         Z23, Z20, Z20
+	VPSRLQ         $0x20, Z22, Z22
+	VPADDQ         Z22, Z19, Z19
+	VPSRLQ         $0x20, Z20, Z22
+	VPADDQ         Z22, Z19, Z19
+	VMOVSLDUP      Z20, K2, Z21
+	VPXORQ         Z21, Z19, Z19
+	VPSRLQ         $0x20, Z19, Z21
+	VPMULUDQ       Z18, Z19, Z22
+	VPMULUDQ       Z18, Z21, Z20
+	VPSRLQ         $0x20, Z22, Z22
+	VPADDQ         Z22, Z20, Z20
+	VPSRLQ         $0x20, Z20, Z20
+	VPADDQ         Z25, Z20, Z20
+	MOVL           $0x000000ff, BX
+	BZHIL          DX, BX, BX
+	KMOVB          BX, K3
+	KMOVB          BX, K4
+	VPXORQ         Z22, Z22, Z22
+	VPGATHERQQ     (CX)(Z20*8), K3, Z22
+	VPRORVQ        Z19, Z22, Z22
+	VPTESTNMQ.BCST numbers<>+8(SB), Z22, K4, K4
+	XORL           BX, BX
+	KORTESTB       K4, K4
+	JNZ            absent
+	SUBQ           $0x08, DX
+	JBE            done
+	MOVQ           $0xf1bbcdcbfa53e0a8, BX
+	VPBROADCASTQ   BX, Z21
+	VPADDQ         Z21, Z16, Z16
+	MOVQ           $0xb747f5c332cfec98, BX
+	VPBROADCASTQ   BX, Z21
+	VPADDQ         Z21, Z17, Z17
+	MOVQ           16(AX), BX
+	LEAQ           (CX)(BX*8), CX
+	JMP            eight
+
+done:
+	INCL BX
+
+absent:
+	MOVB BL, ret+24(FP)
+	RET
+
+// func addWide(b *uintptr, h1 uint64, h2 uint64) bool
+// Requires: AVX512DQ, AVX512F
+TEXT ·addWide(SB), NOSPLIT, $192-25
+	MOVQ         b+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	VPBROADCASTQ 8(AX), Z18
+	MOVL         $0x00005555, BX
+	KMOVW        BX, K1
+	NOTL         BX
+	KMOVW        BX, K2
+	MOVQ         h1+8(FP), BX
+	VPBROADCASTQ BX, Z16
+	VPADDQ       steps1<>+0(SB), Z16, Z16
+	MOVQ         h2+16(FP), BX
+	VPBROADCASTQ BX, Z17
+	VPADDQ       steps2<>+0(SB), Z17, Z17
+	VPBROADCASTQ 16(AX), Z25
+	VPSRLQ       $0x03, Z25, Z25
+	VPMULLQ      numbers<>+0(SB), Z25, Z25
+	LEAQ         (SP), BX
+	ADDQ         $0x3f, BX
+	ANDQ         $-64, BX
+	XORL         SI, SI
+
+eight:
+	VPSRLQ      $0x20, Z16, Z23
+	VPSRLQ      $0x20, Z17, Z24
+	VPMULUDQ    Z16, Z17, Z21
+	VPMULUDQ    Z23, Z17, Z22
+	VPMULUDQ    Z16, Z24, Z20
+	VPMULUDQ    Z23, Z24, Z19
+	VPSRLQ      $0x20, Z21, Z23
+	VPADDQ      Z23, Z22, Z22
+	VMOVDQA32.Z Z22, K1, Z23
+	VPADDQ      Z23, Z20, Z20
+	VPSRLQ      $0x20, Z22, Z22
+	VPADDQ      Z22, Z19, Z19
+	VPSRLQ      $0x20, Z20, Z22
+	VPADDQ      Z22, Z19, Z19
+	VMOVSLDUP   Z20, K2, Z21
+	VPXORQ      Z21, Z19, Z19
+	VPSRLQ      $0x20, Z19, Z21
+	VPMULUDQ    Z18, Z19, Z22
+	VPMULUDQ    Z18, Z21, Z20
+	VPSRLQ      $0x20, Z22, Z22
+	VPADDQ      Z22, Z20, Z20
+	VPSRLQ      $0x20, Z20, Z20
+	VPADDQ      Z25, Z20, Z20
+	VMOVDQA64   Z20, (BX)
+	VMOVDQA64   Z19, 64(BX)
+	CMPQ        DX, $0x07
+	JEQ         bits_7
+	CMPQ        DX, $0x06
+	JEQ         bits_6
+	CMPQ        DX, $0x05
+	JEQ         bits_5
+	CMPQ        DX, $0x04
+	JEQ         bits_4
+	CMPQ        DX, $0x03
+	JEQ         bits_3
+	CMPQ        DX, $0x02
+	JEQ         bits_2
+	CMPQ        DX, $0x01
+	JEQ         bits_1
+	MOVQ        56(BX), DI
+	MOVQ        120(BX), R8
+	MOVQ        (CX)(DI*8), R9
+	BTSQ        R8, R9
+	ADCQ        $0x00, SI
+	MOVQ        R9, (CX)(DI*8)
+
+bits_7:
+	MOVQ 48(BX), DI
+	MOVQ 112(BX), R8
+	MOVQ (CX)(DI*8), R9
+	BTSQ R8, R9
+	ADCQ $0x00, SI
+	MOVQ R9, (CX)(DI*8)
+
+bits_6:
+	MOVQ 40(BX), DI
+	MOVQ 104(BX), R8
+	MOVQ (CX)(DI*8), R9
+	BTSQ R8, R9
+	ADCQ $0x00, SI
+	MOVQ R9, (CX)(DI*8)
+
+bits_5:
+	MOVQ 32(BX), DI
+	MOVQ 96(BX), R8
+	MOVQ (CX)(DI*8), R9
+	BTSQ R8, R9
+	ADCQ $0x00, SI
+	MOVQ R9, (CX)(DI*8)
+
+bits_4:
+	MOVQ 24(BX), DI
+	MOVQ 88(BX), R8
+	MOVQ (CX)(DI*8), R9
+	BTSQ R8, R9
+	ADCQ $0x00, SI
+	MOVQ R9, (CX)(DI*8)
+
+bits_3:
+	MOVQ 16(BX), DI
+	MOVQ 80(BX), R8
+	MOVQ (CX)(DI*8), R9
+	BTSQ R8, R9
+	ADCQ $0x00, SI
+	MOVQ R9, (CX)(DI*8)
+
+bits_2:
+	MOVQ 8(BX), DI
+	MOVQ 72(BX), R8
+	MOVQ (CX)(DI*8), R9
+	BTSQ R8, R9
+	ADCQ $0x00, SI
+	MOVQ R9, (CX)(DI*8)
+
+bits_1:
+	MOVQ         (BX), DI
+	MOVQ         64(BX), R8
+	MOVQ         (CX)(DI*8), R9
+	BTSQ         R8, R9
+	ADCQ         $0x00, SI
+	MOVQ         R9, (CX)(DI*8)
+	SUBQ         $0x08, DX
+	JBE          done
+	MOVQ         $0xf1bbcdcbfa53e0a8, DI
+	VPBROADCASTQ DI, Z21
+	VPADDQ       Z21, Z16, Z16
+	MOVQ         $0xb747f5c332cfec98, DI
+	VPBROADCASTQ DI, Z21
+	VPADDQ       Z21, Z17, Z17
+	MOVQ         16(AX), DI
+	LEAQ         (CX)(DI*8), CX
+	JMP          eight
+
+done:
+	CMPQ  SI, 24(AX)
+	SETNE SI
+	MOVB  SI, ret+24(FP)
+	RET
+
+// func hasEights(t *uintptr, ds *uint64, count int, far int, dst *bool)
+// Requires: AVX512F, BMI2, MMX+
+TEXT ·hasEights(SB), $4176-40
+	MOVQ         t+0(FP), R10
+	LEAQ         (SP), R14
+	ADDQ         $0x3f, R14
+	ANDQ         $-64, R14
+	VPBROADCASTQ 8(R10), Z18
+	MOVL         $0x00005555, AX
+	KMOVW        AX, K1
+	NOTL         AX
+	KMOVW        AX, K2
+	MOVQ         $0x9e3779b97f4a7c15, R12
+	VPBROADCASTQ R12, Z25
+	MOVQ         $0xd6e8feb86659fd93, R12
+	VPBROADCASTQ R12, Z26
+	VPTERNLOGQ   $0xff, Z29, Z29, Z29
+	VPSRLQ       $0x3f, Z29, Z29
+	VMOVDQU64    evens<>+0(SB), Z27
+	VPORQ        Z29, Z27, Z28
+	MOVQ         $0x00000000, 4160(SP)
+	LEAQ         2048(R14), R13
+	MOVQ         R13, 4168(SP)
+
+keys:
+	MOVQ      ds+8(FP), R13
+	VMOVDQU64 (R13), Z16
+	VMOVDQU64 64(R13), Z21
+	VMOVDQA64 Z16, Z17
+	VPERMT2Q  Z21, Z27, Z16
+	VPERMT2Q  Z21, Z28, Z17
+	ADDQ      $0x00000080, ds+8(FP)
+	MOVQ      R14, R13
+	MOVQ      24(R10), R12
+
+compute:
+	VPSRLQ      $0x20, Z16, Z23
+	VPSRLQ      $0x20, Z17, Z24
+	VPMULUDQ    Z16, Z17, Z21
+	VPMULUDQ    Z23, Z17, Z22
+	VPMULUDQ    Z16, Z24, Z20
+	VPMULUDQ    Z23, Z24, Z19
+	VPSRLQ      $0x20, Z21, Z23
+	VPADDQ      Z23, Z22, Z22
+	VMOVDQA32.Z Z22, K1, Z23
+	VPADDQ      Z23, Z20, Z20
+	VPSRLQ      $0x20, Z22, Z22
+	VPADDQ      Z22, Z19, Z19
+	VPSRLQ      $0x20, Z20, Z22
+	VPADDQ      Z22, Z19, Z19
+	VMOVSLDUP   Z20, K2, Z21
+	VPXORQ      Z21, Z19, Z19
+	VPSRLQ      $0x20, Z19, Z21
+	VPMULUDQ    Z18, Z19, Z22
+	VPMULUDQ    Z18, Z21, Z20
+	VPSRLQ      $0x20, Z22, Z22
+	VPADDQ      Z22, Z20, Z20
+	VPSRLQ      $0x20, Z20, Z20
+	VPADDQ      Z25, Z16, Z16
+	VPADDQ      Z26, Z17, Z17
+	VMOVDQA64   Z20, (R13)
+	VMOVDQA64   Z19, 64(R13)
+	ADDQ        $0x80, R13
+	DECQ        R12
+	JNZ         compute
+	MOVQ        R14, R13
+	MOVQ        (R10), R11
+	MOVQ        24(R10), R12
+	CMPQ        far+24(FP), $0x00
+	JEQ         ready
+
+prefetch:
+	MOVQ       (R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       8(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       16(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       24(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       32(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       40(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       48(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       56(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	ADDQ       16(R10), R11
+	ADDQ       $0x80, R13
+	DECQ       R12
+	JNZ        prefetch
+	MOVQ       4160(SP), R13
+	MOVQ       R14, 4160(SP)
+	MOVQ       4168(SP), R14
+	MOVQ       4160(SP), R12
+	MOVQ       R12, 4168(SP)
+	TESTQ      R13, R13
+	JZ         none
+
+last:
+	MOVQ (R10), R11
+	MOVQ 24(R10), R12
+
+ready:
+	MOVL $0x00000001, AX
+	MOVL $0x00000001, CX
+	MOVL $0x00000001, DX
+	MOVL $0x00000001, BX
+	MOVL $0x00000001, SI
+	MOVL $0x00000001, DI
+	MOVL $0x00000001, R8
+	MOVL $0x00000001, R9
+
+use:
+	MOVQ  (R13), R15
+	MOVQ  64(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, AX
+	MOVQ  8(R13), R15
+	MOVQ  72(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, CX
+	MOVQ  16(R13), R15
+	MOVQ  80(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, DX
+	MOVQ  24(R13), R15
+	MOVQ  88(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, BX
+	MOVQ  32(R13), R15
+	MOVQ  96(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, SI
+	MOVQ  40(R13), R15
+	MOVQ  104(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, DI
+	MOVQ  48(R13), R15
+	MOVQ  112(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, R8
+	MOVQ  56(R13), R15
+	MOVQ  120(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, R9
+	ADDQ  16(R10), R11
+	ADDQ  $0x80, R13
+	DECQ  R12
+	JNZ   use
+	MOVQ  dst+32(FP), R11
+	ANDL  $0x01, AX
+	MOVB  AL, (R11)
+	ANDL  $0x01, CX
+	MOVB  CL, 1(R11)
+	ANDL  $0x01, DX
+	MOVB  DL, 2(R11)
+	ANDL  $0x01, BX
+	MOVB  BL, 3(R11)
+	ANDL  $0x01, SI
+	MOVB  SI, 4(R11)
+	ANDL  $0x01, DI
+	MOVB  DI, 5(R11)
+	ANDL  $0x01, R8
+	MOVB  R8, 6(R11)
+	ANDL  $0x01, R9
+	MOVB  R9, 7(R11)
+	ADDQ  $0x08, dst+32(FP)
+
+none:
+	SUBQ $0x08, count+16(FP)
+	JG   keys
+	CMPQ far+24(FP), $0x00
+	JEQ  done
+	MOVQ 4160(SP), R13
+	MOVQ $0x00000000, far+24(FP)
+	JMP  last
+
+done:
+	RET
+
+// func setEights(t *uintptr, ds *uint64, count int, far int)
+// Requires: AVX512F, MMX+
+TEXT ·setEights(SB), $4176-32
+	MOVQ         t+0(FP), AX
+	LEAQ         (SP), SI
+	ADDQ         $0x3f, SI
+	ANDQ         $-64, SI
+	VPBROADCASTQ 8(AX), Z18
+	MOVL         $0x00005555, CX
+	KMOVW        CX, K1
+	NOTL         CX
+	KMOVW        CX, K2
+	MOVQ         $0x9e3779b97f4a7c15, DX
+	VPBROADCASTQ DX, Z25
+	MOVQ         $0xd6e8feb86659fd93, DX
+	VPBROADCASTQ DX, Z26
+	VPTERNLOGQ   $0xff, Z29, Z29, Z29
+	VPSRLQ       $0x3f, Z29, Z29
+	VMOVDQU64    evens<>+0(SB), Z27
+	VPORQ        Z29, Z27, Z28
+	MOVQ         $0x00000000, 4160(SP)
+	LEAQ         2048(SI), BX
+	MOVQ         BX, 4168(SP)
+
+keys:
+	MOVQ      ds+8(FP), BX
+	VMOVDQU64 (BX), Z16
+	VMOVDQU64 64(BX), Z21
+	VMOVDQA64 Z16, Z17
+	VPERMT2Q  Z21, Z27, Z16
+	VPERMT2Q  Z21, Z28, Z17
+	ADDQ      $0x00000080, ds+8(FP)
+	MOVQ      SI, BX
+	MOVQ      24(AX), DX
+
+compute:
+	VPSRLQ      $0x20, Z16, Z23
+	VPSRLQ      $0x20, Z17, Z24
+	VPMULUDQ    Z16, Z17, Z21
+	VPMULUDQ    Z23, Z17, Z22
+	VPMULUDQ    Z16, Z24, Z20
+	VPMULUDQ    Z23, Z24, Z19
+	VPSRLQ      $0x20, Z21, Z23
+	VPADDQ      Z23, Z22, Z22
+	VMOVDQA32.Z Z22, K1, Z23
+	VPADDQ      Z23, Z20, Z20
+	VPSRLQ      $0x20, Z22, Z22
+	VPADDQ      Z22, Z19, Z19
+	VPSRLQ      $0x20, Z20, Z22
+	VPADDQ      Z22, Z19, Z19
+	VMOVSLDUP   Z20, K2, Z21
+	VPXORQ      Z21, Z19, Z19
+	VPSRLQ      $0x20, Z19, Z21
+	VPMULUDQ    Z18, Z19, Z22
+	VPMULUDQ    Z18, Z21, Z20
+	VPSRLQ      $0x20, Z22, Z22
+	VPADDQ      Z22, Z20, Z20
+	VPSRLQ      $0x20, Z20, Z20
+	VPADDQ      Z25, Z16, Z16
+	VPADDQ      Z26, Z17, Z17
+	VPROLVQ     Z19, Z29, Z19
+	VMOVDQA64   Z20, (BX)
+	VMOVDQA64   Z19, 64(BX)
+	ADDQ        $0x80, BX
+	DECQ        DX
+	JNZ         compute
+	MOVQ        SI, BX
+	MOVQ        (AX), CX
+	MOVQ        24(AX), DX
+	CMPQ        far+24(FP), $0x00
+	JEQ         ready
+
+prefetch:
+	MOVQ       (BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       8(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       16(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       24(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       32(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       40(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       48(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       56(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	ADDQ       16(AX), CX
+	ADDQ       $0x80, BX
+	DECQ       DX
+	JNZ        prefetch
+	MOVQ       4160(SP), BX
+	MOVQ       SI, 4160(SP)
+	MOVQ       4168(SP), SI
+	MOVQ       4160(SP), DX
+	MOVQ       DX, 4168(SP)
+	TESTQ      BX, BX
+	JZ         none
+
+last:
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+
+ready:
+use:
+	MOVQ (BX), DI
+	MOVQ 64(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 8(BX), DI
+	MOVQ 72(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 16(BX), DI
+	MOVQ 80(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 24(BX), DI
+	MOVQ 88(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 32(BX), DI
+	MOVQ 96(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 40(BX), DI
+	MOVQ 104(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 48(BX), DI
+	MOVQ 112(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 56(BX), DI
+	MOVQ 120(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	ADDQ 16(AX), CX
+	ADDQ $0x80, BX
+	DECQ DX
+	JNZ  use
+
+none:
+	SUBQ $0x08, count+16(FP)
+	JG   keys
+	CMPQ far+24(FP), $0x00
+	JEQ  done
+	MOVQ 4160(SP), BX
+	MOVQ $0x00000000, far+24(FP)
+	JMP  last
+
+done:
 	RET

@@ -12,22 +12,25 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../bits_amd64.s"
 
-// haveKernels reports whether the machine has the instructions of bits_amd64.s.
-var haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
+// Whether the machine has the instructions of bits_amd64.s, and those of its wide kernels.
+var (
+	haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
+	haveWide    = haveKernels && cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ)
+)
 
 // What the kernels rely on: a wrong offset or number does not compile.
 const (
 	_ = -unsafe.Offsetof(table{}.first)
 	_ = -(unsafe.Offsetof(table{}.groups) - 8)
 	_ = -(unsafe.Offsetof(table{}.stride) - 16)
-	_ = -(unsafe.Offsetof(table{}.step1) - 24)
-	_ = -(unsafe.Offsetof(table{}.step2) - 32)
-	_ = -(unsafe.Offsetof(table{}.k) - 40)
+	_ = -(unsafe.Offsetof(table{}.k) - 24)
+	_ = -(unsafe.Offsetof(table{}.wide) - 32)
 	_ = -unsafe.Offsetof(Bits{}.table)
 	_ = -(unsafe.Sizeof(umbel.Digest{}) - 16)
 	_ = -unsafe.Offsetof(umbel.Digest{}.H1)
 	_ = -uint(prefetchDistance - 32)
 	_ = -uint(firstProbes - 3)
+	_ = -uint(maxEights - 16)
 )
 
 // The race detector doesn't see assembly, so the plain versions run under it. With the kernels, Has is
@@ -43,6 +46,15 @@ func hasBits(b *Bits, h1, h2 uint64) bool
 //
 //go:noescape
 func addBits(b *Bits, h1, h2 uint64) bool
+
+// hasWide and addWide are hasBits and addBits with vectors. These jump to them if b.table.wide is not 0. hasWide
+// tests all bits, eight at a time, so that their misses overlap.
+//
+//go:noescape
+func hasWide(b *Bits, h1, h2 uint64) bool
+
+//go:noescape
+func addWide(b *Bits, h1, h2 uint64) bool
 
 // prefetchBits prefetches the cache lines of the bits of each of count digests.
 //
@@ -60,3 +72,21 @@ func hasMany(t *table, ds *uint64, far, near int, dst *bool)
 //
 //go:noescape
 func addMany(t *table, ds *uint64, far, near int, dst *bool)
+
+// setMany is addMany without answers.
+//
+//go:noescape
+func setMany(t *table, ds *uint64, far, near int)
+
+// hasEights is hasMany for count digests, a multiple of eight and at least eight, with vectors. t.k is at
+// most maxEights. If far is not 0 it prefetches the lines of eight digests before it tests the eight
+// before them.
+//
+//go:noescape
+func hasEights(t *table, ds *uint64, count, far int, dst *bool)
+
+// setEights is setMany as hasEights is hasMany. It sets the first bits of eight digests, then their second
+// bits, and so on.
+//
+//go:noescape
+func setEights(t *table, ds *uint64, count, far int)

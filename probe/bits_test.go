@@ -19,16 +19,24 @@ func TestBitsPathsAgree(t *testing.T) {
 		log := rapid.SampledFrom([]uint8{0, WordLog}).Draw(t, "log")
 		sliced := rapid.Bool().Draw(t, "sliced")
 		m := Mapping{Groups: rapid.Uint64Range(1, 300).Draw(t, "groups"), Log: log}
-		if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
-			m = Mapping{Groups: prefetchFrom, Log: WordLog} // where batches prefetch
-			k = min(k, 4)
-		}
 		size := m.Groups << m.Log
 		if sliced {
 			size *= uint64(k)
 		}
 		fast, plain := newBits(t, size, m, k, sliced), newBits(t, size, m, k, sliced)
-		plain.table.first = nil
+		plain.table = table{k: uint64(k)}
+		if log == WordLog && haveKernels { // as if the array was large, and as on a machine without wide kernels
+			fast.table.far = rapid.Bool().Draw(t, "far")
+			fast.table.eights = fast.table.eights && rapid.Bool().Draw(t, "eights")
+			if haveWide && rapid.Bool().Draw(t, "wide") {
+				fast.table.wide = 1
+			}
+		}
+		same := func(b *Bits) *Bits { // with the kernels of fast
+			b.table.far, b.table.eights, b.table.wide = fast.table.far, fast.table.eights, fast.table.wide
+			return b
+		}
+		quiet, single := same(newBits(t, size, m, k, sliced)), same(newBits(t, size, m, k, sliced))
 		located, err := cells.New(size, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -36,6 +44,7 @@ func TestBitsPathsAgree(t *testing.T) {
 		ds := rapid.SliceOfN(rapid.Custom(drawDigest), 0, 100).Draw(t, "digests")
 		changed := make([]bool, len(ds))
 		fast.AddAll(changed, ds)
+		quiet.AddAll(nil, ds)
 		for i, d := range ds {
 			fresh := false
 			for _, at := range plain.Locate(nil, d) {
@@ -45,8 +54,15 @@ func TestBitsPathsAgree(t *testing.T) {
 				t.Fatalf("Add(%v) is %v, in a batch %v, want %v", d, got, changed[i], fresh)
 			}
 		}
-		if !slices.Equal(fast.words, located.Words) || !slices.Equal(plain.words, located.Words) {
-			t.Fatalf("the paths set different bits")
+		for i, d := range ds {
+			if got := single.Add(d); got != changed[i] {
+				t.Fatalf("Add(%v) by kernel is %v, want %v", d, got, changed[i])
+			}
+		}
+		for _, b := range []*Bits{fast, quiet, plain, single} {
+			if !slices.Equal(b.words, located.Words) {
+				t.Fatalf("the paths set different bits")
+			}
 		}
 		queries := append(rapid.SliceOfN(rapid.Custom(drawDigest), 0, 100).Draw(t, "queries"), ds...)
 		results := make([]bool, len(queries))
@@ -67,6 +83,27 @@ func newBits(t *rapid.T, size uint64, m Mapping, k int, sliced bool) *Bits {
 	}
 	b := NewBits(a, m, k, sliced)
 	return &b
+}
+
+// The kernels for eight keys have a frame that a new goroutine has no room for.
+func TestEightsGrowTheStack(t *testing.T) {
+	b := NewBits(cells.Array{Len: 64, Width: 1, Words: make([]uint64, 1)}, Mapping{Groups: 1, Log: WordLog}, 1, false)
+	ds := make([]umbel.Digest, 8)
+	done := make(chan bool)
+	go func() {
+		b.AddAll(nil, ds)
+		done <- true
+	}()
+	<-done
+	has := make([]bool, 8)
+	go func() {
+		b.HasAll(has, ds)
+		done <- true
+	}()
+	<-done
+	if slices.Contains(has, false) {
+		t.Fatalf("the batch has %v of eight added digests", has)
+	}
 }
 
 // In a sliced array, the cell of value i is in slice i.
