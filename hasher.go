@@ -10,6 +10,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/dchest/siphash"
 	"github.com/zeebo/xxh3"
+
+	"github.com/umbel-filters/umbel/internal/shorthash"
 )
 
 // Hasher turns keys into digests. It is part of every filter and every container, so that
@@ -50,13 +52,24 @@ func (h Hasher) HashBytes(key []byte) Digest {
 	switch {
 	case h.Seed.Lo != 0:
 	case h.Alg == XXH3:
+		switch n := uint64(len(key)); {
+		case n-4 <= 4:
+			return digest(shorthash.XXH3Of8(shorthash.Ends(key), n))
+		case n-9 <= 7:
+			return digest(shorthash.XXH3Of16(le64(key), le64(key[n-8:]), n))
+		}
 		u := xxh3.Hash128(key)
 		return Digest{u.Lo, u.Hi}
 	case h.Alg == XXH64:
+		if len(key) == 8 {
+			return DigestFromHash64(shorthash.XXH64Of8(le64(key)))
+		}
 		return DigestFromHash64(xxhash.Sum64(key))
 	}
 	return h.other(key)
 }
+
+func digest(h1, h2 uint64) Digest { return Digest{h1, h2} }
 
 // HashString is [Hasher.HashBytes] of the bytes of key, without a copy.
 func (h Hasher) HashString(key string) Digest {
@@ -66,6 +79,9 @@ func (h Hasher) HashString(key string) Digest {
 // HashUint64 is [Hasher.HashBytes] of the 8 bytes of key, little-endian. All bits of the
 // digest depend on all bits of key.
 func (h Hasher) HashUint64(key uint64) Digest {
+	if h.Alg == XXH3 && h.Seed.Lo == 0 {
+		return digest(shorthash.XXH3Of8(key, 8))
+	}
 	var b [8]byte
 	putLE64(b[:], key)
 	return h.HashBytes(b[:])

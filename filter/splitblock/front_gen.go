@@ -29,20 +29,8 @@ func (f *Filter) Hasher() umbel.Hasher { return f.hasher }
 // AddString adds key and reports whether the filter changed: it is Add of key's digest.
 func (f *Filter) AddString(key string) bool { return f.Add(f.Hasher().HashString(key)) }
 
-// AddBytes adds key and reports whether the filter changed: it is Add of key's digest.
-func (f *Filter) AddBytes(key []byte) bool { return f.Add(f.Hasher().HashBytes(key)) }
-
-// AddUint64 adds key and reports whether the filter changed: it is Add of key's digest.
-func (f *Filter) AddUint64(key uint64) bool { return f.Add(f.Hasher().HashUint64(key)) }
-
 // HasString reports whether key may have been added: it is Has of key's digest.
 func (f *Filter) HasString(key string) bool { return f.Has(f.Hasher().HashString(key)) }
-
-// HasBytes reports whether key may have been added: it is Has of key's digest.
-func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes(key)) }
-
-// HasUint64 reports whether key may have been added: it is Has of key's digest.
-func (f *Filter) HasUint64(key uint64) bool { return f.Has(f.Hasher().HashUint64(key)) }
 
 // AddStringAtomic is AddAtomic of key's digest. It is safe to call concurrently with
 // itself and with Has.

@@ -41,8 +41,9 @@ const batch = 1024
 // keys contains distinct keys in the form of one input, and memory for results.
 type keys struct {
 	n       int
-	width   int    // bytes per key
-	bytes   []byte // n keys
+	width   int      // bytes per key
+	bytes   []byte   // n keys
+	slices  [][]byte // of bytes, by key
 	hashes  []uint64
 	digests []umbel.Digest
 	answers []bool
@@ -61,6 +62,12 @@ func makeKeys(in input, first uint64, n int) *keys {
 		k.width = 32
 	}
 	k.bytes = make([]byte, n*k.width)
+	if k.width > 0 {
+		k.slices = make([][]byte, n)
+		for i := range k.slices {
+			k.slices[i] = k.at(i)
+		}
+	}
 	k.renumber(first)
 	return k
 }
@@ -119,6 +126,9 @@ func (k *keys) slice(i, j int) *keys {
 	s := &keys{n: j - i, width: k.width, bytes: k.bytes[i*k.width : j*k.width], answers: k.answers[i:j]}
 	if k.hashes != nil {
 		s.hashes = k.hashes[i:j]
+	}
+	if k.slices != nil {
+		s.slices = k.slices[i:j]
 	}
 	if k.digests != nil {
 		s.digests = k.digests[i:j]

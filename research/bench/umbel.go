@@ -18,6 +18,13 @@ type umbelKind interface {
 	Hasher() umbel.Hasher
 }
 
+// keyBatches contains the methods for batches of keys that filters with batches of digests have.
+type keyBatches interface {
+	umbel.BatchAdder
+	AddByteSlices([][]byte)
+	HasByteSlices([]bool, [][]byte)
+}
+
 func umbelBloom(z size, in input) (*subject, error) {
 	shape, err := bloom.Plan(z.goal(umbel.Hasher{}))
 	if err != nil {
@@ -120,29 +127,26 @@ func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject 
 			return open(state)
 		},
 	}
-	digests := func(k *keys, i, j int) []umbel.Digest { return k.digests[i:j] }
-	if in != hashed {
-		h := f.Hasher()
-		var buffer [batch]umbel.Digest
-		digests = func(k *keys, i, j int) []umbel.Digest {
-			ds := buffer[:j-i]
-			for d := range ds {
-				ds[d] = h.HashBytes(k.at(i + d))
-			}
-			return ds
+	if b, ok := f.(keyBatches); ok && in != hashed {
+		s.addBatch = func(k *keys) {
+			eachBatch(k.n, func(i, j int) { b.AddByteSlices(k.slices[i:j]) })
 		}
+		s.hasBatch = func(k *keys) {
+			eachBatch(k.n, func(i, j int) { b.HasByteSlices(k.answers[i:j], k.slices[i:j]) })
+		}
+		return s
 	}
 	if b, ok := f.(umbel.BatchAdder); ok {
 		s.addBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { b.AddAll(nil, digests(k, i, j)) })
+			eachBatch(k.n, func(i, j int) { b.AddAll(nil, k.digests[i:j]) })
 		}
 	}
 	if b, ok := f.(umbel.BatchQuerier); ok {
 		s.hasBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { b.HasAll(k.answers[i:j], digests(k, i, j)) })
+			eachBatch(k.n, func(i, j int) { b.HasAll(k.answers[i:j], k.digests[i:j]) })
 		}
 	}
-	if b, ok := f.(umbel.AtomicBatchAdder); ok && in == hashed {
+	if b, ok := f.(umbel.AtomicBatchAdder); ok {
 		s.addSharedBatch = func(k *keys) {
 			eachBatch(k.n, func(i, j int) { b.AddAllAtomic(k.digests[i:j]) })
 		}
