@@ -134,7 +134,8 @@ type BatchAdder interface {
 	AddAll(changed []bool, ds []Digest)
 }
 
-// AtomicBatchAdder is a filter that adds many digests as safely as AtomicAdder adds one.
+// AtomicBatchAdder is a filter that adds many digests as safely as AtomicAdder adds one. Calls may
+// wait for each other, for microseconds.
 type AtomicBatchAdder interface {
 	AddAllAtomic(ds []Digest)
 }

@@ -156,18 +156,34 @@ func (t *table) setAll(ds []umbel.Digest, far int) {
 	}
 }
 
-// AddAllAtomic adds ds. It is safe to call concurrently with Has, AddAtomic and itself.
+// AddAllAtomic adds ds. It is safe to call concurrently with Has, AddAtomic and itself. With kernels, calls
+// for the same array wait for each other, for up to lockedBatch keys.
 func (b *Bits) AddAllAtomic(ds []umbel.Digest) {
-	const step = 4
-	for i := 0; i < len(ds); i += step {
-		if next := i + prefetchDistance; b.table.far && next < len(ds) {
-			prefetchBits(&b.table, &ds[next].H1, min(step, len(ds)-next))
-		}
-		for _, d := range ds[i:min(i+step, len(ds))] {
+	if b.table.first == nil || len(ds) < fewKeys {
+		for _, d := range ds {
 			b.AddAtomic(d)
 		}
+		return
+	}
+	for len(ds) > 0 {
+		n := min(lockedBatch, len(ds))
+		if b.table.far {
+			prefetchBits(&b.table, &ds[0].H1, n) // without the lock, since that takes most of the time
+		}
+		b.lock.Begin()
+		b.table.setAll(ds[:n], 0)
+		b.lock.End()
+		ds = ds[n:]
 	}
 }
+
+const (
+	// lockedBatch is the number of keys for which AddAllAtomic acquires the lock: enough for the price of
+	// passing it to another core, and few enough that their lines fit into the second-level cache.
+	lockedBatch = 256
+	// fewKeys is the number of keys from which on AddAllAtomic acquires the lock.
+	fewKeys = 8
+)
 
 // prefetch prefetches the cache lines of the first of ds, before kernels that prefetch for later ones.
 func (t *table) prefetch(ds []umbel.Digest) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/batchlock"
 	"github.com/umbel-filters/umbel/internal/cpucache"
 )
 
@@ -21,6 +22,7 @@ type Bits struct {
 	words  []uint64
 	slice  Mapping // values to cells of one slice
 	stride uint64  // cells from one slice to the next, 0 if not sliced
+	lock   *batchlock.Lock
 }
 
 // table is what the kernels need. They know its layout.
@@ -48,6 +50,7 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 		panic(fmt.Sprintf("probe: %d groups of 2^%d bits in each of %d slices, k = %d, don't fit %d cells of %d bits",
 			m.Groups, m.Log, slices, k, a.Len, a.Width))
 	}
+	b.lock = batchlock.Of(&a.Words[0])
 	b.table = table{groups: m.Groups, stride: b.stride / 8, k: uint64(k)}
 	if haveKernels && m.Log == WordLog {
 		b.table.first = &a.Words[0]
@@ -73,22 +76,36 @@ func (b *Bits) Has(d umbel.Digest) bool { return hasBits(b, d.H1, d.H2) }
 func (b *Bits) Add(d umbel.Digest) bool { return addBits(b, d.H1, d.H2) }
 
 // AddAtomic sets all bits of d and reports whether one was zero. It is safe to call concurrently with
-// Has and itself.
+// Has, AddAllAtomic and itself.
 func (b *Bits) AddAtomic(d umbel.Digest) bool {
 	b.mustInit()
+	before := b.lock.Before()
+	changed := b.addAtomic(d)
+	if b.lock.Ran(before) {
+		b.lock.Lock()
+		changed = b.addAtomic(d) || changed
+		b.lock.Unlock()
+	}
+	return changed
+}
+
+// addAtomic sets all bits of d by atomic operations.
+func (b *Bits) addAtomic(d umbel.Digest) (changed bool) {
 	s, words := Start(d), b.words
-	var v, base, fresh uint64
+	var v, base uint64
 	for range b.table.k {
 		v, s = s.Next()
 		i := base + b.slice.At(v)
 		w, bit := &words[i>>6], uint64(1)<<(i&63)
-		// The load avoids the locked instruction if the bit is already set.
+		// The load avoids the locked instruction if the bit is already set. The result of OrUint64 is
+		// not used, since it would take a loop of locked instructions.
 		if atomic.LoadUint64(w)&bit == 0 {
-			fresh |= bit &^ atomic.OrUint64(w, bit)
+			changed = true
+			atomic.OrUint64(w, bit)
 		}
 		base += b.stride
 	}
-	return fresh != 0
+	return changed
 }
 
 // Locate appends the positions of d's bits to dst.

@@ -12,6 +12,11 @@ const (
 	// maxBatch is the largest number of keys for one call of a kernel, since the scheduler can't
 	// interrupt it: about ten microseconds.
 	maxBatch = 1 << 12
+	// lockedBatch is the number of keys for which addAllAtomic acquires the lock: enough for the price of
+	// passing it to another core, and few enough that their blocks fit into the second-level cache.
+	lockedBatch = 1 << 10
+	// fewKeys is the number of keys from which on addAllAtomic acquires the lock.
+	fewKeys = 8
 )
 
 // The methods for many keys. Result slices are as long as ds.
@@ -43,7 +48,27 @@ func (s *blockArray) addAllChanged(changed []bool, ds []umbel.Digest) {
 	}
 }
 
+// addAllAtomic is safe to call concurrently with queries, addAtomic and itself. With kernels, calls for the
+// same array wait for each other, for up to lockedBatch keys.
 func (s *blockArray) addAllAtomic(ds []umbel.Digest) {
+	if s.guide == nil || len(ds) < fewKeys {
+		s.addEachAtomic(ds)
+		return
+	}
+	for len(ds) > 0 {
+		n := min(lockedBatch, len(ds))
+		if s.count >= prefetchFrom {
+			prefetchMany(s, ds[:n]) // without the lock, since that takes most of the time
+		}
+		s.lock.Begin()
+		addMany(s, n, ds[:n])
+		s.lock.End()
+		ds = ds[n:]
+	}
+}
+
+// addEachAtomic is addAllAtomic without the lock.
+func (s *blockArray) addEachAtomic(ds []umbel.Digest) {
 	s.prefetch(ds, 0)
 	for i := 0; i < len(ds); i += prefetchDistance {
 		s.prefetch(ds, i+prefetchDistance)

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/batchlock"
 )
 
 // The layout. A block is a cache line of eight words. A key has
@@ -86,6 +87,7 @@ type blockArray struct {
 	words  int    // words per key
 	bits   int    // bits in each of them
 	pairs  int    // words if bits is two
+	lock   *batchlock.Lock
 }
 
 // newBlockArray returns the blockArray over words, whose length is a multiple of eight, with the layout
@@ -98,6 +100,7 @@ func newBlockArray(words []uint64, s Shape) blockArray {
 		second: fieldBits * uint64(s.Bits-1),
 		words:  s.Words,
 		bits:   s.Bits,
+		lock:   batchlock.Of(unsafe.SliceData(words)),
 	}
 	if s.Bits == 2 {
 		v.pairs = s.Words
@@ -155,9 +158,21 @@ func addPlain(s *blockArray, h1, h2 uint64) uint8 {
 }
 
 // addAtomic sets the bits of a key and reports whether one changed. It is safe to call concurrently with
-// itself and with queries.
+// itself, with queries and with addAllAtomic.
 func addAtomic(s *blockArray, h1, h2 uint64) bool {
 	s.mustInit()
+	before := s.lock.Before()
+	changed := addAtomicBits(s, h1, h2)
+	if s.lock.Ran(before) {
+		s.lock.Lock()
+		changed = addAtomicBits(s, h1, h2) || changed
+		s.lock.Unlock()
+	}
+	return changed
+}
+
+// addAtomicBits sets the bits of a key by atomic operations.
+func addAtomicBits(s *blockArray, h1, h2 uint64) bool {
 	b, o := s.block(h1), orders[h2>>orderShift]
 	switch s.pairs { // the most common shapes
 	case 3:
@@ -206,10 +221,11 @@ func setPair(word *uint64, h2 uint64, shift uint) uint64 {
 // setAtomic is set with atomic access. It loads first: a locked instruction is expensive, and in a filter
 // that fills up the bits are often set already.
 func setAtomic(word *uint64, m uint64) uint64 {
-	if m&^atomic.LoadUint64(word) == 0 {
-		return 0
+	m &^= atomic.LoadUint64(word)
+	if m != 0 {
+		atomic.OrUint64(word, m) // its result would take a loop of locked instructions
 	}
-	return m &^ atomic.OrUint64(word, m)
+	return m
 }
 
 func setPairAtomic(word *uint64, h2 uint64, shift uint) uint64 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/batchlock"
 )
 
 const (
@@ -50,11 +51,12 @@ type Filter struct {
 	hasher  umbel.Hasher
 	bits    cells.Array
 	planned umbel.Planned
+	lock    *batchlock.Lock
 }
 
 // newFilter returns the filter over bits, which have been checked.
 func newFilter(bits cells.Array, h umbel.Hasher) *Filter {
-	f := &Filter{words: &bits.Words[0], blocks: bits.Len / BlockBits, hasher: h, bits: bits}
+	f := &Filter{words: &bits.Words[0], blocks: bits.Len / BlockBits, hasher: h, bits: bits, lock: batchlock.Of(&bits.Words[0])}
 	f.setKernels()
 	return f
 }
@@ -65,10 +67,22 @@ func (f *Filter) Add(d umbel.Digest) bool { return add(f, d.H1) }
 // Has reports whether d may have been added. It is never false for a digest that was added.
 func (f *Filter) Has(d umbel.Digest) bool { return has(f, d.H1) }
 
-// AddAtomic adds d and reports whether a bit changed. It is safe to call concurrently with Has and itself:
-// see [umbel.AtomicAdder]. It takes up to four locked instructions.
+// AddAtomic adds d and reports whether a bit changed. It is safe to call concurrently with Has, AddAllAtomic
+// and itself: see [umbel.AtomicAdder]. It takes up to four locked instructions.
 func (f *Filter) AddAtomic(d umbel.Digest) bool {
 	b, x := f.block(d.H1), uint32(d.H1)
+	before := f.lock.Before()
+	changed := addAtomic(b, x)
+	if f.lock.Ran(before) {
+		f.lock.Lock()
+		changed = addAtomic(b, x) || changed
+		f.lock.Unlock()
+	}
+	return changed
+}
+
+// addAtomic sets the bits of x in block b by atomic operations.
+func addAtomic(b *[blockWords]uint64, x uint32) bool {
 	c0 := orAtomic(&b[0], pair(x, salt0, salt1))
 	c1 := orAtomic(&b[1], pair(x, salt2, salt3))
 	c2 := orAtomic(&b[2], pair(x, salt4, salt5))
@@ -77,9 +91,14 @@ func (f *Filter) AddAtomic(d umbel.Digest) bool {
 }
 
 // orAtomic sets bits of a word and reports whether one of them was zero. The load avoids the locked
-// instruction if all are set already.
+// instruction if all are set already. The result of OrUint64 is not used, since it would take a loop of
+// locked instructions.
 func orAtomic(w *uint64, bits uint64) bool {
-	return atomic.LoadUint64(w)&bits != bits && atomic.OrUint64(w, bits)&bits != bits
+	if atomic.LoadUint64(w)&bits == bits {
+		return false
+	}
+	atomic.OrUint64(w, bits)
+	return true
 }
 
 // addPlain and hasPlain are Add and Has in plain Go, and for the zero filter.
@@ -146,6 +165,11 @@ const (
 	// maxBatch is the largest number of keys for one call of a kernel, since the scheduler can't interrupt
 	// it: about ten microseconds.
 	maxBatch = 1 << 12
+	// lockedBatch is the number of keys for which AddAllAtomic acquires the lock: enough for the price of
+	// passing it to another core, and few enough that their blocks fit into the second-level cache.
+	lockedBatch = 1 << 10
+	// fewKeys is the number of keys from which on AddAllAtomic acquires the lock.
+	fewKeys = 8
 )
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
@@ -176,14 +200,25 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 	}
 }
 
-// AddAllAtomic adds ds. It is safe to call concurrently with Has and itself: see [umbel.AtomicBatchAdder].
+// AddAllAtomic adds ds. It is safe to call concurrently with Has, AddAtomic and itself: see
+// [umbel.AtomicBatchAdder]. With kernels, calls for the same filter wait for each other, for up to
+// lockedBatch keys.
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) {
-	f.prefetch(ds, 0)
-	for i := 0; i < len(ds); i += prefetchDistance {
-		f.prefetch(ds, i+prefetchDistance)
-		for _, d := range ds[i:min(i+prefetchDistance, len(ds))] {
+	if f.fast == 0 || len(ds) < fewKeys {
+		for _, d := range ds {
 			f.AddAtomic(d)
 		}
+		return
+	}
+	for len(ds) > 0 {
+		n := min(lockedBatch, len(ds))
+		if f.blocks >= prefetchFrom {
+			prefetchMany(f, ds[:n]) // without the lock, since that takes most of the time
+		}
+		f.lock.Begin()
+		addMany(f, n, ds[:n])
+		f.lock.End()
+		ds = ds[n:]
 	}
 }
 
