@@ -98,9 +98,15 @@ func (a Array) Limit() uint64 { return ^uint64(0) >> (64 - a.width()) }
 
 // Clone returns a copy that shares no memory with a.
 func (a Array) Clone() Array {
-	words := allocate(len(a.Words))
-	chunked.Copy(words, a.Words)
-	a.Words = words
+	from := a.Words
+	if len(from) <= chunked.Piece {
+		words := make([]uint64, len(from)) // it isn't cleared, because of the next line
+		copy(words, from)
+		a.Words = words
+		return a
+	}
+	a.Words = allocate(len(from))
+	chunked.Copy(a.Words, from)
 	return a
 }
 

@@ -32,6 +32,8 @@ func (a Array) Fold(r, group uint64) (Array, error) {
 		l.foldBits(out, a, r, group*uint64(a.width()))
 	case words == 1:
 		l.foldWords(out.Words, a.Words, int(r))
+	case l.bits() && words%4 == 0 && words < 64:
+		foldBlocks(out.Words, a.Words, int(r), words)
 	default:
 		src := a.Words
 		for dst := out.Words; len(dst) > 0; dst = dst[words:] {
@@ -64,13 +66,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 	case !whole:
 		newLanes(a.width()).unfoldBits(out, a, u, group*uint64(a.width()))
 	case words == 1:
-		dst := out.Words
-		for _, w := range a.Words {
-			for i := range dst[:u] {
-				dst[i] = w
-			}
-			dst = dst[u:]
-		}
+		unfoldWords(out.Words, a.Words, int(u))
 	default:
 		dst := out.Words
 		for src := a.Words; len(src) > 0; src = src[words:] {
@@ -97,21 +93,76 @@ func (a Array) wordsPerGroup(group uint64) (int, bool) {
 	return int(group / perWord), group%perWord == 0
 }
 
-// foldWords sets each word of dst to the sum of r neighboring words of src.
+// foldWords sets each word of dst to the sum of r neighboring words of src. Small factors of bits have loops
+// of their own: a slice and an inner loop for each word take several times as long.
 func (l lanes) foldWords(dst, src []uint64, r int) {
-	for j := range dst {
-		w := src[0]
-		if l.bits() {
+	switch {
+	case l.bits() && r == 2:
+		for ; len(dst) >= 4; dst, src = dst[4:], src[8:] {
+			d, s := (*[4]uint64)(dst), (*[8]uint64)(src)
+			d[0], d[1], d[2], d[3] = s[0]|s[1], s[2]|s[3], s[4]|s[5], s[6]|s[7]
+		}
+		for j := range dst {
+			dst[j] = src[2*j] | src[2*j+1]
+		}
+	case l.bits() && r == 3:
+		for ; len(dst) >= 4; dst, src = dst[4:], src[12:] {
+			d, s := (*[4]uint64)(dst), (*[12]uint64)(src)
+			d[0], d[1], d[2], d[3] = s[0]|s[1]|s[2], s[3]|s[4]|s[5], s[6]|s[7]|s[8], s[9]|s[10]|s[11]
+		}
+		for j := range dst {
+			dst[j] = src[3*j] | src[3*j+1] | src[3*j+2]
+		}
+	case l.bits():
+		for j := range dst {
+			w := src[0]
 			for _, s := range src[1:r] {
 				w |= s
 			}
-		} else {
+			dst[j], src = w, src[r:]
+		}
+	default:
+		for j := range dst {
+			w := src[0]
 			for _, s := range src[1:r] {
 				w = l.sum(w, s)
 			}
+			dst[j], src = w, src[r:]
 		}
-		dst[j] = w
-		src = src[r:]
+	}
+}
+
+// foldBlocks sets each block of dst, of a multiple of four words of bits, to the OR of r neighboring blocks
+// of src.
+func foldBlocks(dst, src []uint64, r, words int) {
+	for ; len(dst) > 0; src = src[(r-1)*words:] {
+		for range words / 4 {
+			s := (*[4]uint64)(src)
+			w0, w1, w2, w3 := s[0], s[1], s[2], s[3] // an array would not be in registers
+			for at := words; at < r*words; at += words {
+				s := (*[4]uint64)(src[at:])
+				w0, w1, w2, w3 = w0|s[0], w1|s[1], w2|s[2], w3|s[3]
+			}
+			d := (*[4]uint64)(dst)
+			d[0], d[1], d[2], d[3] = w0, w1, w2, w3
+			dst, src = dst[4:], src[4:]
+		}
+	}
+}
+
+// unfoldWords repeats each word of src u times in dst.
+func unfoldWords(dst, src []uint64, u int) {
+	if u == 2 {
+		for ; len(src) >= 4; dst, src = dst[8:], src[4:] {
+			d, s := (*[8]uint64)(dst), (*[4]uint64)(src)
+			d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = s[0], s[0], s[1], s[1], s[2], s[2], s[3], s[3]
+		}
+	}
+	for _, w := range src {
+		for i := range dst[:u] {
+			dst[i] = w
+		}
+		dst = dst[u:]
 	}
 }
 

@@ -5,24 +5,24 @@
 // seconds. The functions of this package can be stopped after each piece.
 package chunked
 
-// piece is the number of words that are copied or cleared at once, 2 MiB. That takes less than a millisecond,
+// Piece is the number of words that are copied or cleared at once, 2 MiB. That takes less than a millisecond,
 // and copy bypasses the caches, as it does for larger sizes: half as large pieces take half as long again.
-const piece = 1 << 18
+const Piece = 1 << 18
 
 // Copy copies the words of src to dst, which has at least as many. They may share no memory.
 func Copy(dst, src []uint64) {
-	for len(src) > piece {
-		copyPiece(dst, src[:piece])
-		dst, src = dst[piece:], src[piece:]
+	for len(src) > Piece {
+		copyPiece(dst, src[:Piece])
+		dst, src = dst[Piece:], src[Piece:]
 	}
 	copy(dst, src)
 }
 
 // Clear sets all words to zero.
 func Clear(words []uint64) {
-	for len(words) > piece {
-		clearPiece(words[:piece])
-		words = words[piece:]
+	for len(words) > Piece {
+		clearPiece(words[:Piece])
+		words = words[Piece:]
 	}
 	clear(words)
 }

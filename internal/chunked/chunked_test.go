@@ -11,7 +11,7 @@ import (
 
 // Every length around a multiple of a piece is copied and cleared completely, and nothing beyond it.
 func TestCopyAndClear(t *testing.T) {
-	for _, n := range []int{0, 1, piece - 1, piece, piece + 1, 2 * piece, 3*piece + 7} {
+	for _, n := range []int{0, 1, Piece - 1, Piece, Piece + 1, 2 * Piece, 3*Piece + 7} {
 		src, dst := make([]uint64, n), make([]uint64, n+1)
 		for i := range src {
 			src[i] = uint64(i) + 1
