@@ -1,14 +1,14 @@
 package blocked
 
-import "github.com/umbel-filters/umbel"
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/cpucache"
+)
 
 const (
 	// prefetchDistance is the number of keys between the prefetch of a block and its use. The kernels have
 	// the same number.
 	prefetchDistance = 64
-	// prefetchFrom is the number of blocks from which prefetching pays: 1 MiB. A smaller filter is in a
-	// fast cache.
-	prefetchFrom = 1 << 14
 	// maxBatch is the largest number of keys for one call of a kernel, since the scheduler can't
 	// interrupt it: about ten microseconds.
 	maxBatch = 1 << 12
@@ -18,6 +18,10 @@ const (
 	// fewKeys is the number of keys from which on addAllAtomic acquires the lock.
 	fewKeys = 8
 )
+
+// prefetchFrom is the number of blocks from which prefetching pays: a smaller filter is in the second-level
+// cache.
+var prefetchFrom = cpucache.L2 / (BlockBits / 8)
 
 // The methods for many keys. Result slices are as long as ds.
 

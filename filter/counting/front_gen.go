@@ -25,7 +25,7 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 }
 
 // Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.counters.Shape().Hasher }
+func (f *Filter) Hasher() umbel.Hasher { return f.counters.Hasher() }
 
 // AddString adds key and reports whether the filter changed: it is Add of key's digest.
 func (f *Filter) AddString(key string) bool { return f.Add(f.Hasher().HashString(key)) }

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/batchlock"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 )
 
 const (
@@ -159,9 +160,6 @@ const (
 	// prefetchDistance is the number of keys between the prefetch of a block and its use. The kernels have the
 	// same number.
 	prefetchDistance = 64
-	// prefetchFrom is the number of blocks from which prefetching pays: 1 MiB. A smaller filter is in a
-	// fast cache.
-	prefetchFrom = 1 << 15
 	// maxBatch is the largest number of keys for one call of a kernel, since the scheduler can't interrupt
 	// it: about ten microseconds.
 	maxBatch = 1 << 12
@@ -171,6 +169,10 @@ const (
 	// fewKeys is the number of keys from which on AddAllAtomic acquires the lock.
 	fewKeys = 8
 )
+
+// prefetchFrom is the number of blocks from which prefetching pays: a smaller filter is in the second-level
+// cache.
+var prefetchFrom = cpucache.L2 / (BlockBits / 8)
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {

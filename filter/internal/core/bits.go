@@ -96,6 +96,9 @@ func (b *Bits) Cells() cells.Array { return b.array.Cells }
 // Shape returns the shape.
 func (b *Bits) Shape() Shape { return b.array.Shape }
 
+// Hasher returns the hasher of Shape, without a copy of the others.
+func (b *Bits) Hasher() umbel.Hasher { return b.array.Shape.Hasher }
+
 // Fold shrinks b by factor r. The error wraps umbel.ErrMismatch; b is then unchanged.
 func (b *Bits) Fold(r uint64) error { return b.set(b.array.Fold(r)) }
 

@@ -244,6 +244,9 @@ func (c *Counters) Cells() cells.Array { return c.array.Cells }
 // Shape returns the shape.
 func (c *Counters) Shape() Shape { return c.array.Shape }
 
+// Hasher returns the hasher of Shape, without a copy of the others.
+func (c *Counters) Hasher() umbel.Hasher { return c.array.Shape.Hasher }
+
 // Unite adds the counters of b to those of c. The error wraps umbel.ErrMismatch; c is
 // then unchanged.
 func (c *Counters) Unite(b Array) error { return c.Set(c.array.Merge(b)) }

@@ -200,7 +200,7 @@ func (t filterType) Hasher() string {
 	case fields["array"]:
 		return "f.array.Shape.Hasher"
 	case t.OneArray() != "":
-		return "f." + t.OneArray() + ".Shape().Hasher"
+		return "f." + t.OneArray() + ".Hasher()"
 	}
 	return ""
 }
