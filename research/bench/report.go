@@ -89,7 +89,8 @@ func (r *Report) markdown(w io.Writer) {
 		r.Date, r.CPU, r.Cores, r.Go, r.Rounds)
 	fmt.Fprintln(w, "Compare only rows with equal bits per key and equal rates. Ratios are more stable than times.")
 	fmt.Fprintln(w, "The time of an addition to a static filter is its construction time, divided by the number of keys.")
-	fmt.Fprintf(w, "A batch is one call per %d keys.\n\n", batch)
+	fmt.Fprintf(w, "A batch is one call per %d keys.\n", batch)
+	fmt.Fprint(w, "[limits.md](limits.md) states how far the speed of filters can go, and why.\n\n")
 	for _, p := range r.Peers {
 		fmt.Fprintf(w, "- %s\n", p)
 	}
