@@ -67,7 +67,7 @@ func (t *table) hasAll(dst []bool, ds []umbel.Digest, far int) {
 // again after each maxBatch keys, it decides about the next keys: if more than half were present, it
 // queries all bits at once.
 func (t *table) hasFar(dst []bool, ds []umbel.Digest) {
-	head, rest := t.upTo(min(firstProbes, t.k)), t.from(min(firstProbes, t.k))
+	head, rest := t.upTo(min(firstProbes, t.k)), t.from(firstProbes)
 	const sample = 32
 	n, atOnce := min(sample, len(ds)), false
 	for len(ds) > 0 {
@@ -201,8 +201,12 @@ func (t table) upTo(k uint64) table {
 	return t
 }
 
-// from returns the table of the slices from slice i on.
+// from returns the table of the slices from slice i on, and a table without bits if there are none: a pointer
+// behind the array may not exist.
 func (t table) from(i uint64) table {
+	if i >= t.k {
+		return table{}
+	}
 	t.first = (*uint64)(unsafe.Add(unsafe.Pointer(t.first), i*t.stride))
 	t.k -= i
 	return t

@@ -50,9 +50,11 @@ func addBits(b *Bits, h1, h2 uint64) bool
 // hasWide and addWide are hasBits and addBits with vectors. These jump to them if b.table.wide is not 0. hasWide
 // tests all bits, eight at a time, so that their misses overlap.
 //
+//lint:ignore U1000 hasBits jumps to it
 //go:noescape
 func hasWide(b *Bits, h1, h2 uint64) bool
 
+//lint:ignore U1000 addBits jumps to it
 //go:noescape
 func addWide(b *Bits, h1, h2 uint64) bool
 
