@@ -47,6 +47,9 @@ func (j *Journal) Room(ctx context.Context) error {
 	return j.Ready()
 }
 
+// HasRoom reports whether Room would return at once.
+func (j *Journal) HasRoom() bool { return !j.crowded.Load() }
+
 // updateRoom notes whether there is room, and wakes those who wait for it. The caller holds mu.
 func (j *Journal) updateRoom() {
 	crowded := len(j.full) >= maxFull && !j.closed

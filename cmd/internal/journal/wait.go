@@ -20,6 +20,11 @@ func (j *Journal) Wait(ctx context.Context, pos engine.Position) error {
 	return j.Sync(ctx, pos)
 }
 
+// Kept reports whether Wait would return at once.
+func (j *Journal) Kept(pos engine.Position) bool {
+	return j.o.Durability == None || uint64(pos) <= j.kept.Load() || j.o.Durability == EverySec && !j.late()
+}
+
 // late reports whether changes are not in the log within the second of EverySec.
 func (j *Journal) late() bool {
 	if j.closing.Load() {

@@ -22,9 +22,12 @@ func words(command string, from, to int) []string {
 
 // 500 filters of unlike shapes are after a restart what they were, those of a snapshot and those
 // that came behind it.
-func TestManyFiltersStay(t *testing.T) {
+func TestManyFiltersStay(t *testing.T) { overBoth(t, checkManyFiltersStay) }
+
+func checkManyFiltersStay(t *testing.T, loops int) {
 	const filters = 500
 	c := testConfig(t)
+	c.loops = loops
 	n, err := Start(t.Context(), c, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +102,11 @@ func TestLongChainStays(t *testing.T) {
 
 // Beyond the memory limit nothing is made and nothing grows, and what was refused leaves no
 // trace; questions go on, and there is room again when a filter goes.
-func TestMemoryLimit(t *testing.T) {
+func TestMemoryLimit(t *testing.T) { overBoth(t, checkMemoryLimit) }
+
+func checkMemoryLimit(t *testing.T, loops int) {
 	c := testConfig(t)
+	c.loops = loops
 	if err := c.MaxMemory.Set("1MiB"); err != nil {
 		t.Fatal(err)
 	}

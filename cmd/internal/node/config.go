@@ -31,6 +31,7 @@ type Config struct {
 	RESP                 string // resp: host:port, port 0 means any; "off": not served
 	HTTP                 string // http: likewise
 	Unix                 string // unix: path of a socket for Redis clients; "": none
+	loops                int    // event loops of RESP: resp.Options.Loops; no setting
 	TLSCert              string // tls-cert: PEM file; "": no TLS
 	TLSKey               string // tls-key
 	TLSClientCA          string // tls-client-ca

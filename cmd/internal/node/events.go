@@ -30,11 +30,12 @@ var events = map[string]string{
 	"certificate reload failed; kept previous certificate": "certificate-failed",
 	"memory limit exceeded after recovery; creating and growing filters is refused": "memory-exceeded",
 
-	"accept failed; retrying":     "accept-failed",
-	"client disconnected":         "client-disconnected",
-	"tls handshake failed":        "tls-failed",
-	"fault of an HTTP connection": "http-error",
-	"http request failed":         "http-failed",
+	"accept failed; retrying":                        "accept-failed",
+	"client disconnected":                            "client-disconnected",
+	"no event loop; each connection has a goroutine": "no-event-loop",
+	"tls handshake failed":                           "tls-failed",
+	"fault of an HTTP connection":                    "http-error",
+	"http request failed":                            "http-failed",
 
 	"log write failed; refusing writes":                         "log-failed",
 	"log writable again":                                        "log-recovered",

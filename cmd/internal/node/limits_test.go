@@ -15,8 +15,11 @@ import (
 )
 
 // SIGHUP puts new limits in force, for clients that are there as well.
-func TestReloadLimits(t *testing.T) {
+func TestReloadLimits(t *testing.T) { overBoth(t, checkReloadLimits) }
+
+func checkReloadLimits(t *testing.T, loops int) {
 	c := testConfig(t)
+	c.loops = loops
 	n := started(t, c)
 	r := dial(t, n, nil)
 	r.Want("PING", "+PONG")

@@ -34,6 +34,12 @@ func testConfig(t *testing.T) Config {
 	return c
 }
 
+// overBoth runs a test with event loops for Redis clients, and with a goroutine for each.
+func overBoth(t *testing.T, test func(t *testing.T, loops int)) {
+	t.Run("loops", func(t *testing.T) { test(t, 2) })
+	t.Run("goroutines", func(t *testing.T) { test(t, -1) })
+}
+
 // started starts a node, which ends with the test.
 func started(t *testing.T, c Config) *Node {
 	t.Helper()
@@ -87,10 +93,13 @@ func get(t *testing.T, n *Node, path string) (int, string) {
 }
 
 // What was acknowledged is there after a restart, over RESP and HTTP, at each durability.
-func TestRestart(t *testing.T) {
+func TestRestart(t *testing.T) { overBoth(t, checkRestart) }
+
+func checkRestart(t *testing.T, loops int) {
 	for _, durability := range []string{"always", "everysec", "none"} {
 		t.Run(durability, func(t *testing.T) {
 			c := testConfig(t)
+			c.loops = loops
 			c.Durability = durability
 			n := started(t, c)
 			r := dial(t, n, nil)
@@ -171,8 +180,11 @@ func TestRefused(t *testing.T) {
 	dial(t, n, nil).Want("PING", "+PONG")
 }
 
-func TestUsers(t *testing.T) {
+func TestUsers(t *testing.T) { overBoth(t, checkUsers) }
+
+func checkUsers(t *testing.T, loops int) {
 	c := testConfig(t)
+	c.loops = loops
 	c.Users = filepath.Join(t.TempDir(), "users.yaml")
 	file := `users:
   - name: shop
@@ -308,8 +320,11 @@ func TestMetrics(t *testing.T) {
 }
 
 // While a node ends it says so, and answers what has come in.
-func TestDrain(t *testing.T) {
+func TestDrain(t *testing.T) { overBoth(t, checkDrain) }
+
+func checkDrain(t *testing.T, loops int) {
 	c := testConfig(t)
+	c.loops = loops
 	c.DrainDelay = 300 * time.Millisecond
 	c.SnapshotAtShutdown = true
 	n := started(t, c)

@@ -22,7 +22,9 @@ import (
 // follows. Its methods are those of store.Store.
 type keeper interface {
 	Wait(ctx context.Context, pos engine.Position) error
+	Kept(pos engine.Position) bool
 	Room(ctx context.Context) error
+	HasRoom() bool
 	Ready() error
 	Status() store.Status
 	Snapshot(ctx context.Context) error
@@ -41,7 +43,9 @@ var errNoData = errors.New("a replica has no data directory; its caches are writ
 type following struct{ *replica.Set }
 
 func (following) Wait(context.Context, engine.Position) error { return nil }
+func (following) Kept(engine.Position) bool                   { return true }
 func (following) Room(context.Context) error                  { return nil }
+func (following) HasRoom() bool                               { return true }
 func (following) Ready() error                                { return engine.ErrReplica }
 func (following) Status() store.Status                        { return store.Status{} }
 func (following) Snapshot(context.Context) error              { return errNoData }

@@ -90,8 +90,11 @@ func endsWithin(t *testing.T, n *Node, limit time.Duration) error {
 
 // A background task waits for a filter whose change waits for a disk that hangs. Shutdown ends all
 // the same.
-func TestShutdownWhileDiskHangs(t *testing.T) {
+func TestShutdownWhileDiskHangs(t *testing.T) { overBoth(t, checkShutdownWhileDiskHangs) }
+
+func checkShutdownWhileDiskHangs(t *testing.T, loops int) {
 	c := testConfig(t)
+	c.loops = loops
 	c.ShutdownTimeout = 100 * time.Millisecond
 	n, l := startedFaulty(t, c)
 	f, _, err := n.engine.Create("a", "bloom", umbel.Goal{Bytes: 8 << 20, FPRate: .01}, nil)

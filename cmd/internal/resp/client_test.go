@@ -42,8 +42,10 @@ func TestClientList(t *testing.T) {
 	})
 }
 
-func TestClientKill(t *testing.T) {
-	_, dial := serve(t, Options{})
+func TestClientKill(t *testing.T) { overBoth(t, checkClientKill) }
+
+func checkClientKill(t *testing.T, loops int) {
+	_, dial := serve(t, Options{Loops: loops})
 	killer := dial()
 	defer killer.Close()
 	for _, how := range []func(victim net.Conn, id string) string{
@@ -72,12 +74,14 @@ func TestClientKill(t *testing.T) {
 }
 
 // TestCommandInfo: RedisBloom 8's own replies.
-func TestCommandInfo(t *testing.T) {
-	s := NewServer(Options{Commands: Table{
+func TestCommandInfo(t *testing.T) { overBoth(t, checkCommandInfo) }
+
+func checkCommandInfo(t *testing.T, loops int) {
+	s := NewServer(Options{Loops: loops, Commands: Table{
 		"bf.add":  {Name: "bf.add", Arity: 3, Flags: []string{"write", "denyoom", "module"}, Categories: []string{"@write", "@bloom"}, FirstKey: 1, LastKey: 1, Step: 1},
 		"bf.card": {Name: "bf.card", Arity: 2, Flags: []string{"readonly", "module", "fast"}, Categories: []string{"@read", "@fast", "@bloom"}, FirstKey: 1, LastKey: 1, Step: 1},
 	}})
-	nc := pipe(t, s)
+	nc := connect(t, s)
 	check(t, ask(t, nc, "command info bf.add bf.card"),
 		`*[*["bf.add", :3, *[+write, +denyoom, +module], :1, :1, :1, *[+@write, +@bloom], *[], *[*["flags", *[+RW], "begin_search", *["type", "index", "spec", *["index", :1]], "find_keys", *["type", "range", "spec", *["lastkey", :0, "keystep", :1, "limit", :0]]]], *[]], `+
 			`*["bf.card", :2, *[+readonly, +module, +fast], :1, :1, :1, *[+@read, +@fast, +@bloom], *[], *[*["flags", *[+RO], "begin_search", *["type", "index", "spec", *["index", :1]], "find_keys", *["type", "range", "spec", *["lastkey", :0, "keystep", :1, "limit", :0]]]], *[]]]`)
@@ -97,8 +101,10 @@ func TestCommandInfo(t *testing.T) {
 	}
 }
 
-func TestReplyTypes(t *testing.T) {
-	s := NewServer(Options{Commands: Table{"all": {Name: "all", Arity: 1, Run: func(c *Conn, _ [][]byte) {
+func TestReplyTypes(t *testing.T) { overBoth(t, checkReplyTypes) }
+
+func checkReplyTypes(t *testing.T, loops int) {
+	s := NewServer(Options{Loops: loops, Commands: Table{"all": {Name: "all", Arity: 1, Run: func(c *Conn, _ [][]byte) {
 		c.Array(13)
 		c.Simple("s")
 		c.Error("ERR a\r\nb")
@@ -117,7 +123,7 @@ func TestReplyTypes(t *testing.T) {
 		c.Set(1)
 		c.Int(2)
 	}}}})
-	nc := pipe(t, s)
+	nc := connect(t, s)
 	check(t, ask(t, nc, "all"), `*[+s, -ERR a  b, :-12, :1, :0, "\r\n", "", "v", "0.1", null, null, *[:1, :10], *[:2]]`)
 	check(t, ask(t, nc, "hello 3", "all")[1:], `*[+s, -ERR a  b, :-12, #t, #f, "\r\n", "", "v", ,0.1, null, null, %[:1, :10], ~[:2]]`)
 }

@@ -2,18 +2,13 @@ package resp
 
 import (
 	"crypto/tls"
-	"errors"
-	"io"
 	"math"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
 // Conn is the connection of a client. Its methods may be called only by the running command, unless they
@@ -21,40 +16,30 @@ import (
 type Conn struct {
 	// User is the client's user, as returned by Options.Auth.
 	User any
-	// Slot may hold memory that commands reuse between calls.
-	Slot any
+
+	*scratch // nil while the connection waits for input and a loop serves it
 
 	s      *Server
 	nc     net.Conn
 	id     int64
-	in     parser
 	limits *Limits // in force for this connection
+	shift  shift   // that serves it; nil: it has a goroutine of its own
 
-	out      []byte
-	replies  int    // number of replies in out
-	position uint64 // journal position that the replies depend on
-	closing  bool   // the connection ends after the replies
-	failed   bool   // because of a protocol error
-	broken   bool   // the connection ends without the replies
-	version  int    // of RESP
-	mute     int    // number of replies not to send; muted: all
-	pending  run    // calls that are yet to run
-	args     [][]byte
-	single   [1][][]byte // memory of Single
-	failure  string      // reply of the last call if it was an error
-	inExec   bool        // EXEC runs
-	left     uint64      // bytes that the long commands of this EXEC may still work through
-	keySet   []uint16    // locks that the running command holds
-	tx       transaction
-	limiter  *rate.Limiter
-	ran      int       // commands since the last read
-	clock    time.Time // end of the time that was observed already
+	more    bool // there may be complete commands that the rate limit holds back
+	closing bool // the connection ends after the replies
+	failed  bool // because of a protocol error
+	broken  bool // the connection ends without the replies
+	ended   bool // nothing is read or written any more
+	version int  // of RESP
+	mute    int  // number of replies not to send; muted: all
+	tx      transaction
+	limiter *rate.Limiter
 
 	since  atomic.Int64 // beginning of the current activity
 	doing  atomic.Int32
 	memory atomic.Int64  // bytes of its buffers and of its transaction
 	taken  int64         // bytes taken from Options.Budget
-	ended  chan struct{} // closed when they were given back
+	gone   chan struct{} // closed when they were given back
 
 	withoutUser atomic.Int64 // when the connection began to have no user, in Unix nanoseconds; 0: it has one
 
@@ -83,7 +68,7 @@ type connInfo struct {
 }
 
 func newConn(s *Server, nc net.Conn) *Conn {
-	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1), ended: make(chan struct{})}
+	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1), gone: make(chan struct{})}
 	c.applyLimits()
 	c.born = time.Now()
 	c.since.Store(c.born.UnixNano())
@@ -98,7 +83,9 @@ func (c *Conn) applyLimits() {
 	if l == c.limits {
 		return
 	}
-	c.in.maxArgs, c.in.maxBulk, c.in.maxQuery = l.Args, l.Bulk, l.Query
+	if c.scratch != nil {
+		c.in.limit(l)
+	}
 	switch {
 	case l.Rate <= 0:
 		c.limiter = nil
@@ -187,72 +174,23 @@ func (c *Conn) cut() bool {
 }
 
 // wake interrupts a read that waits for the client. It is safe for concurrent use.
-func (c *Conn) wake() { c.nc.SetReadDeadline(time.Unix(1, 0)) }
+func (c *Conn) wake() {
+	if s, ok := c.nc.(interface{ wake() }); ok {
+		s.wake()
+		return
+	}
+	c.nc.SetReadDeadline(time.Unix(1, 0))
+}
+
+// mayWait must be called before the connection waits for anything or runs a command that may take long: a
+// loop continues without it.
+func (c *Conn) mayWait() {
+	if c.shift != nil {
+		c.shift.leave()
+	}
+}
 
 func (c *Conn) state(doing int32, now time.Time) {
 	c.doing.Store(doing)
 	c.since.Store(now.UnixNano())
-}
-
-func (c *Conn) serve() {
-	if err := handshake(c.s.alive, c.nc); err != nil {
-		c.countHandshake(err)
-		return
-	}
-	c.welcome()
-	for more := false; !c.closing && !c.broken; {
-		if !more {
-			if c.read() != nil {
-				return
-			}
-			c.applyLimits()
-		}
-		more = c.answer()
-		c.flush()
-		c.throttle()
-		c.state(reading, time.Now())
-	}
-	if c.failed && !c.broken {
-		c.linger()
-	}
-}
-
-// linger reads for a moment after an error reply: closing a connection with unread input would
-// discard the reply.
-func (c *Conn) linger() {
-	w, ok := c.nc.(interface{ CloseWrite() error })
-	if !ok || w.CloseWrite() != nil {
-		return
-	}
-	c.nc.SetReadDeadline(time.Now().Add(time.Second))
-	io.Copy(io.Discard, io.LimitReader(c.nc, 1<<20))
-}
-
-// read waits for input.
-func (c *Conn) read() error {
-	for {
-		room := c.in.room()
-		if !c.updateMemory() {
-			c.logMemory()
-			return budget.ErrFull
-		}
-		n, err := c.nc.Read(room)
-		c.s.stats.read.Add(uint64(n))
-		c.in.filled(n)
-		if n > 0 {
-			if n == len(room) {
-				c.in.grow()
-			}
-			return nil
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
-		}
-		c.nc.SetReadDeadline(time.Time{})
-		if c.s.draining.Err() != nil {
-			return err
-		}
-		c.in.shrink()
-		c.out, c.pending = nil, run{}
-	}
 }

@@ -22,36 +22,59 @@ func (c *Conn) flush() {
 		return
 	}
 	if c.position > 0 && c.s.o.Wait != nil {
+		waits := !c.kept()
+		if waits && c.shift != nil && c.shift.polls() {
+			c.mayWait()
+		}
 		if err := c.s.o.Wait(c.s.alive, c.position); err != nil {
 			c.out = c.out[:0]
 			for range c.replies {
 				c.Error(err.Error())
 			}
 		}
+		if waits {
+			c.clock = time.Now()
+		}
 	}
 	c.position, c.replies = 0, 0
 	for part := range slices.Chunk(c.out, maxUnflushed) {
-		c.state(writing, time.Now())
+		c.state(writing, c.clock)
 		c.s.stats.written.Add(uint64(len(part)))
 		if _, err := c.nc.Write(part); err != nil {
 			c.broken = true
 			return
 		}
 	}
-	c.doing.Store(running)
+	c.state(running, c.clock)
 	if cap(c.out) > maxKeptBuffer {
 		c.out = nil
 	}
 	c.out = c.out[:0]
 }
 
+// kept reports whether the replies need not wait for the disk.
+func (c *Conn) kept() bool {
+	return c.position == 0 || c.s.o.Wait == nil || c.s.o.Kept != nil && c.s.o.Kept(c.position)
+}
+
+// deferred reports whether the replies wait for the disk, and a loop for the connection.
+func (c *Conn) deferred() bool {
+	return c.shift != nil && c.replies > 0 && !c.kept() && c.shift.polls()
+}
+
 // throttle delays the next read according to the client's rate limit.
 func (c *Conn) throttle() {
 	if c.limiter == nil {
+		c.ran = 0
 		return
 	}
 	for c.ran > 0 {
 		n := min(c.ran, c.limiter.Burst())
+		if now := time.Now(); c.limiter.AllowN(now, n) {
+			c.ran -= n
+			continue
+		}
+		c.mayWait()
 		if c.limiter.WaitN(c.s.draining, n) != nil {
 			break
 		}

@@ -59,11 +59,11 @@ func (l *keyLocks) unlock(set []uint16, exclusive bool) {
 	}
 }
 
-// tryLock acquires the locks of a set exclusively if none is held.
-func (l *keyLocks) tryLock(set []uint16) bool {
+// tryLock acquires the locks of a set if it need not wait for one.
+func (l *keyLocks) tryLock(set []uint16, exclusive bool) bool {
 	for n, i := range set {
-		if !l.locks[i].TryLock() {
-			l.unlock(set[:n], true)
+		if exclusive && !l.locks[i].TryLock() || !exclusive && !l.locks[i].TryRLock() {
+			l.unlock(set[:n], exclusive)
 			return false
 		}
 	}
@@ -88,9 +88,13 @@ func (c *Conn) lockKeys(e *entry, calls ...[][]byte) {
 		}
 	}
 	c.keySet = inOrder(set)
-	c.s.keys.lock(c.keySet, false)
+	if !c.s.keys.tryLock(c.keySet, false) {
+		c.mayWait()
+		c.s.keys.lock(c.keySet, false)
+	}
 	for busy := c.busyKey(e, calls); busy != nil; busy = c.busyKey(e, calls) {
 		c.s.keys.unlock(c.keySet, false)
+		c.mayWait()
 		c.s.o.Settle(c.s.alive, busy)
 		c.s.keys.lock(c.keySet, false)
 	}
@@ -99,6 +103,9 @@ func (c *Conn) lockKeys(e *entry, calls ...[][]byte) {
 // waitRoom waits until the journal has room, if the command changes something.
 func (c *Conn) waitRoom(e *entry) {
 	if e.write && c.s.o.Room != nil {
+		if c.s.o.HasRoom == nil || !c.s.o.HasRoom() {
+			c.mayWait()
+		}
 		_ = c.s.o.Room(c.s.alive) // the command reports why nothing can be changed
 	}
 }
@@ -156,7 +163,7 @@ func (c *Conn) lockTransaction(tx *transaction) []uint16 {
 		}
 		if tries++; tries >= maxTries {
 			c.s.keys.lock(set, true)
-		} else if !c.s.keys.tryLock(set) {
+		} else if !c.s.keys.tryLock(set, true) {
 			runtime.Gosched()
 			continue
 		}

@@ -43,7 +43,9 @@ func elsewhere(s *Server, k string) string {
 
 // While EXEC runs, and while a client waits for it, everything else goes on: commands without keys and
 // on other keys, also transactions.
-func TestOnlyTheKeysOfExecWait(t *testing.T) {
+func TestOnlyTheKeysOfExecWait(t *testing.T) { overBoth(t, checkOnlyTheKeysOfExecWait) }
+
+func checkOnlyTheKeysOfExecWait(t *testing.T, loops int) {
 	release, entered := make(chan struct{}), make(chan struct{})
 	table := held(release)
 	hold := table["hold"].Run
@@ -51,7 +53,7 @@ func TestOnlyTheKeysOfExecWait(t *testing.T) {
 		close(entered)
 		hold(c, args)
 	}
-	s, dial := serve(t, Options{Commands: table})
+	s, dial := serve(t, Options{Loops: loops, Commands: table})
 	exec, waiting, quick := dial(), dial(), dial()
 	ask(t, exec, "multi", "hold k")
 	exec.Write(say("exec"))
@@ -153,8 +155,10 @@ func TestTransactionsBehindAStuckCommand(t *testing.T) {
 }
 
 // The long commands of a transaction are limited in sum.
-func TestLongCommandsInTransactions(t *testing.T) {
-	nc := pipe(t, NewServer(Options{Commands: held(nil)}))
+func TestLongCommandsInTransactions(t *testing.T) { overBoth(t, checkLongCommandsInTransactions) }
+
+func checkLongCommandsInTransactions(t *testing.T, loops int) {
+	nc := connect(t, NewServer(Options{Loops: loops, Commands: held(nil)}))
 	half := strings.Repeat("k", 512)
 	got := ask(t, nc, "multi", "measured "+half, "measured "+half, "measured k", "get k", "exec", "measured "+half+half+half)
 	want := "*[+OK, +OK, -ERR MEASURED works through 1024 bytes"
@@ -167,8 +171,10 @@ func TestLongCommandsInTransactions(t *testing.T) {
 }
 
 // Transactions on the same keys in different orders don't deadlock.
-func TestOrderOfKeys(t *testing.T) {
-	_, dial := serve(t, Options{Commands: held(nil)})
+func TestOrderOfKeys(t *testing.T) { overBoth(t, checkOrderOfKeys) }
+
+func checkOrderOfKeys(t *testing.T, loops int) {
+	_, dial := serve(t, Options{Loops: loops, Commands: held(nil)})
 	done := make(chan struct{})
 	for i := range 4 {
 		go func() {

@@ -72,33 +72,39 @@ func TestShutdownIsQuick(t *testing.T) {
 }
 
 // Logins take their time, and EXEC has the server for itself.
-func TestNoLoginInTransactions(t *testing.T) {
-	s := NewServer(Options{
+func TestNoLoginInTransactions(t *testing.T) { overBoth(t, checkNoLoginInTransactions) }
+
+func checkNoLoginInTransactions(t *testing.T, loops int) {
+	s := NewServer(Options{Loops: loops,
 		Auth:    func(*Conn, string, string) (any, error) { return "u", nil },
 		Default: func(*Conn) any { return "default" },
 	})
-	nc := pipe(t, s)
+	nc := connect(t, s)
 	const refused = "-ERR AUTH is not allowed inside a transaction"
 	check(t, ask(t, nc, "auth a b", "multi", "auth a b", "hello 2 auth a b", "exec", "auth a b"),
 		"+OK", "+OK", "+QUEUED", "+QUEUED", "*["+refused+", "+refused+"]", "+OK")
 }
 
 // What a client gives the server to remember has bounds.
-func TestBoundsOfNames(t *testing.T) {
-	s := NewServer(Options{Version: func([]byte) uint64 { return 0 }})
-	nc := pipe(t, s)
+func TestBoundsOfNames(t *testing.T) { overBoth(t, checkBoundsOfNames) }
+
+func checkBoundsOfNames(t *testing.T, loops int) {
+	s := NewServer(Options{Loops: loops, Version: func([]byte) uint64 { return 0 }})
+	nc := connect(t, s)
 	long, longer := strings.Repeat("n", 2<<10), strings.Repeat("n", 65<<10)
 	check(t, ask(t, nc, "client setname "+long, "hello 2 setname "+long, "client setinfo lib-name "+long, "watch "+longer, "watch "+long),
 		"-"+badName, "-"+badName, "-ERR lib-name cannot contain spaces, newlines or special characters.",
 		"-ERR too many or too long keys are watched", "+OK")
 }
 
-func TestStats(t *testing.T) {
-	s := NewServer(Options{Limits: Limits{Clients: 1}})
-	nc := pipe(t, s)
+func TestStats(t *testing.T) { overBoth(t, checkStats) }
+
+func checkStats(t *testing.T, loops int) {
+	s := NewServer(Options{Loops: loops, Limits: Limits{Clients: 1}})
+	nc := connect(t, s)
 	check(t, ask(t, nc, "ping", "nosuch", "multi", "echo", "exec"), "+PONG", "-ERR unknown command 'nosuch', with args beginning with: ",
 		"+OK", "-ERR wrong number of arguments for 'echo' command", "-EXECABORT Transaction discarded because of previous errors.")
-	other := pipe(t, s)
+	other := connect(t, s)
 	if _, err := other.Read(make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,10 @@ const ownMemory = maxKeptBuffer
 // updateMemory takes the memory that the connection holds from the budget. It reports false if the
 // connection must end, because all clients hold too much together and no other holds more.
 func (c *Conn) updateMemory() bool {
-	held := int64(c.in.memory() + cap(c.out) + 24*cap(c.pending.calls) + c.tx.bytes)
+	held := int64(c.tx.bytes)
+	if c.scratch != nil {
+		held += int64(c.scratch.memory())
+	}
 	if held == c.memory.Load() {
 		return true
 	}
@@ -42,8 +45,9 @@ func (c *Conn) takeMemory(want int64) bool {
 		if victim.cut() {
 			victim.logMemory()
 		}
+		c.mayWait()
 		select { // until the victim has released its memory
-		case <-victim.ended:
+		case <-victim.gone:
 		case <-time.After(time.Second): // it runs a long command
 			return false
 		case <-c.s.alive.Done():
@@ -61,7 +65,7 @@ func (c *Conn) logMemory() {
 func (c *Conn) releaseMemory() {
 	c.s.o.Budget.Give(c.taken)
 	c.taken = 0
-	close(c.ended)
+	close(c.gone)
 }
 
 // largest returns the connection that holds the most memory above its own, or nil.

@@ -46,6 +46,12 @@ type parser struct {
 	unauthenticated bool // limits before AUTH apply
 }
 
+// limit sets the limits of commands.
+func (p *parser) limit(l *Limits) { p.maxArgs, p.maxBulk, p.maxQuery = l.Args, l.Bulk, l.Query }
+
+// complete reports whether all input was parsed and has run.
+func (p *parser) complete() bool { return p.start == len(p.buf) }
+
 // span is a word in the buffer.
 type span struct{ from, to int }
 
@@ -327,14 +333,6 @@ func (p *parser) grow() {
 	if size := cap(p.buf); size < maxKeptBuffer {
 		p.resize(min(8*size, maxKeptBuffer))
 	}
-}
-
-// shrink releases memory while the client is idle.
-func (p *parser) shrink() {
-	if p.start == len(p.buf) {
-		p.buf, p.words, p.headWords, p.start, p.at = nil, nil, nil, 0, 0
-	}
-	p.args = nil
 }
 
 func (p *parser) resize(size int) {

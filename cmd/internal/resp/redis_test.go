@@ -154,7 +154,9 @@ func talkOptions(password string) Options {
 
 var passwords = map[string]string{"open.txt": "", "password.txt": "sesame"}
 
-func TestTalksAsRedis(t *testing.T) {
+func TestTalksAsRedis(t *testing.T) { overBoth(t, checkTalksAsRedis) }
+
+func checkTalksAsRedis(t *testing.T, loops int) {
 	for _, file := range slices.Sorted(maps.Keys(passwords)) {
 		t.Run(file, func(t *testing.T) {
 			path := filepath.Join("testdata", "redis", file)
@@ -163,7 +165,9 @@ func TestTalksAsRedis(t *testing.T) {
 				record(t, path, talks, lines, passwords[file])
 				talks, _ = readTalks(t, path)
 			}
-			_, dial := serve(t, talkOptions(passwords[file]))
+			o := talkOptions(passwords[file])
+			o.Loops = loops
+			_, dial := serve(t, o)
 			for _, w := range talks {
 				if got := w.with(t, dial()).same(); got != w.reply {
 					t.Errorf("%q:\n got %s\nwant %s", w.send, got, w.reply)

@@ -1,8 +1,9 @@
 // Package resp implements RESP, the protocol of Redis, versions 2 and 3. Server serves tables of commands;
 // Reader reads commands from files.
 //
-// One goroutine per connection reads, runs all complete commands, waits once until the changes that the
-// replies depend on are durable, and writes all replies. Consecutive calls of the same command with the
+// A connection is served in rounds: one reads, runs all complete commands, waits once until the changes that the
+// replies depend on are durable, and writes all replies. Event loops run the rounds of TCP and Unix sockets on
+// Linux (loop.go); other connections have a goroutine each. Consecutive calls of the same command with the
 // same key run as one. Errors have the texts of Redis, because clients compare them.
 package resp
 

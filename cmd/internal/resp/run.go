@@ -10,6 +10,10 @@ import (
 // maxCalls is the maximum number of calls per RunAll.
 const maxCalls = 1024
 
+// maxShortWords is the number of words up to which a call is short: a loop may run it. So is the size of the
+// buffer of input.
+const maxShortWords = 1024
+
 // muted is the value of Conn.mute after CLIENT REPLY OFF.
 const muted = -1
 
@@ -155,6 +159,9 @@ func (c *Conn) runPending() {
 	}
 	e := c.pending.cmd
 	c.args = c.pending.calls[0]
+	if !e.short || len(c.args) > maxShortWords || cap(c.in.buf) > maxKeptBuffer {
+		c.mayWait()
+	}
 	if c.lastCommand.Load() != e.Command {
 		c.lastCommand.Store(e.Command)
 	}

@@ -23,9 +23,13 @@ type Options struct {
 	// last call. If it returns an error, all replies become this error. No lock is held during the
 	// call. nil: replies are sent at once.
 	Wait func(ctx context.Context, pos uint64) error
+	// Kept reports whether Wait would return at once. nil: it may wait.
+	Kept func(pos uint64) bool
 	// Room is called before commands with the flag "write" run. It waits until the journal has room.
 	// No lock is held during the call. nil: there is always room.
 	Room func(ctx context.Context) error
+	// HasRoom reports whether Room would return at once. nil: it may wait.
+	HasRoom func() bool
 	// ReadOnly is the reply to commands with the flag "write"; "": they run.
 	ReadOnly string
 	// Busy reports whether a change of the whole value makes other changes of the key wait, and whether
@@ -53,6 +57,9 @@ type Options struct {
 	// unknown ones, and to all with keys.
 	Loading bool
 	Limits  Limits
+	// Loops is the number of event loops, which serve connections of TCP and Unix sockets on Linux. Other
+	// connections, and all if it is negative, have a goroutine each. 0: one loop per two processors.
+	Loops int
 	// Budget bounds the memory that all clients take: incomplete commands, transactions and unsent
 	// replies, without a part of each client. If it is full, the client with most is disconnected.
 	// nil: no limit.
@@ -113,6 +120,7 @@ type Server struct {
 	maintaining bool
 	maintenance sync.WaitGroup
 	running     sync.WaitGroup // connections
+	loops       loops
 	lastID      atomic.Int64
 	stats       stats
 	messages    *loglimit.Limit // about clients
@@ -184,19 +192,20 @@ func (s *Server) Serve(l net.Listener) error {
 
 // ServeConn serves one connection until the client or the server ends it, and closes it.
 func (s *Server) ServeConn(nc net.Conn) {
-	if c := s.register(nc); c != nil {
+	if c := s.register(nc, nil); c != nil {
 		s.serve(c)
 	}
 }
 
 func (s *Server) start(nc net.Conn) {
-	if c := s.register(nc); c != nil {
+	c := s.register(nc, s.loops.take)
+	if c != nil && !s.loops.add(c) {
 		go s.serve(c)
 	}
 }
 
-// register adds a connection, or rejects it and returns nil.
-func (s *Server) register(nc net.Conn) *Conn {
+// register adds a connection, or rejects it and returns nil. take is not nil if a loop may serve it.
+func (s *Server) register(nc net.Conn, take func(*Server, net.Conn) net.Conn) *Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Err() != nil {
@@ -209,6 +218,9 @@ func (s *Server) register(nc net.Conn) *Conn {
 		return nil
 	}
 	s.stats.connections.Add(1)
+	if take != nil {
+		nc = take(s, nc)
+	}
 	c := newConn(s, nc)
 	s.conns[c] = struct{}{}
 	s.running.Add(1)
@@ -227,9 +239,14 @@ func rejectConn(nc net.Conn) {
 }
 
 func (s *Server) serve(c *Conn) {
-	defer s.running.Done()
 	c.serve()
 	c.nc.Close()
+	s.end(c)
+}
+
+// end removes a connection that is closed.
+func (s *Server) end(c *Conn) {
+	defer s.running.Done()
 	c.releaseMemory()
 	s.mu.Lock()
 	delete(s.conns, c)
@@ -250,6 +267,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.running.Wait()
+		s.loops.close()
 		close(done)
 	}()
 	var err error

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,37 @@ func pipe(t testing.TB, s *Server) net.Conn {
 	t.Cleanup(func() {
 		client.Close()
 		<-done
+		s.Shutdown(context.Background())
+	})
+	return client
+}
+
+// overBoth runs a test with event loops and with a goroutine for each connection.
+func overBoth(t *testing.T, test func(t *testing.T, loops int)) {
+	t.Run("loops", func(t *testing.T) { test(t, 2) })
+	t.Run("goroutines", func(t *testing.T) { test(t, -1) })
+}
+
+// connect connects to a server by a pair of Unix sockets, which a loop may serve.
+func connect(t testing.TB, s *Server) net.Conn {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.start(server)
+	t.Cleanup(func() {
+		client.Close()
 		s.Shutdown(context.Background())
 	})
 	return client
@@ -109,9 +141,11 @@ func addTo() (Table, func() []string) {
 	}, func() []string { mu.Lock(); defer mu.Unlock(); return calls }
 }
 
-func TestCallsInARow(t *testing.T) {
+func TestCallsInARow(t *testing.T) { overBoth(t, checkCallsInARow) }
+
+func checkCallsInARow(t *testing.T, loops int) {
 	table, calls := addTo()
-	nc := pipe(t, NewServer(Options{Commands: table}))
+	nc := connect(t, NewServer(Options{Loops: loops, Commands: table}))
 	check(t, ask(t, nc, "add k 1", "add k 2", "ADD k 3", "ADD k 4", "ADD j 5", "add j", "ADD j 6", "GET j", "GET k", "conf get x", "conf set x"),
 		":0", ":1", ":0", ":1", ":1", "-ERR wrong number of arguments for 'add' command", ":1", ":1", ":1", ":1", ":1")
 	check(t, calls(), "all: add k 1, add k 2", "all: ADD k 3, ADD k 4", "one: ADD j 5", "one: ADD j 6", "one: GET j", "one: GET k", "one: conf get x", "one: conf set x")
@@ -167,12 +201,14 @@ func TestWaitBeforeReplies(t *testing.T) {
 }
 
 // What EXEC runs doesn't mix with others' commands on the same key.
-func TestTransactionsAreAlone(t *testing.T) {
+func TestTransactionsAreAlone(t *testing.T) { overBoth(t, checkTransactionsAreAlone) }
+
+func checkTransactionsAreAlone(t *testing.T, loops int) {
 	var inside atomic.Int64
 	step := func(by int64) *Command {
 		return &Command{Arity: 2, FirstKey: 1, LastKey: 1, Step: 1, Run: func(c *Conn, args [][]byte) { c.Int(inside.Add(by)) }}
 	}
-	_, dial := serve(t, Options{Commands: Table{"enter": step(1), "leave": step(-1), "look": step(0)}})
+	_, dial := serve(t, Options{Loops: loops, Commands: Table{"enter": step(1), "leave": step(-1), "look": step(0)}})
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -190,39 +226,55 @@ func TestTransactionsAreAlone(t *testing.T) {
 	all.Wait()
 }
 
-func TestAllow(t *testing.T) {
+func TestAllow(t *testing.T) { overBoth(t, checkAllow) }
+
+func checkAllow(t *testing.T, loops int) {
 	table, _ := addTo()
+	var mu sync.Mutex
 	var asked []string
 	denied := "secret"
-	s := NewServer(Options{Commands: table, Allow: func(c *Conn, cmd *Command, args [][]byte) error {
+	s := NewServer(Options{Loops: loops, Commands: table, Allow: func(c *Conn, cmd *Command, args [][]byte) error {
+		mu.Lock()
+		defer mu.Unlock()
 		asked = append(asked, cmd.Name)
 		if len(args) > 1 && string(args[1]) == denied {
 			return errors.New("NOPERM no")
 		}
 		return nil
 	}})
-	nc := pipe(t, s)
+	nc := connect(t, s)
 	check(t, ask(t, nc, "ADD k 1", "ADD k 2", "ADD secret 3", "GET k", "GET k", "GET j"), ":0", ":1", "-NOPERM no", ":1", ":1", ":1")
+	mu.Lock()
 	check(t, asked, "add", "add", "get", "get")
+	mu.Unlock()
 	check(t, ask(t, nc, "MULTI", "GET secret", "EXEC"), "+OK", "-NOPERM no", "-EXECABORT Transaction discarded because of previous errors.")
 	check(t, ask(t, nc, "MULTI", "GET k", "ADD j x"), "+OK", "+QUEUED", "+QUEUED")
+	mu.Lock()
 	denied = "k"
+	mu.Unlock()
 	check(t, ask(t, nc, "EXEC"), "*[-NOPERM no, :1]")
 }
 
-func TestObserve(t *testing.T) {
+func TestObserve(t *testing.T) { overBoth(t, checkObserve) }
+
+func checkObserve(t *testing.T, loops int) {
 	table, _ := addTo()
+	var mu sync.Mutex
 	var seen []string
-	s := NewServer(Options{Commands: table, Observe: func(c *Conn, cmd *Command, n int, took time.Duration) {
+	s := NewServer(Options{Loops: loops, Commands: table, Observe: func(c *Conn, cmd *Command, n int, took time.Duration) {
 		if took < 0 {
 			t.Errorf("%s took %v", cmd.Name, took)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		seen = append(seen, fmt.Sprintf("%s %d %q", cmd.Name, n, c.Args()))
 	}})
-	nc := pipe(t, s)
+	nc := connect(t, s)
 	ask(t, nc, "ADD k 1", "ADD k 2", "GET a", "GET b", "conf get x", "nosuch")
 	ask(t, nc, "MULTI", "GET c", "EXEC")
 	nc.Close()
+	mu.Lock()
+	defer mu.Unlock()
 	check(t, seen, `add 2 ["ADD" "k" "1"]`, `get 2 ["GET" "a"]`, `conf|get 1 ["conf" "get" "x"]`, `multi 1 ["MULTI"]`, `get 1 ["GET" "c"]`, `exec 1 ["GET" "c"]`)
 }
 
@@ -327,8 +379,10 @@ func TestRate(t *testing.T) {
 	})
 }
 
-func TestMostClients(t *testing.T) {
-	_, dial := serve(t, Options{Limits: Limits{Clients: 2}})
+func TestMostClients(t *testing.T) { overBoth(t, checkMostClients) }
+
+func checkMostClients(t *testing.T, loops int) {
+	_, dial := serve(t, Options{Loops: loops, Limits: Limits{Clients: 2}})
 	a, b := dial(), dial()
 	defer a.Close()
 	defer b.Close()
@@ -398,8 +452,10 @@ func TestServeAfterShutdown(t *testing.T) {
 }
 
 // TestLongPipeline: replies go out while commands still come in, else both sides would wait forever.
-func TestLongPipeline(t *testing.T) {
-	_, dial := serve(t, Options{})
+func TestLongPipeline(t *testing.T) { overBoth(t, checkLongPipeline) }
+
+func checkLongPipeline(t *testing.T, loops int) {
+	_, dial := serve(t, Options{Loops: loops})
 	nc := dial()
 	defer nc.Close()
 	const n = 20_000
@@ -413,9 +469,11 @@ func TestLongPipeline(t *testing.T) {
 	}
 }
 
-func TestManyWords(t *testing.T) {
+func TestManyWords(t *testing.T) { overBoth(t, checkManyWords) }
+
+func checkManyWords(t *testing.T, loops int) {
 	count := Table{"count": {Name: "count", Arity: -1, Run: func(c *Conn, args [][]byte) { c.Int(int64(len(args))) }}}
-	_, dial := serve(t, Options{Commands: count})
+	_, dial := serve(t, Options{Loops: loops, Commands: count})
 	nc := dial()
 	defer nc.Close()
 	words := slices.Repeat([]string{"item"}, 300_000)
@@ -424,12 +482,14 @@ func TestManyWords(t *testing.T) {
 	check(t, replies(t, nc, 1), ":300000")
 }
 
-func TestLargeArgument(t *testing.T) {
+func TestLargeArgument(t *testing.T) { overBoth(t, checkLargeArgument) }
+
+func checkLargeArgument(t *testing.T, loops int) {
 	size := 512 << 20
 	if testing.Short() {
 		size = 8 << 20
 	}
-	_, dial := serve(t, Options{Commands: Table{"size": {Name: "size", Arity: 2, Run: func(c *Conn, args [][]byte) { c.Int(int64(len(args[1]))) }}}})
+	_, dial := serve(t, Options{Loops: loops, Commands: Table{"size": {Name: "size", Arity: 2, Run: func(c *Conn, args [][]byte) { c.Int(int64(len(args[1]))) }}}})
 	nc := dial()
 	defer nc.Close()
 	go func() {
@@ -444,8 +504,10 @@ func TestLargeArgument(t *testing.T) {
 }
 
 // TestGarbage: what doesn't speak RESP is told so or cut, and hurts nobody.
-func TestGarbage(t *testing.T) {
-	_, dial := serve(t, Options{Limits: Limits{Query: 1 << 20}})
+func TestGarbage(t *testing.T) { overBoth(t, checkGarbage) }
+
+func checkGarbage(t *testing.T, loops int) {
+	_, dial := serve(t, Options{Loops: loops, Limits: Limits{Query: 1 << 20}})
 	rng := rand.New(rand.NewPCG(3, 4))
 	alphabet := []byte("*$:+-0123456789\r\n\"'\\ PINGEXECMULTI\x00\xff")
 	for range 100 {

@@ -112,6 +112,7 @@ func (c *Conn) login(user string, password []byte) string {
 	if c.inExec { // other clients would wait for the keys
 		return "ERR AUTH is not allowed inside a transaction"
 	}
+	c.mayWait() // hashing a password takes long
 	u, err := c.s.o.Auth(c, user, string(password))
 	if err != nil {
 		return err.Error()

@@ -14,9 +14,11 @@ type Table map[string]*Command
 
 // Command is one command.
 type Command struct {
-	Name                    string   // lower case
-	Arity                   int      // number of words including the name; -n: at least n
-	Flags                   []string // as in COMMAND INFO; "no_multi" forbids the command in transactions
+	Name  string // lower case
+	Arity int    // number of words including the name; -n: at least n
+	// Flags are as in COMMAND INFO. "no_multi" forbids the command in transactions. Commands with "fast" or
+	// with RunAll take microseconds, apart from waits of which Options informs: event loops run them.
+	Flags                   []string
 	Categories              []string // "@write", "@bloom"
 	FirstKey, LastKey, Step int
 	Right                   access.Right // that a user needs for the keys, 0 for none
@@ -70,6 +72,7 @@ type entry struct {
 	noMulti        bool
 	write          bool // may change something
 	oneKey         bool // the first key is the only one
+	short          bool // takes microseconds and waits for nothing
 }
 
 // runOne runs a single call.
@@ -96,6 +99,7 @@ func newDispatch(tables ...Table) dispatch {
 		parent, sub, isSub := strings.Cut(name, "|")
 		e := &entry{Command: all[name], isSub: isSub, changesSession: slices.Contains(sessionNames, parent), immediate: slices.Contains(immediateNames, name),
 			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi"), write: all[name].has("write")}
+		e.short = e.has("fast") || e.RunAll != nil
 		e.oneKey = e.FirstKey > 0 && e.LastKey == e.FirstKey
 		if !isSub {
 			d[name] = e

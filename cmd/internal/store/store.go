@@ -149,6 +149,9 @@ func (s *Store) prepare(ctx context.Context, damaged bool) {
 // Room is that of the journal.
 func (s *Store) Room(ctx context.Context) error { return s.journal.Room(ctx) }
 
+// HasRoom is that of the journal.
+func (s *Store) HasRoom() bool { return s.journal.HasRoom() }
+
 // Ready is that of engine.Journal. The error wraps ErrFull if the disk is full.
 func (s *Store) Ready() error { return s.journal.Ready() }
 
@@ -172,6 +175,9 @@ func (s *Store) Last() engine.Position { return s.journal.Last() }
 
 // Wait is that of the journal.
 func (s *Store) Wait(ctx context.Context, pos engine.Position) error { return s.journal.Wait(ctx, pos) }
+
+// Kept is that of the journal.
+func (s *Store) Kept(pos engine.Position) bool { return s.journal.Kept(pos) }
 
 // Sync returns when all changes that were appended before are durable. With Durability None, it takes a
 // snapshot.
