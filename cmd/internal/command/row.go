@@ -21,6 +21,7 @@ type Row struct {
 	Right      access.Right // for all keys; 0 for none. Commands check further rights themselves
 	NotAudited bool         // as in resp.Command
 	Flags      string       // as in COMMAND INFO, separated by spaces
+	Short      bool         // as in resp.Command
 	Categories string       // without @
 	Summary    string
 	Run        func(c *resp.Conn, args [][]byte) // as in resp.Command
@@ -45,7 +46,7 @@ func Table(e *engine.Engine, rows ...Row) resp.Table {
 	for _, r := range rows {
 		r.guard(e)
 		cmd := &resp.Command{
-			Name: r.Name, Arity: r.Arity, Flags: strings.Fields(r.Flags), FirstKey: r.Keys.First, LastKey: r.Keys.Last,
+			Name: r.Name, Arity: r.Arity, Flags: strings.Fields(r.Flags), Short: r.Short, FirstKey: r.Keys.First, LastKey: r.Keys.Last,
 			Right: r.Right, NotAudited: r.NotAudited, Summary: r.Summary, Run: r.Run, RunAll: r.RunAll,
 		}
 		if r.Keys != (Keys{}) {

@@ -21,10 +21,10 @@ import (
 func (m *Module) cuckooCommands() []command.Row {
 	return []command.Row{
 		{Name: "cf.reserve", Arity: -3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write fast cuckoo", Summary: "Makes an empty filter with a capacity.", Run: m.cuckooReserve},
-		{Name: "cf.add", Arity: 3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds an item; makes a missing filter.", Run: m.cuckooAdd},
-		{Name: "cf.addnx", Arity: 3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds an item unless it may be present.", Run: m.cuckooAddNX},
-		{Name: "cf.insert", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds items; makes a missing filter with options.", Run: m.cuckooInsert},
-		{Name: "cf.insertnx", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds the items that are absent.", Run: m.cuckooInsertNX},
+		{Name: "cf.add", Arity: 3, Keys: command.OneKey, Makes: 1, Right: access.Add, Short: true, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds an item; makes a missing filter.", Run: m.cuckooAdd},
+		{Name: "cf.addnx", Arity: 3, Keys: command.OneKey, Makes: 1, Right: access.Add, Short: true, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds an item unless it may be present.", Run: m.cuckooAddNX},
+		{Name: "cf.insert", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Short: true, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds items; makes a missing filter with options.", Run: m.cuckooInsert},
+		{Name: "cf.insertnx", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Short: true, Flags: "write denyoom module", Categories: "write cuckoo", Summary: "Adds the items that are absent.", Run: m.cuckooInsertNX},
 		{Name: "cf.exists", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast cuckoo", Summary: "Queries whether an item may be present.", Run: m.cuckooExists},
 		{Name: "cf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Queries which items may be present.", Run: m.cuckooExistMany},
 		{Name: "cf.count", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Returns an upper bound of how often an item is present.", Run: m.cuckooCount},

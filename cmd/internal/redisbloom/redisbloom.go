@@ -85,7 +85,7 @@ func (m *Module) bloomCommands() []command.Row {
 		{Name: "bf.reserve", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write fast bloom", Summary: "Makes an empty filter with a capacity and an error rate.", Run: m.reserve},
 		{Name: "bf.add", Arity: 3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds an item; makes a missing filter.", RunAll: m.add},
 		{Name: "bf.madd", Arity: -3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds items; makes a missing filter.", RunAll: m.addMany},
-		{Name: "bf.insert", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds items; makes a missing filter with options.", Run: m.insert},
+		{Name: "bf.insert", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Short: true, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds items; makes a missing filter with options.", Run: m.insert},
 		{Name: "bf.exists", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read bloom", Summary: "Queries whether an item may have been added.", RunAll: m.exists},
 		{Name: "bf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read bloom", Summary: "Queries which items may have been added.", RunAll: m.existMany},
 		{Name: "bf.card", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast bloom", Summary: "Returns the number of added items.", Run: m.card},

@@ -44,6 +44,9 @@ func (c *Conn) flush() {
 			c.broken = true
 			return
 		}
+		if len(part) == maxUnflushed {
+			c.clock = time.Now() // the next part has the same time as this one
+		}
 	}
 	c.state(running, c.clock)
 	if cap(c.out) > maxKeptBuffer {

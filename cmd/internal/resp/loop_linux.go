@@ -30,7 +30,7 @@ func (ls *loops) take(s *Server, nc net.Conn) net.Conn {
 		for range n {
 			l, err := newLoop(s)
 			if err != nil {
-				s.o.Log.Warn("no event loop; each connection has a goroutine", "error", err)
+				s.messages.Logger(s.o.Log).Warn("no event loop; each connection has a goroutine", "error", err)
 				break
 			}
 			ls.all = append(ls.all, l)
@@ -75,7 +75,7 @@ type loop struct {
 	fd   int      // of epoll
 	file *os.File // for Go's poller: a loop that waits holds no processor of the scheduler
 	raw  syscall.RawConn
-	take func(fd uintptr) (done bool) // poll's, made once
+	take func(fd uintptr) (done bool) // of raw.Read, made once
 
 	events [maxEvents]unix.EpollEvent // used by the goroutine that runs the loop
 	n      int
@@ -137,7 +137,7 @@ const watchEvents = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLE
 // add waits for input of a connection.
 func (l *loop) add(s *socket) {
 	if err := l.register(s); err != nil {
-		s.conn.logger().Warn("client disconnected", "error", err)
+		s.conn.logger().Warn("client disconnected", "reason", err)
 		l.forget(s)
 		l.s.end(s.conn)
 	}
@@ -159,7 +159,7 @@ func (l *loop) control(op int, s *socket) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.fd, op, s.fd, &unix.EpollEvent{Events: watchEvents, Fd: int32(s.fd)}))
 }
 
-// again makes an event of a connection. The caller holds mu.
+// again makes an event happen, which begins another round of a connection. The caller holds mu.
 func (l *loop) again(s *socket) {
 	if !s.closed && !l.closed {
 		_ = l.control(unix.EPOLL_CTL_MOD, s) // fails for one that is about to be added

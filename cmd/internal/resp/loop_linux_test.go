@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 )
 
@@ -204,6 +206,25 @@ func TestInputBeforeTheEnd(t *testing.T) {
 		}
 		nc.Close()
 	}
+}
+
+// An event of a closed connection may be noted for a new one with the same descriptor.
+func TestEventOfAnotherConnection(t *testing.T) {
+	s, dial := serve(t, Options{Loops: 1})
+	nc := dial()
+	defer nc.Close()
+	check(t, ask(t, nc, "ping"), "+PONG")
+	s.Clients(func(c *Conn) {
+		k := c.nc.(*socket)
+		k.loop.mu.Lock()
+		k.note(unix.EPOLLHUP)
+		k.loop.again(k)
+		k.loop.mu.Unlock()
+		for k.hasInput() {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	check(t, ask(t, nc, "ping"), "+PONG")
 }
 
 // A shutdown completes what runs, ends idle connections, and disconnects what does not end.

@@ -75,6 +75,7 @@ func (s *socket) Read(b []byte) (int, error) {
 			case err == unix.EINTR:
 				s.input.Store(true)
 			case err == unix.EAGAIN:
+				s.hup.Store(false) // the event was of a closed connection with this descriptor
 			case err != 0:
 				return 0, os.NewSyscallError("recvfrom", err)
 			case n == 0:

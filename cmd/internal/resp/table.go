@@ -16,9 +16,11 @@ type Table map[string]*Command
 type Command struct {
 	Name  string // lower case
 	Arity int    // number of words including the name; -n: at least n
-	// Flags are as in COMMAND INFO. "no_multi" forbids the command in transactions. Commands with "fast" or
-	// with RunAll take microseconds, apart from waits of which Options informs: event loops run them.
-	Flags                   []string
+	// Flags are as in COMMAND INFO. "no_multi" forbids the command in transactions.
+	Flags []string
+	// Short is set if calls of few words take microseconds, apart from waits of which Options informs: an event
+	// loop may run them. Those with the flag "fast", and those with RunAll, are short as well.
+	Short                   bool
 	Categories              []string // "@write", "@bloom"
 	FirstKey, LastKey, Step int
 	Right                   access.Right // that a user needs for the keys, 0 for none
@@ -99,7 +101,7 @@ func newDispatch(tables ...Table) dispatch {
 		parent, sub, isSub := strings.Cut(name, "|")
 		e := &entry{Command: all[name], isSub: isSub, changesSession: slices.Contains(sessionNames, parent), immediate: slices.Contains(immediateNames, name),
 			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi"), write: all[name].has("write")}
-		e.short = e.has("fast") || e.RunAll != nil
+		e.short = e.Short || e.has("fast") || e.RunAll != nil
 		e.oneKey = e.FirstKey > 0 && e.LastKey == e.FirstKey
 		if !isSub {
 			d[name] = e
