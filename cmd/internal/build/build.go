@@ -156,11 +156,13 @@ func (o Order) fill(run func(add func([]umbel.Digest) error) (uint64, error)) (R
 	if err != nil {
 		return Result{}, err
 	}
-	add := always(adder(f, o.Keys.Workers))
 	if g, ok := grower(f); ok {
-		add = admit(g, forecast.Keys)
+		read, err := run(admit(g, forecast.Keys))
+		return Result{Filter: f, Read: read}, err
 	}
-	read, err := run(add)
+	add, flush := filler(f, o.Keys.Workers)
+	read, err := run(always(add))
+	flush()
 	return Result{Filter: f, Read: read}, err
 }
 
@@ -206,7 +208,9 @@ func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
 		return job.Run(readers(files), admit(g, 0))
 	}
 	job.Take = taker(f)
-	return job.Run(readers(files), always(adder(f, job.Workers)))
+	add, flush := filler(f, job.Workers)
+	defer flush()
+	return job.Run(readers(files), always(add))
 }
 
 // always returns add with a nil error.
@@ -243,6 +247,20 @@ func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
 		c.AddClass(d, class)
 		return true
 	}
+}
+
+// filler is adder for a filter that nobody reads until all keys are added. The second function adds what the first has
+// collected. A large filter is filled by an [umbel.Loader] if there is memory for it.
+func filler(f umbel.Filter, workers int) (add func([]umbel.Digest), flush func()) {
+	if b, ok := f.(umbel.BulkAdder); ok {
+		need := b.LoaderBytes()
+		// The pages of a new filter aren't in use yet.
+		if need > 0 && container.Fits("a loader", f.State().Bytes()+need) == nil {
+			l := b.NewLoader()
+			return l.AddAll, l.Flush
+		}
+	}
+	return adder(f, workers), func() {}
 }
 
 // adder returns a function that adds digests, safe for use by that many goroutines.

@@ -189,3 +189,32 @@ func TestAdder(t *testing.T) {
 }
 
 type plain struct{ umbel.Filter }
+
+// A filter larger than the caches, which is filled by a loader, is the same as with single additions.
+func TestLoaded(t *testing.T) {
+	const n = 20_000
+	for _, name := range []string{"bloom", "partitioned"} {
+		kind, err := filter.All.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		goal := umbel.Goal{Keys: 8_000_000, FPRate: 0.01}
+		want, err := kind.New(goal, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.(umbel.BulkAdder).LoaderBytes() == 0 {
+			t.Fatalf("%s: the filter is too small for a loader", name)
+		}
+		for i := range n {
+			want.Add(umbel.Hasher{}.HashString(fmt.Sprint("key ", i)))
+		}
+		made, err := order(kind, goal).Make([]*os.File{keyFile(t, n)})
+		if err != nil || made.Read != n {
+			t.Fatal(made.Read, err)
+		}
+		if wire.Identify(made.Filter.State()) != wire.Identify(want.State()) {
+			t.Errorf("%s: a loader makes another filter", name)
+		}
+	}
+}

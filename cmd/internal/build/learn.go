@@ -131,7 +131,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 		l.held = append(l.held, slices.Clone(ds))
 		return nil
 	})
-	l.census.read = l.keys
+	l.census.end(l.keys)
 	return l, err
 }
 

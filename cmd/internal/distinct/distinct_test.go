@@ -2,6 +2,7 @@ package distinct
 
 import (
 	"math"
+	"sync"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -88,4 +89,55 @@ func BenchmarkSet(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ds)), "ns/digest")
+}
+
+// Capacity is the number of digests whose Set has that size, whether room was reserved or not.
+func TestCapacity(t *testing.T) {
+	for _, bytes := range []uint64{0, 4096, 5000, 20_000, 65_536, 100_000, 1 << 20, 1<<20 + 1} {
+		for _, reserved := range []bool{false, true} {
+			var s Set
+			n := Capacity(bytes)
+			if reserved {
+				s.Reserve(n)
+			}
+			for i := range n {
+				s.Add(digest(int(i)))
+			}
+			if s.Bytes() > bytes && n > 0 {
+				t.Errorf("%d digests need %d bytes, want at most %d", n, s.Bytes(), bytes)
+			}
+			if s.Add(digest(-1)); s.Bytes() <= bytes {
+				t.Errorf("%d digests need %d bytes, want more than %d", n+1, s.Bytes(), bytes)
+			}
+		}
+	}
+}
+
+// Sketches that several goroutines fill have the estimate of one sketch.
+func TestSketches(t *testing.T) {
+	const n, workers, batch = 40_000, 4, 1000
+	var want Sketch
+	var got Sketches
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w * batch; i < n; i += workers * batch {
+				var ds []umbel.Digest
+				for j := range batch {
+					ds = append(ds, digest(i+j))
+				}
+				got.AddAll(ds)
+			}
+		})
+	}
+	for i := range n {
+		want.Add(digest(i))
+	}
+	wg.Wait()
+	if got.Estimate() != want.Estimate() {
+		t.Errorf("estimate %v, want %v", got.Estimate(), want.Estimate())
+	}
+	if new(Sketches).Estimate() != 0 {
+		t.Error("empty sketches have digests")
+	}
 }

@@ -34,9 +34,39 @@ func (s *Set) Add(d umbel.Digest) uint32 {
 	}
 }
 
+// Reserve makes room for n different digests, at most [MaxDigests], in a Set that is empty. The table is then as large
+// as if they had been added.
+func (s *Set) Reserve(n uint64) {
+	s.list = make([]umbel.Digest, 0, n+n/64)
+	s.table = make([]uint32, tableFor(n))
+}
+
+// leastTable is the length of the first table. Each table is twice as long as the last one, and filled to three quarters.
+const leastTable = 1024
+
+// tableFor returns the length of the table of n digests.
+func tableFor(n uint64) uint64 {
+	t := uint64(leastTable)
+	for n > t/4*3 {
+		t *= 2
+	}
+	return t
+}
+
+// Capacity returns the largest number of digests for which a Set needs at most that many bytes.
+func Capacity(bytes uint64) uint64 {
+	var most uint64
+	for t := uint64(leastTable); 4*t < bytes; t *= 2 {
+		if n := min(t/4*3, (bytes-4*t)/16); tableFor(n) == t {
+			most = n
+		}
+	}
+	return min(most, MaxDigests)
+}
+
 // grow doubles the table.
 func (s *Set) grow() {
-	s.table = make([]uint32, max(2*len(s.table), 1024))
+	s.table = make([]uint32, max(2*len(s.table), leastTable))
 	mask := uint64(len(s.table) - 1)
 	for i, d := range s.list {
 		at := mix(d) & mask
