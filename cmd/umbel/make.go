@@ -31,6 +31,9 @@ are read twice, and the number is estimated with a standard error of 0.2%; the f
 of --memory, which is folded to the rate at the end; it may be up to twice as large as with --keys.
 A kind that grows just grows.
 
+A filter of kind bloom or partitioned from 8 MiB on is filled with up to its own size of memory in addition, at
+most 256 MiB and half a MiB to a MiB per core, if that is free.
+
 Filters whose cells are to be joined by merge need the same size: give all of them the same --keys,
 the number of keys in all. Or give --like FILE: the filter then has the kind, hash, seed, size
 and every parameter of the filter in FILE, which must be planned for the keys of all filters together;

@@ -249,13 +249,18 @@ func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
 	}
 }
 
+// loaderAlone is the size from which a loader is faster than a BatchAdder for one goroutine, which needs no atomic
+// instructions: that of a shared cache.
+const loaderAlone = 32 << 20
+
 // filler is adder for a filter that nobody reads until all keys are added. The second function adds what the first has
 // collected. A large filter is filled by an [umbel.Loader] if there is memory for it.
 func filler(f umbel.Filter, workers int) (add func([]umbel.Digest), flush func()) {
 	if b, ok := f.(umbel.BulkAdder); ok {
 		need := b.LoaderBytes()
+		gains := need > 0 && (workers > 1 || need >= loaderAlone)
 		// The pages of a new filter aren't in use yet.
-		if need > 0 && container.Fits("a loader", f.State().Bytes()+need) == nil {
+		if gains && container.Fits("a loader", f.State().Bytes()+need) == nil {
 			l := b.NewLoader()
 			return l.AddAll, l.Flush
 		}
