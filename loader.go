@@ -3,7 +3,7 @@ package umbel
 // BulkAdder is a filter to which a [Loader] adds very many digests faster than an
 // AtomicBatchAdder.
 type BulkAdder interface {
-	// LoaderBytes returns the memory of a Loader in bytes, apart from about half a MiB for
+	// LoaderBytes returns the memory of a Loader in bytes, apart from up to a MiB for
 	// each goroutine that uses it. It returns 0 if the filter is too small to gain from one.
 	LoaderBytes() uint64
 	// NewLoader returns a Loader that adds to the filter. Until its Flush returns, the
