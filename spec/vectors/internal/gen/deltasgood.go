@@ -207,7 +207,9 @@ func changedWords(a cells.Array, seed uint64, n int) cells.Array {
 	rng := rand.New(rand.NewPCG(seed, a.Len))
 	for range n {
 		i := rng.IntN(len(a.Words) - 1)
-		a.Words[i] ^= 1<<rng.UintN(64) | 1<<rng.UintN(64)
+		flips := uint64(1) << rng.UintN(64)
+		flips |= 1 << rng.UintN(64)
+		a.Words[i] ^= flips
 	}
 	return a
 }
