@@ -152,12 +152,16 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkReadDir reads a directory of ten thousand paths.
-func BenchmarkReadDir(b *testing.B) {
+// BenchmarkReadDirectory reads a directory of ten thousand paths.
+func BenchmarkReadDirectory(b *testing.B) {
 	d := b.TempDir()
 	touch(b, d, 0, 10_000)
 	for b.Loop() {
-		if _, err := nixcache.ReadDir(d); err != nil {
+		s, err := nixcache.NewSource(d)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Read(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -86,14 +86,8 @@ func readList(r io.Reader, hashes []nixbloom.Hash) ([]nixbloom.Hash, error) {
 	return hashes, lines.Err()
 }
 
-// ReadDir reads the directory of a binary cache: the paths whose files HASH.narinfo are in it. Other files are
-// ignored.
-func ReadDir(name string) (Paths, error) {
-	hashes, err := readDir(name, nil)
-	return newPaths(hashes), err
-}
-
-// readDir appends the hashes of a directory.
+// readDir appends the hashes of the directory of a binary cache: those whose files HASH.narinfo are in it. Other
+// files are ignored.
 func readDir(name string, hashes []nixbloom.Hash) ([]nixbloom.Hash, error) {
 	d, err := os.Open(name)
 	if err != nil {

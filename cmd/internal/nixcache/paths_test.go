@@ -25,7 +25,7 @@ func TestReadList(t *testing.T) {
 	}
 }
 
-func TestReadDir(t *testing.T) {
+func TestReadDirectory(t *testing.T) {
 	d := t.TempDir()
 	touch(t, d, 0, 5000)
 	for _, other := range []string{"nix-cache-info", "x.narinfo", hash(0).String() + ".narinfo.tmp", hash(0).String()} {
@@ -33,11 +33,15 @@ func TestReadDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := nixcache.ReadDir(d); err != nil || !slices.Equal(got, hashes(0, 5000)) {
+	s, err := nixcache.NewSource(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Read(); err != nil || !slices.Equal(got, hashes(0, 5000)) {
 		t.Errorf("%d paths, %v", len(got), err)
 	}
-	if _, err := nixcache.ReadDir(filepath.Join(d, "none")); err == nil {
-		t.Error("a directory that does not exist is read")
+	if _, err := nixcache.NewSource(filepath.Join(d, "none")); err == nil {
+		t.Error("a directory that does not exist is a source")
 	}
 }
 
