@@ -14,12 +14,12 @@ import (
 
 const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to ask them: by zone, cost and name
 (--config). The options are those of umbel peers. Publications that are out of date answer as --stale
-of the replica states; without a replica they answer from their last version. Those that have no answer, because
-they are out of date with --stale error or no version has arrived, are named on standard error, and with --json in
-the field unanswered; they may contain every key.
+of the replica states; without a replica they answer from their last version, and standard error names them. Those
+that have no answer, because they are out of date with --stale error or no version has arrived, are named on
+standard error, and with --json in the field unanswered; they may contain every key.
 
 The exit code is 0 if some publication may contain each key. If none may contain some key, it is 1 if all
-publications have answered, and 3 if some have not, so that the key may be there.`
+publications have answered, and 3 if some have not, or are out of date, so that the key may be there.`
 
 const peersHasExample = `  umbel peers has https://example.org/large.iso
   umbel peers has --config peers.yaml a b c --json`
@@ -42,6 +42,10 @@ func peersHasCommand() *cobra.Command {
 			return err
 		}
 		owners, err := f.owners(cmd.Context(), keys)
+		var all []api.Subscription
+		if err == nil {
+			all, err = f.list(cmd.Context())
+		}
 		if err := errors.Join(err, f.close()); err != nil {
 			return err
 		}
@@ -52,7 +56,7 @@ func peersHasCommand() *cobra.Command {
 			}
 		}
 		none := slices.ContainsFunc(owners.Filters, func(o []string) bool { return len(o) == 0 })
-		switch text := withoutAnswer(owners.Unanswered); {
+		switch text := doubts(owners.Unanswered, all); {
 		case none && text != "":
 			return withCode(exitStale, errors.New(text))
 		case text != "":
@@ -81,14 +85,23 @@ func (o keyOwners) write(w io.Writer) error {
 	return err
 }
 
-// withoutAnswer names the publications that could not answer, "" if all did.
-func withoutAnswer(list []api.Unanswered) string {
-	var names []string
-	for _, u := range list {
-		names = append(names, fmt.Sprintf("%s (%s: %s)", nameWords(u.Filter), u.State, u.Error))
+// doubts names the publications that could not answer, and those that answered out of date; "" if there is none.
+func doubts(unanswered []api.Unanswered, all []api.Subscription) string {
+	var silent, old, texts []string
+	for _, u := range unanswered {
+		silent = append(silent, fmt.Sprintf("%s (%s: %s)", nameWords(u.Filter), u.State, u.Error))
 	}
-	if len(names) == 0 {
-		return ""
+	for _, p := range all {
+		isSilent := slices.ContainsFunc(unanswered, func(u api.Unanswered) bool { return u.Filter == p.Filter })
+		if p.State == api.SubscriptionStale && !isSilent {
+			old = append(old, nameWords(p.Filter))
+		}
 	}
-	return "no answer from " + strings.Join(names, ", ")
+	if len(silent) > 0 {
+		texts = append(texts, "no answer from "+strings.Join(silent, ", "))
+	}
+	if len(old) > 0 {
+		texts = append(texts, "out of date: "+strings.Join(old, ", "))
+	}
+	return strings.Join(texts, "; ")
 }

@@ -51,7 +51,7 @@ func (r *uniqRoom) judge(cmd *cobra.Command, state *uniqState, stream *uniq.Stre
 	case text == "":
 	case isStrict(cmd) && s.overfull() != "":
 		return fmt.Errorf("%s; all lines were read and are remembered (--strict)", text)
-	case r.warned == 0 || stream.New > r.warned:
+	case r.warned == 0 || stream.New > r.warned || !isFinite(s.Keys.Estimate): // a full filter takes every line for a known one
 		r.warn(cmd, stream, text)
 	}
 	return nil
