@@ -1,7 +1,6 @@
 package umbel
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -102,12 +101,6 @@ func (s State) check(depth int) error {
 		return fmt.Errorf("umbel: a tick of %d nanoseconds, want at most 2^63-1: %w", s.Tick, ErrCorrupt)
 	}
 	return s.Planned.Check()
-}
-
-// MarshalJSON returns an error that wraps errors.ErrUnsupported: parameters would be lost. Use a field of type
-// []byte with the container from package wire.
-func (s State) MarshalJSON() ([]byte, error) {
-	return nil, fmt.Errorf("umbel: a State has no JSON, use its container, of type []byte: %w", errors.ErrUnsupported)
 }
 
 // CheckMatch returns nil if s and t have the same kind and hasher. Otherwise the error wraps
