@@ -33,9 +33,10 @@ With --follow the filter is published whenever FILE changes, and the head is ren
 With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
 at once.
 
-A filter with less than half the keys of the version before, by the estimates of both, is not published:
-its list may have been emptied by mistake. --max-shrink states another share of the keys that may be
-lost; 100% permits every filter. With --follow the version before stays published, with a warning.
+A filter that has lost more than half the keys of the version before, by estimates, is not published: its list
+may have been emptied, or be another one, by mistake. --max-shrink states another share of the keys that may be
+lost; 100% permits every filter. With --follow the version before stays published, with a warning. Kinds that
+umbel intersect does not compare are judged by their numbers of keys.
 
 With --folds subscribers may follow the filter folded by one of these factors: fewer bytes and less memory, at
 a higher rate of false positives. Each factor divides the next one and the size of the filter.
@@ -228,7 +229,7 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	if h == nil {
 		return err
 	}
-	p.guard.keys = keys
+	p.guard.published(s, keys)
 	if err != nil {
 		warn(p.cmd, "%s", message.Of(err))
 	}

@@ -6,9 +6,11 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -35,10 +37,11 @@ func (l lostShare) String() string { return fmt.Sprintf("%.3g%%", 100*float64(l)
 // Type names the flag's value in help texts.
 func (l *lostShare) Type() string { return "share" }
 
-// guard refuses a filter that has lost too many keys: its list may have been emptied by mistake.
+// guard refuses a filter that has lost too many keys: its list may have been emptied or exchanged by mistake.
 type guard struct {
-	maxShrink float64 // share of the keys that a version may lose, at most 1
-	keys      float64 // estimate for the last version; 0 before the first
+	maxShrink float64     // share of the keys that a version may lose, at most 1
+	keys      float64     // estimate for the last version; 0 before the first
+	last      umbel.State // the last version, if its keys are compared
 }
 
 // shrunkError is the error of a filter that has lost too many keys.
@@ -53,7 +56,7 @@ func (g *guard) begin(ctx context.Context, store share.Source, key signing.Key) 
 	}
 	last, err := lastVersion(ctx, store, key)
 	if last != nil {
-		g.keys = last.Stats().Keys
+		g.keys, g.last = last.Stats().Keys, last.State()
 	}
 	return err
 }
@@ -82,7 +85,55 @@ func (g *guard) check(s umbel.State) (keys float64, err error) {
 		return 0, err
 	}
 	keys = f.Stats().Keys
-	return keys, g.checkKeys(keys)
+	if err := g.checkKeys(keys); err != nil {
+		return 0, err
+	}
+	return keys, g.checkCommon(s)
+}
+
+// published makes s, with this number of keys, the last version.
+func (g *guard) published(s umbel.State, keys float64) {
+	g.keys = keys
+	if g.maxShrink < 1 {
+		g.last = s
+	}
+}
+
+// checkCommon returns an error wrapping a [shrunkError] if the next version certainly has too few keys of the last
+// one. Filters that can't be compared pass: only their numbers of keys are known.
+func (g *guard) checkCommon(next umbel.State) error {
+	if g.maxShrink >= 1 || g.last.Kind == "" || g.last.Equal(next) {
+		return nil
+	}
+	common, err := commonKeys(g.last, next)
+	if err != nil || math.IsInf(g.keys, 0) || math.IsNaN(common.Value) || !(common.High < g.keys*(1-g.maxShrink)) {
+		return nil
+	}
+	return withCode(exitRefused, shrunkError(fmt.Sprintf("has about %s of the %s keys of the last version, of which at most %v may be lost; publish it with --max-shrink 100%% if that is intended",
+		wholeKeys(common.Value), wholeKeys(g.keys), lostShare(g.maxShrink))))
+}
+
+// commonKeys estimates how many keys two states share.
+func commonKeys(a, b umbel.State) (plan.Estimate, error) {
+	f, err := asBits(a)
+	if err != nil {
+		return plan.Estimate{}, err
+	}
+	g, err := asBits(b)
+	if err != nil {
+		return plan.Estimate{}, err
+	}
+	o, err := overlap.Of(filter.All, f, g)
+	return o.Both, err
+}
+
+// asBits returns the filter with a state as package overlap compares it.
+func asBits(s umbel.State) (umbel.Filter, error) {
+	f, err := filter.All.Open(s)
+	if err != nil {
+		return nil, err
+	}
+	return overlap.Bits(f)
 }
 
 // checkKeys returns an error wrapping a [shrunkError] if a version with this number of keys has lost too many.
