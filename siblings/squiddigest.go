@@ -1,9 +1,7 @@
 package siblings
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,18 +53,49 @@ func (s *squidKeys) add(hash uint64, k Key, vary []string, selected http.Header)
 		s.keys = map[uint64]umbel.Digest{}
 	}
 	if len(s.keys) >= 2*s.held.Len()+1024 { // nobody reads the digest
-		s.prune()
+		s.sweep()
 	}
 	s.keys[hash] = d
 }
 
-// prune removes the keys of what is not held.
-func (s *squidKeys) prune() {
-	for hash := range s.keys {
+// swept is the number of keys that one addition looks at: at least half of the keys are not held then, so that two to
+// four of them go for one that comes.
+const swept = 4
+
+// sweep removes those of a few random keys that are not held. The cache may wait for it with a URL locked.
+func (s *squidKeys) sweep() {
+	n := 0
+	for hash := range s.keys { // in a random order
 		if !s.held.hasHash(hash) {
 			delete(s.keys, hash)
 		}
+		if n++; n == swept {
+			return
+		}
 	}
+}
+
+// locked is the number of keys that are looked at while additions wait.
+const locked = 1024
+
+// prune removes the keys of what is not held and returns the others. Keys may be added meanwhile, and need not be among them.
+func (s *squidKeys) prune() (list []umbel.Digest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list = make([]umbel.Digest, 0, min(len(s.keys), s.held.Len()))
+	n := 0
+	for hash, d := range s.keys {
+		if s.held.hasHash(hash) {
+			list = append(list, d)
+		} else {
+			delete(s.keys, hash)
+		}
+		if n++; n%locked == 0 {
+			s.mu.Unlock() // the language permits that the map changes between two steps of the loop
+			s.mu.Lock()
+		}
+	}
+	return list
 }
 
 // squidKey returns the key under which a Squid stores the response of key k, or the variant of it that a request selects. It
@@ -92,10 +121,7 @@ func (s *squidKeys) current(now time.Time) ([]byte, time.Time, error) {
 	if s.digest != nil && now.Sub(s.made) < squidDigestPeriod {
 		return s.digest, s.made, nil
 	}
-	s.mu.Lock()
-	s.prune()
-	list := slices.Collect(maps.Values(s.keys))
-	s.mu.Unlock()
+	list := s.prune()
 	d, err := squid.TolerantOf(list, uint32(max(len(list), 1)))
 	if err != nil {
 		return nil, now, err
