@@ -3,6 +3,7 @@ package siblings_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -195,6 +196,36 @@ func TestProbe(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		if got := n[0].Held().Len(); got != 0 {
 			t.Errorf("%d keys after the cache was emptied, want 0", got)
+		}
+	})
+}
+
+// While the origin is down each miss is answered with 502, and one warning a minute is logged, with the number of misses.
+func TestOriginDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		n := nodes(t, newWorld(), names(1), func(_ string, o *siblings.Options) {
+			o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		})[0]
+		h, err := n.Handler(address("http://127.0.0.1:1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []int{1, 2} {
+			for range 100 {
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/a", nil))
+				if rec.Code != http.StatusBadGateway {
+					t.Errorf("status %d, want 502", rec.Code)
+				}
+			}
+			if got := strings.Count(log.String(), "can't be reached"); got != want {
+				t.Errorf("%d warnings, want %d: %s", got, want, log.String())
+			}
+			time.Sleep(time.Minute)
+		}
+		if !strings.Contains(log.String(), "errors=101") {
+			t.Errorf("the second warning has no number: %s", log.String())
 		}
 	})
 }

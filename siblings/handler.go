@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Path is the path below which a sidecar has what is for siblings: its publication and its description.
@@ -40,11 +41,16 @@ func (m *Mesh) Handler(origin *url.URL) (http.Handler, error) {
 	}, nil
 }
 
+// warnPeriod is the time between two warnings that the origin can't be reached, since each miss has a reason for one.
+const warnPeriod = time.Minute
+
 // unreachable answers if the origin can't be reached.
 func (m *Mesh) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		m.counters.errors.Add(1)
-		m.o.Log.Warn("the origin can't be reached", "reason", err.Error())
+		n, now := m.counters.errors.Add(1), time.Now().UnixNano()
+		if last := m.warned.Load(); (last == 0 || now-last >= int64(warnPeriod)) && m.warned.CompareAndSwap(last, now) {
+			m.o.Log.Warn("the origin can't be reached", "reason", err.Error(), "errors", n)
+		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Cache-Status", m.status("; fwd=miss; detail=origin-unreachable"))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbel-filters/umbel/share"
@@ -23,6 +24,7 @@ type Mesh struct {
 	samples   samples
 	squid     squidKeys
 	counters  counters
+	warned    atomic.Int64 // when it was logged that the origin can't be reached, in nanoseconds; 0 if never
 
 	peers        map[string]*peer
 	order        []*peer // as they were given
