@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,9 @@ const cacheExample = `  umbel cache                                   # http_pro
   umbel cache --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB
   umbel cache --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --token-file token \
     --host www.example.org --peer south=http://10.0.0.2,south.pub`
+
+// leastStore is the least size of a store. A response takes 4 KiB on disk or more, and a body an eighth of the store at most.
+const leastStore = quantity.Size(1 << 20)
 
 // shutdownPatience is the time for answers that are being sent.
 const shutdownPatience = 30 * time.Second
@@ -108,8 +112,8 @@ func cacheCommand() *cobra.Command {
 			store, flag = diskSize, "disk-size"
 		}
 		switch {
-		case store == 0:
-			return usageError(cmd, fmt.Errorf("--%s is 0, so that nothing could be stored; want a size such as 64MiB", flag))
+		case store < leastStore:
+			return usageError(cmd, fmt.Errorf("--%s is %v, so that hardly anything could be stored; want at least %v", flag, store, leastStore))
 		case largest > store:
 			return usageError(cmd, fmt.Errorf("--largest is %v, above the %v of --%s; want at most that", largest, store, flag))
 		}
@@ -137,7 +141,10 @@ func originURL(s string) (*url.URL, error) {
 	if !strings.Contains(s, "://") {
 		return nil, fmt.Errorf("--origin %q has no scheme: want a URL such as http://%s", s, s)
 	}
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("--origin %q has the scheme %s: want http or https", s, u.Scheme)
+	}
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("--origin %q: want a URL without a path, such as http://127.0.0.1:8000", s)
 	}
 	return u, nil
@@ -168,6 +175,9 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 	s, err := cacheserver.Start(c)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("--disk %s: want a directory, or a name that does not exist", c.Disk)
 	}
 	if err != nil {
 		return err

@@ -5,9 +5,12 @@ package message
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -39,6 +42,9 @@ func Of(err error) string {
 func render(err error) string {
 	if e, ok := err.(*fs.PathError); ok {
 		return e.Path + ": " + render(e.Err)
+	}
+	if e, ok := err.(*net.OpError); ok && e.Op == "listen" && errors.Is(e, syscall.EADDRINUSE) {
+		return fmt.Sprintf("%v is in use by another process; stop it, or choose another address", e.Addr)
 	}
 	text := err.Error()
 	for _, cause := range causes(err) {

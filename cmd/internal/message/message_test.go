@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"os"
 	"syscall"
 	"testing"
 
@@ -15,6 +17,13 @@ type replaced struct{}
 
 func (replaced) Error() string { return "log in first" }
 func (replaced) Unwrap() error { return umbel.ErrLimit }
+
+// inUse is the error of net.Listen for an address that is in use.
+func inUse() error {
+	return &net.OpError{
+		Op: "listen", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}, Err: os.NewSyscallError("bind", syscall.EADDRINUSE),
+	}
+}
 
 func TestOf(t *testing.T) {
 	missing := &fs.PathError{Op: "open", Path: "words.umb", Err: syscall.ENOENT}
@@ -37,6 +46,7 @@ func TestOf(t *testing.T) {
 		{"name of a kind", fmt.Errorf("bloom: k is 0: %w", umbel.ErrGoal), "bloom: k is 0"},
 		{"file", missing, "words.umb: no such file or directory"},
 		{"file within", fmt.Errorf("peers: %w; see --help", missing), "peers: words.umb: no such file or directory; see --help"},
+		{"port in use", fmt.Errorf("--listen: %w", inUse()), "--listen: 127.0.0.1:80 is in use by another process; stop it, or choose another address"},
 		{"joined", errors.Join(header, missing), "byte 8: a checksum is wrong; words.umb: no such file or directory"},
 		{"own words", fmt.Errorf("share: %w", replaced{}), "log in first"},
 	} {
