@@ -50,6 +50,7 @@ func addCommand() *cobra.Command {
 	allowEmpty := addAllowEmptyFlag(cmd)
 	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		var read, listed uint64
+		var changed umbel.Filter // nil on a node
 		return change{
 				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
 					files, closeFiles, err := openKeysFor(cmd, args[0], args[1:])
@@ -62,7 +63,7 @@ func addCommand() *cobra.Command {
 					if read, err = build.Add(f, job, files); err == nil && read == 0 && !*allowEmpty {
 						err = noKeys(args[1:])
 					}
-					listed = listedKeys(f.State())
+					listed, changed = listedKeys(f.State()), f
 					return f, err
 				},
 				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
@@ -93,6 +94,9 @@ func addCommand() *cobra.Command {
 				},
 			}, func(s *summary) string {
 				s.Read = &read
+				if changed != nil {
+					warnSaturated(cmd, changed)
+				}
 				if listed > 0 && !isQuiet(cmd) {
 					warn(cmd, "%s", listedWords(s.File, listed))
 				}

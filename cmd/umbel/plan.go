@@ -83,6 +83,9 @@ func planCommand() *cobra.Command {
 	message.add(cmd)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if flags.Changed("memory") && wanted.Bytes == 0 {
+			return usageError(cmd, errors.New("--memory is 0, want a size above 0; without the flag it is planned"))
+		}
 		if message.given(flags) {
 			if len(wanted.Spec().Params) > 0 {
 				return usageError(cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
