@@ -24,6 +24,7 @@ var (
 	_ umbel.BatchQuerier         = (*bloom.Filter)(nil)
 	_ umbel.BatchAdder           = (*bloom.Filter)(nil)
 	_ umbel.AtomicBatchAdder     = (*bloom.Filter)(nil)
+	_ umbel.BulkAdder            = (*bloom.Filter)(nil)
 	_ encoding.BinaryAppender    = (*bloom.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*bloom.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*bloom.Filter)(nil)

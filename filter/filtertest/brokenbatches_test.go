@@ -141,3 +141,23 @@ func (f *refusingTwo) Add(d umbel.Digest) bool {
 	}
 	return f.Filter.Add(d)
 }
+
+type shortLoader struct{ *bloom.Filter }
+
+func (f *shortLoader) NewLoader() umbel.Loader { return cutting{f.Filter.NewLoader()} }
+
+type cutting struct{ umbel.Loader }
+
+func (l cutting) AddAll(ds []umbel.Digest) { l.Loader.AddAll(ds[:len(ds)-1]) }
+
+type idleFlush struct{ *bloom.Filter }
+
+func (f *idleFlush) NewLoader() umbel.Loader { return idling{f.Filter.NewLoader()} }
+
+type idling struct{ umbel.Loader }
+
+func (idling) Flush() {}
+
+type smallLoader struct{ *bloom.Filter }
+
+func (f *smallLoader) LoaderBytes() uint64 { return f.Filter.LoaderBytes() + 1 }

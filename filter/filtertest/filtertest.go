@@ -72,6 +72,7 @@ var laws = []law{
 	{"FoldRefuses", foldRefuses},
 	{"AddAtomic", addAtomic},
 	{"BatchesEqualSingleCalls", batchesEqualSingleCalls},
+	{"LoaderEqualsAddAll", loaderEqualsAddAll},
 	{"Locate", locate},
 	{"Clear", clears},
 	{"DeltaRoundTrip", deltaRoundTrip},

@@ -71,6 +71,13 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) { f.bits.AddAll(chang
 // AddAllAtomic adds ds concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) { f.bits.AddAllAtomic(ds) }
 
+// LoaderBytes returns the memory of a loader, 0 if f is too small to gain from one: see
+// [umbel.BulkAdder].
+func (f *Filter) LoaderBytes() uint64 { return f.bits.LoaderBytes() }
+
+// NewLoader returns a loader of f: see [umbel.BulkAdder]. It panics if LoaderBytes is 0.
+func (f *Filter) NewLoader() umbel.Loader { return f.bits.NewLoader() }
+
 // Locate appends the k positions of d to dst, one in each slice: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 { return f.bits.Locate(dst, d) }
 

@@ -25,6 +25,7 @@ var (
 	_ umbel.BatchQuerier         = (*partitioned.Filter)(nil)
 	_ umbel.BatchAdder           = (*partitioned.Filter)(nil)
 	_ umbel.AtomicBatchAdder     = (*partitioned.Filter)(nil)
+	_ umbel.BulkAdder            = (*partitioned.Filter)(nil)
 	_ encoding.BinaryAppender    = (*partitioned.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*partitioned.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*partitioned.Filter)(nil)

@@ -78,6 +78,12 @@ func (b *Bits) AddAll(changed []bool, ds []umbel.Digest) { b.probe.AddAll(change
 // AddAllAtomic adds ds. It is safe to call concurrently with AddAtomic and Has.
 func (b *Bits) AddAllAtomic(ds []umbel.Digest) { b.probe.AddAllAtomic(ds) }
 
+// LoaderBytes returns the memory of a loader, 0 if b is too small to gain from one.
+func (b *Bits) LoaderBytes() uint64 { return b.probe.LoaderBytes() }
+
+// NewLoader returns a loader of b: see [umbel.BulkAdder]. It panics if LoaderBytes is 0.
+func (b *Bits) NewLoader() umbel.Loader { return b.probe.NewLoader() }
+
 // Locate appends the positions of d to dst.
 func (b *Bits) Locate(dst []uint64, d umbel.Digest) []uint64 { return b.probe.Locate(dst, d) }
 
