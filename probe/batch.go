@@ -27,6 +27,8 @@ const (
 	maxBatch = 256
 	// maxEights is the largest k of the kernels for eight keys.
 	maxEights = 16
+	// maxWide is the largest k of hasWide, which reads the number of bits that are left from one byte.
+	maxWide = 255
 
 	mask64 = 1<<64 - 1
 )

@@ -56,7 +56,7 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 		b.table.first = &a.Words[0]
 		canWide, bytes := haveWide && m.Groups < 1<<32, 8*uint64(len(a.Words))
 		b.table.eights = canWide && k <= maxEights
-		if canWide && bytes >= wideFrom*cpucache.L2 {
+		if canWide && k <= maxWide && bytes >= wideFrom*cpucache.L2 {
 			b.table.wide = 1
 		}
 		if b.table.eights {

@@ -31,6 +31,7 @@ const (
 	_ = -uint(prefetchDistance - 32)
 	_ = -uint(firstProbes - 3)
 	_ = -uint(maxEights - 16)
+	_ = -uint(maxWide - 255)
 )
 
 // The race detector doesn't see assembly, so the plain versions run under it. With the kernels, Has is
@@ -48,7 +49,7 @@ func hasBits(b *Bits, h1, h2 uint64) bool
 func addBits(b *Bits, h1, h2 uint64) bool
 
 // hasWide and addWide are hasBits and addBits with vectors. These jump to them if b.table.wide is not 0. hasWide
-// tests all bits, eight at a time, so that their misses overlap.
+// tests all bits, eight at a time, so that their misses overlap. b.table.k is at most maxWide.
 //
 //lint:ignore U1000 hasBits jumps to it
 //go:noescape

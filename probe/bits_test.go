@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
@@ -83,6 +84,27 @@ func newBits(t *rapid.T, size uint64, m Mapping, k int, sliced bool) *Bits {
 	}
 	b := NewBits(a, m, k, sliced)
 	return &b
+}
+
+// Queries of single keys test all bits with the largest k, 256, which doesn't fit into a byte: every bit decides.
+func TestHasTestsEveryBit(t *testing.T) {
+	a, err := cells.New(8*cpucache.L2*wideFrom, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int{1, 7, 8, 9, 255, 256, 257} {
+		a.Clear()
+		b := NewBits(a, Mapping{Groups: a.Len >> WordLog, Log: WordLog}, k, false)
+		d := umbel.Digest{H1: 1, H2: 2}
+		b.Add(d)
+		for i, at := range b.Locate(nil, d) {
+			a.Put(at, 0)
+			if b.Has(d) {
+				t.Errorf("k = %d: Has is true without bit %d", k, i)
+			}
+			a.SetBit(at)
+		}
+	}
 }
 
 // The kernels for eight keys have a frame that a new goroutine has no room for.

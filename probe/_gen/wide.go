@@ -137,7 +137,7 @@ func hasWide() {
 	k.each(func() {
 		mask := GP32()
 		MOVL(U32(1<<lanes-1), mask)
-		BZHIL(k.left.As32(), mask, mask)
+		BZHIL(k.left.As32(), mask, mask) // looks at a byte: hence maxWide in the package
 		KMOVB(mask, some)
 		KMOVB(mask, zeros)
 		VPXORQ(b, b, b)
