@@ -121,7 +121,7 @@ func TestFollow(t *testing.T) {
 		done := make(chan error)
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { done <- w.p.Follow(ctx, 500*time.Millisecond) }()
-		time.Sleep(10 * time.Second)
+		time.Sleep(10*time.Second + 250*time.Millisecond) // between two looks, so that none sees a part of the files
 		touch(t, w.cache, 10, 13)
 		modified()
 		began := time.Now()
