@@ -74,7 +74,7 @@ func (c *census) add(ds []umbel.Digest) error {
 		c.sketch.Store(sketch)
 		return nil
 	}
-	return c.settle()
+	return c.settle(sketch)
 }
 
 // pass passes digests on to where they go when there is no room, and returns false while there is.
@@ -89,11 +89,11 @@ func (c *census) pass(ds []umbel.Digest) (bool, error) {
 	return false, nil
 }
 
-// settle moves the collected digests to the set.
-func (c *census) settle() error {
+// settle moves the collected digests, of which it takes a sketch, to the set.
+func (c *census) settle(sketch *distinct.Sketches) error {
 	first := c.first
 	c.first = nil
-	c.set.Reserve(uint64(first.sketch().Estimate() * (1 - margin)))
+	c.set.Reserve(uint64(sketch.Estimate() * (1 - margin)))
 	for i, ds := range first.chunks {
 		if c.set == nil {
 			c.sketch.Load().AddAll(ds)
@@ -145,7 +145,7 @@ func (c *census) leave() error {
 func (c *census) end(read uint64) {
 	c.read = read
 	if c.first != nil {
-		_ = c.settle() // can't fail, since keys of files have no base
+		_ = c.settle(c.first.sketch()) // can't fail, since keys of files have no base
 	}
 }
 
