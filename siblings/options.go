@@ -1,6 +1,8 @@
 package siblings
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -66,6 +68,9 @@ type Options struct {
 	// HTTP makes the requests to siblings, for publications and for responses. The default is a transport with the
 	// timeouts of http.DefaultTransport, without proxies of the environment.
 	HTTP http.RoundTripper
+	// RootCAs are the authorities of the certificates of siblings with https URLs; nil means those of the system. With HTTP it has
+	// no effect.
+	RootCAs *x509.CertPool
 	// Log receives which peers are suspended, and why.
 	Log *slog.Logger
 }
@@ -170,7 +175,11 @@ func (o *Options) complete() error {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.HTTP == nil {
-		o.HTTP = newTransport()
+		t := newTransport()
+		if o.RootCAs != nil {
+			t.TLSClientConfig = &tls.Config{RootCAs: o.RootCAs}
+		}
+		o.HTTP = t
 	}
 	return nil
 }
@@ -194,7 +203,7 @@ func checkAddress(u *url.URL) error {
 }
 
 // newTransport returns the transport for siblings. Responses are passed on as they are encoded.
-func newTransport() http.RoundTripper {
+func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil
 	t.DisableCompression = true

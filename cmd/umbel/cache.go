@@ -81,7 +81,7 @@ func cacheCommand() *cobra.Command {
 	mesh.add(cmd)
 	needs(cmd, "siblings", "key", "the private key with --key, made by umbel keygen")
 	needs(cmd, "siblings", "token-file", "the secret of all siblings with --token-file")
-	for _, name := range []string{"publish-listen", "cache", "key", "token-file", "peer", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
+	for _, name := range []string{"publish-listen", "cache", "key", "token-file", "cacert", "peer", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
 		needs(cmd, name, "siblings", "--siblings")
 	}
 	needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
@@ -21,6 +22,7 @@ type meshFlags struct {
 	mesh              siblings.Options
 	publish           string
 	cache, key, token string
+	authorities       string
 	peers, squids     []string
 	deny              []string
 	rate              quantity.Rate
@@ -34,6 +36,7 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.cache, "cache", "", "`URL` of the cache, as siblings reach it")
 	flags.StringVar(&f.key, "key", "", "`FILE` with the private key, made by umbel keygen")
 	flags.StringVar(&f.token, "token-file", "", "`FILE` with the secret of all siblings, at least 16 characters")
+	flags.StringVar(&f.authorities, "cacert", "", "`FILE` of trusted certificates of siblings with https URLs, PEM (default those of the system)")
 	flags.StringArrayVar(&f.peers, "peer", nil, "`NAME=URL,KEY` of a sibling; once for each")
 	flags.StringArrayVar(&f.squids, "squid-peer", nil, "`NAME=URL` of the proxy of a Squid that is a sibling and has no sidecar")
 	flags.BoolVar(&o.SquidDigest, "squid-digest", false, "let Squids read what is published as a cache digest, without the secret")
@@ -79,6 +82,16 @@ func (f *meshFlags) complete(cmd *cobra.Command) (err error) {
 			return usageError(cmd, fmt.Errorf("--squid-peer %w", err))
 		}
 		o.Peers = append(o.Peers, peer)
+	}
+	if f.authorities != "" {
+		pem, err := os.ReadFile(f.authorities)
+		if err != nil {
+			return err
+		}
+		o.RootCAs = x509.NewCertPool()
+		if !o.RootCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("%s: no certificate in PEM", f.authorities)
+		}
 	}
 	b, err := os.ReadFile(f.token)
 	if err != nil {

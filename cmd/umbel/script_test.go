@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"flag"
@@ -346,6 +347,7 @@ func certificate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	of := x509.Certificate{
 		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		Subject:     pkix.Name{CommonName: "test"}, // curl refuses issuers without a name
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &of, &of, key.Public(), key)
