@@ -177,7 +177,8 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open) }
 
 // MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
-// []byte with the container from MarshalBinary.
+// []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
+// empty element for a filter, without an error.
 func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("bloom.Filter") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.

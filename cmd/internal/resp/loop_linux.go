@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -183,6 +184,12 @@ func (l *loop) wait() error {
 			return err
 		}
 	}
+}
+
+// eventsNow returns the number of events that have happened.
+func eventsNow(fd int, events []unix.EpollEvent) (int, unix.Errno) {
+	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(fd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	return int(n), err
 }
 
 // stuckTime is about the time after which a loop continues without a command that has not ended.
