@@ -11,11 +11,7 @@ import (
 // How do I know what I have seen in the last hour?
 func Example() {
 	const hour = 3600 // ticks are seconds here
-	shape, err := window.Plan(umbel.Goal{Keys: 100_000, FPRate: 0.01}, hour)
-	if err != nil {
-		log.Fatal(err)
-	}
-	f, err := window.NewShape(shape)
+	f, err := window.NewTicks(umbel.Goal{Keys: 100_000, FPRate: 0.01}, hour)
 	if err != nil {
 		log.Fatal(err)
 	}

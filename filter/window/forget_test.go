@@ -123,6 +123,25 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// TestNewTicks: NewTicks makes a filter by time that knows its plan, and refuses a window of no time.
+func TestNewTicks(t *testing.T) {
+	goal := umbel.Goal{Keys: 1000, FPRate: 0.01}
+	shape, err := window.Plan(goal, 3600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := window.NewTicks(goal, 3600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Shape() != shape || f.State().Planned != (umbel.Planned{Keys: goal.Keys, FPRate: goal.FPRate}) {
+		t.Errorf("shape %+v, planned %+v; want %+v", f.Shape(), f.State().Planned, shape)
+	}
+	if _, err := window.NewTicks(goal, 0); !errors.Is(err, umbel.ErrGoal) {
+		t.Errorf("a window of no ticks: %v", err)
+	}
+}
+
 // TestWindowOfKeys: in a window by keys, a key is present until l·Limit later additions changed
 // the filter.
 func TestWindowOfKeys(t *testing.T) {

@@ -38,11 +38,13 @@ type Shape struct {
 // one generation gets all keys of a window. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
 	if ticks == 0 {
-		return Shape{}, fmt.Errorf("window: a window of 0 ticks, want at least 1: %w", umbel.ErrGoal)
+		return Shape{}, errNoTicks
 	}
 	s, _, err := solve(g, request{ticks: ticks})
 	return s, err
 }
+
+var errNoTicks = fmt.Errorf("window: a window of 0 ticks, want at least 1: %w", umbel.ErrGoal)
 
 // PlanKeys returns the shape of a filter by keys that meets g, with the least memory over
 // all k and l. A key stays until at least g.Keys other keys were added after it. The rate
@@ -56,7 +58,7 @@ func PlanKeys(g umbel.Goal) (Shape, error) {
 // added last. Its false-positive rate is always at most fpRate, between 0 and 1, for keys
 // that were never added: see [Filter.Advance] for those that have just expired. Keys are
 // hashed with XXH3-128 without a seed. The error wraps umbel.ErrGoal. For a window of time
-// use [Plan] and [NewShape].
+// use [NewTicks].
 func New(keys uint64, fpRate float64) (*Filter, error) {
 	return NewGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
 }
@@ -65,6 +67,15 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // wraps umbel.ErrGoal.
 func NewGoal(g umbel.Goal) (*Filter, error) {
 	return front.New[*Filter](Kind, g, umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}})
+}
+
+// NewTicks returns an empty filter by time with the shape that [Plan] returns for g and a window of the given number of
+// ticks, at least 1. Its time is 0 until the first Advance. The error wraps umbel.ErrGoal.
+func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
+	if ticks == 0 {
+		return nil, errNoTicks
+	}
+	return front.New[*Filter](Kind, g, umbel.Params{{Name: "window", Value: umbel.Uint(ticks)}})
 }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
