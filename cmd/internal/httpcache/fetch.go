@@ -128,8 +128,9 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 	d := responseDirectives(res.Header, c.origin != nil)
 	p := newPolicy(res.StatusCode, res.Header, d, requested, received)
 	var keep keeper
-	ok := storable(request, f.asked, res.StatusCode, res.Header, &d, &p) && res.ContentLength <= c.bodies.limit()
-	if ok {
+	ok := storable(request, f.asked, res.StatusCode, res.Header, &d, &p)
+	tooLarge := ok && res.ContentLength > c.bodies.limit()
+	if ok = ok && !tooLarge; ok {
 		var err error
 		if keep, err = c.bodies.keep(res.ContentLength); err != nil {
 			c.limit.Logger(c.log).Warn("could not store a response", "error", err)
@@ -143,7 +144,11 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 				c.index.drop(f.old) // it is not what the origin answers now
 			}
 		}
-		c.decide(f, result{alone: res, how: forwardStatus(f.reason, res.StatusCode, false)})
+		how := forwardStatus(f.reason, res.StatusCode, false)
+		if tooLarge {
+			how += "; detail=too-large"
+		}
+		c.decide(f, result{alone: res, how: how})
 		c.land(f, func() {})
 		return
 	}

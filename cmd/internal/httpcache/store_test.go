@@ -221,6 +221,16 @@ func TestEviction(t *testing.T) {
 	}
 }
 
+// The reason why a response is never stored is in Cache-Status.
+func TestTooLarge(t *testing.T) {
+	c := newTestCache(t, answering(strings.Repeat("x", 1001), "Cache-Control: max-age=100", "Content-Length: 1001"), func(o *Options) { o.Largest = 1000 })
+	for range 2 {
+		if status := get(c, "/").Header.Get("Cache-Status"); !strings.HasSuffix(status, "fwd=uri-miss; fwd-status=200; detail=too-large") {
+			t.Errorf("Cache-Status: %s", status)
+		}
+	}
+}
+
 // observed has the keys that a cache has reported.
 type observed struct {
 	mu    sync.Mutex
