@@ -9,9 +9,11 @@ TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 # detector needs cgo.
 export CGO_ENABLED = 0
 
-# Packages with concurrent additions and queries.
-RACE = . ./cells ./internal/merkle ./probe ./wire/... ./filter/... ./share/... ./share/nats ./siblings/... \
+# Packages with goroutines.
+RACE = . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
+# The laws of kinds, and other tests of filters, in which goroutines share a filter.
+ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
 PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/multicast/dataplane
 # The command and its libraries are built for other systems too.
@@ -58,6 +60,7 @@ tidy:
 
 race:
 	CGO_ENABLED=1 go test -race -short -tags noopenapi $(RACE)
+	CGO_ENABLED=1 go test -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
 	go test -tags purego -short $(PURE)

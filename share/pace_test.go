@@ -106,7 +106,7 @@ func TestBudgetFits(t *testing.T) {
 		watched = sparse
 	)
 	watched.watched = true
-	for _, x := range []struct {
+	cases := []struct {
 		scene
 		share.Budget
 	}{
@@ -117,7 +117,11 @@ func TestBudgetFits(t *testing.T) {
 		{sparse, share.Budget{BytesPerSecond: 350, Start: 40_000}},
 		{watched, share.Budget{BytesPerSecond: 250, Start: 40_000}},
 		{watched, share.Budget{BytesPerSecond: 350, Start: 40_000}},
-	} {
+	}
+	if testing.Short() {
+		cases = cases[:1]
+	}
+	for _, x := range cases {
 		got := x.play(t, x.Budget)
 		if got.stale > 0 || got.folds[len(got.folds)-1] != 16 {
 			t.Errorf("%+v of %+v: stale for %d seconds, folds %d", x.Budget, x.scene, got.stale, got.folds)

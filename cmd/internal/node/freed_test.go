@@ -20,6 +20,9 @@ func liveHeap() uint64 {
 func TestDeletedFiltersAreFreed(t *testing.T) {
 	const size = 32 << 20
 	for _, durability := range []string{"none", "always"} {
+		if testing.Short() && durability == "none" {
+			continue
+		}
 		c := testConfig(t)
 		c.Durability = durability
 		c.MaxMemory = Memory{Bytes: 1 << 30}

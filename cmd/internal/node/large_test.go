@@ -163,7 +163,7 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 	n, l := startedFaulty(t, c)
 	large := newLargeClient(t, n, heldBytes)
 	for _, op := range largeOperations {
-		if testing.Short() && op.name != "copy" && op.name != "fold" {
+		if testing.Short() && op.name != "fold" {
 			continue
 		}
 		if op.name == "patch" {

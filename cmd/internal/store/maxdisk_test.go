@@ -54,6 +54,10 @@ func startLimited(t *testing.T, limit uint64) *limitedNode {
 // At full speed, log and snapshots never exceed the limit, also while snapshots are taken. Changes are
 // refused for a short time, if at all, and none that was acknowledged is lost.
 func TestMaxDiskIsNotExceeded(t *testing.T) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
 	for name, c := range map[string]struct {
 		limit, keys uint64
 	}{
@@ -68,7 +72,7 @@ func TestMaxDiskIsNotExceeded(t *testing.T) {
 					t.Fatal(err)
 				}
 				kept := 0
-				for round := range 10 {
+				for round := range rounds {
 					began := n.Status().CommitBytes
 					for n.Status().CommitBytes-began < c.limit/2 {
 						keep := digests(100_000+100*kept, 100_100+100*kept)
@@ -271,7 +275,11 @@ func TestFilterAboveMaxDisk(t *testing.T) {
 // With the least limit for its filters a store always gets below the limit again, with any changes and any
 // obsolete pieces of its snapshots.
 func TestLeastLimitIsEnough(t *testing.T) {
-	for seed := range uint64(2) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			n := startLimited(t, 1<<30)
 			random := rand.New(rand.NewPCG(seed, 0))
@@ -326,6 +334,9 @@ func TestDeletionAtMaxDisk(t *testing.T) {
 		"fold":  func(_ *engine.Engine, f *engine.Filter) (engine.Position, error) { return f.Fold(8) },
 		"flush": func(e *engine.Engine, _ *engine.Filter) (engine.Position, error) { return e.Flush() },
 	} {
+		if testing.Short() && name != "fold" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const limit = 15 << 20

@@ -285,7 +285,8 @@ func TestSnapshotBeforeTheDiskIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Add(nil, digests(0, 100_000))
-		for began := n.Status().CommitBytes; n.Status().CommitBytes-began < 64<<20; time.Sleep(time.Millisecond) {
+		// The store looks at the disk after each 2 MB of the log.
+		for began := n.Status().CommitBytes; n.Status().CommitBytes-began < 64<<20; time.Sleep(look / 128) {
 			if err := toggleOnce(n, f); err != nil {
 				t.Fatalf("after %d bytes: %v", n.Status().CommitBytes-began, err)
 			}
