@@ -9,8 +9,8 @@ TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 # detector needs cgo.
 export CGO_ENABLED = 0
 
-# Packages with goroutines.
-RACE = . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
+# Packages with goroutines. Those that take longest begin first, so that the others run at the same time.
+RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
