@@ -9,7 +9,9 @@ TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
 # detector needs cgo.
 export CGO_ENABLED = 0
 
-# Packages with goroutines. Those that take longest begin first, so that the others run at the same time.
+# Packages whose tests take longest begin first, so that the others run at the same time.
+SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
+# Packages with goroutines, in the same order.
 RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
@@ -24,14 +26,16 @@ dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n
 
 # A number of inputs, not a duration: Go before 1.27 may fail a target whose time ends
 # during an input (go.dev/issue/75804).
-FUZZTIME  = 10000x
-BENCHTIME = 20ms
+FUZZTIME  = 5000x
+# Benchmarks run once, to see that they do.
+BENCHTIME = 1x
 
 .PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
 
-# vet is a target of its own, and tests need no tables of debuggers. This halves the time with an empty build cache.
+# vet is a target of its own, so that no other vets again, and tests need no tables of debuggers. This halves the time
+# with an empty build cache.
 test:
-	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$' $(PACKAGES)
+	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$' $(SLOW) $(PACKAGES)
 
 # Tests that compile large libraries of others, wait for caches or compute for long: the HTTP interface against its
 # OpenAPI document, the tests of a Redis client, nginx and Squid against the recorded verdicts of HTTP caching tests,
@@ -59,15 +63,15 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	CGO_ENABLED=1 go test -race -short -tags noopenapi $(RACE)
-	CGO_ENABLED=1 go test -race -short -run '$(ATOMIC)' ./filter/...
+	CGO_ENABLED=1 go test -vet=off -race -short -tags noopenapi $(RACE)
+	CGO_ENABLED=1 go test -vet=off -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
-	go test -tags purego -short $(PURE)
+	go test -vet=off -tags purego -short $(PURE)
 
 # Plans are the same where the compiler fuses multiplications and additions. It needs qemu-user.
 platforms:
-	GOARCH=arm64 go test -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -run PlansOfPlatforms ./plan
+	GOARCH=arm64 go test -vet=off -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -run PlansOfPlatforms ./plan
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:
@@ -75,7 +79,7 @@ fuzz:
 
 # Two lists of packages at a time, since go test runs the benchmarks of a list one after the other.
 bench:
-	@$(call dirs_with,Benchmark) | xargs -P2 -n8 go test -run '^$$' -short -bench . -benchtime $(BENCHTIME)
+	@$(call dirs_with,Benchmark) | xargs -P2 -n8 go test -vet=off -tags noopenapi -run '^$$' -short -bench . -benchtime $(BENCHTIME)
 
 # All generated files are generated again.
 generate:

@@ -56,13 +56,17 @@ func TestFoldToBits(t *testing.T) {
 }
 
 // BenchmarkFoldToBits folds 32 MiB of cells, of which one in twelve is not zero. For comparison it
-// also copies the same cells to new memory.
+// also copies the same cells to new memory. With -short it folds 1 MiB.
 func BenchmarkFoldToBits(b *testing.B) {
+	bits := uint64(1 << 28)
+	if testing.Short() {
+		bits = 1 << 23
+	}
 	for _, c := range []struct {
 		width uint
 		group uint64
 	}{{1, 64}, {4, 64}, {8, 64}, {1, 1}, {4, 1}} {
-		a := sparse(b, 1<<28/uint64(c.width)/768*768, c.width, 12)
+		a := sparse(b, bits/uint64(c.width)/768*768, c.width, 12)
 		b.Run(fmt.Sprintf("width=%d/copy", c.width), func(b *testing.B) {
 			b.SetBytes(int64(a.Bytes()))
 			for b.Loop() {

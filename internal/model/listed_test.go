@@ -160,10 +160,14 @@ func FuzzDecodeListed(f *testing.F) {
 }
 
 // BenchmarkListed changes 100 cells of an array of 32 MiB and changes them back, in lists of cells or of groups of 8
-// words.
+// words. With -short the array has 1 MiB.
 func BenchmarkListed(b *testing.B) {
+	bits := uint64(1 << 28)
+	if testing.Short() {
+		bits = 1 << 23
+	}
 	r := rand.New(rand.NewPCG(1, 6))
-	base := newArray(b, 1<<28, 1)
+	base := newArray(b, bits, 1)
 	throw(r, base, base.Len/100)
 	a := changed(r, base, 100)
 	for _, words := range []uint64{0, 8} {

@@ -39,7 +39,7 @@ func BenchmarkNixBloom(b *testing.B) {
 
 // BenchmarkDelta adds paths to a cache of n paths, 41 or a thousandth per day once per hour unless another number is
 // given, and updates a subscriber. It reports the bits of the delta per path, the bytes of the head, of the first snapshot and of the file NixBloom of the
-// same rate, and how long both sides take.
+// same rate, and how long both sides take. With -short n is 100,000.
 func BenchmarkDelta(b *testing.B) {
 	for _, c := range []struct {
 		n, added int
@@ -49,6 +49,9 @@ func BenchmarkDelta(b *testing.B) {
 		{100_000, 41, 0.001, 0}, {100_000, 41, 0.0001, 0}, {1_000_000, 41, 0.001, 0}, {1_000_000, 41, 0.0001, 0},
 		{1_000_000, 100, 0.0001, 0}, {1_000_000, 1000, 0.0001, 0}, {1_000_000, 41, 0.0001, 2 << 30},
 	} {
+		if testing.Short() && c.n > 100_000 {
+			continue
+		}
 		b.Run(fmt.Sprintf("n=%d/added=%d/fpr=%g/memory=%d", c.n, c.added, c.rate, c.memory), func(b *testing.B) {
 			paths := randomPaths(1, c.n)
 			list := filepath.Join(b.TempDir(), "list")

@@ -142,12 +142,12 @@ func run(t *testing.T, program string, args ...string) {
 // eventually waits until a condition is true.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(90 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		if condition() {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("it did not happen within 90 s that %s", what)
+			t.Fatalf("it did not happen within three minutes that %s", what)
 		}
 	}
 }
