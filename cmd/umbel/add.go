@@ -100,7 +100,7 @@ func addCommand() *cobra.Command {
 				if listed > 0 && !isQuiet(cmd) {
 					warn(cmd, "%s", listedWords(s.File, listed))
 				}
-				return fmt.Sprintf("%v keys added", quantity.Count(read))
+				return quantity.Count(read).Of("key") + " added"
 			}, nil
 	})
 }

@@ -103,7 +103,7 @@ func answersWords(n uint64, none bool) string {
 	case n == 1:
 		return "the answer for one key was printed"
 	}
-	return fmt.Sprintf("the answers for %v keys were printed", quantity.Count(n))
+	return fmt.Sprintf("the answers for %s were printed", quantity.Count(n).Of("key"))
 }
 
 // hintKeyFile prints how to query the keys in a file, if the key is the name of one.

@@ -44,7 +44,7 @@ func (k keysInfo) brief(kind string) string {
 	case !isFinite(k.Estimate):
 		return "an unknown number of keys"
 	}
-	return fmt.Sprintf("about %s keys", wholeKeys(float64(k.Estimate)))
+	return "about " + quantity.Count(math.Round(float64(k.Estimate))).Of("key")
 }
 
 // bounds describes the number of keys of a union. Its estimate is no expectation but the sum over the members, which

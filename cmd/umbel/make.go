@@ -172,7 +172,7 @@ func makeCommand() *cobra.Command {
 		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)
 		s.Weights.warn(cmd, *output)
 		warnSaturated(cmd, made.Filter)
-		done := quantity.Count(made.Read).String() + " keys read"
+		done := quantity.Count(made.Read).Of("key") + " read"
 		if n := made.Distinct; n > 0 && n < made.Read {
 			about := ""
 			if made.Estimated {
@@ -267,7 +267,7 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	if err := settleOnNode(t.cmd, sum, func(failed error) error { return t.undo(name, failed) }); err != nil {
 		return err
 	}
-	return sum.print(t.cmd, quantity.Count(read).String()+" keys read"+sum.room(s.Goal.Bytes != 0))
+	return sum.print(t.cmd, quantity.Count(read).Of("key")+" read"+sum.room(s.Goal.Bytes != 0))
 }
 
 // made seals a filter of a kind that is sealed, and returns its description.

@@ -12,7 +12,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/squid"
 )
@@ -149,12 +148,4 @@ func varyMark(words []string) (string, error) {
 		fields = append(fields, squid.Field{Name: name, Value: value, Absent: !given})
 	}
 	return squid.VaryMark(fields...), nil
-}
-
-// objects returns a number of objects in words.
-func objects(n uint32) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return quantity.Count(n).String() + " objects"
 }

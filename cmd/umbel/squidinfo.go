@@ -91,7 +91,7 @@ func describeDigest(path string, d squid.Digest) (digestInfo, error) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%.1f%% of the cells are set, and Squid refuses digests above %v%%; make it with more bits per entry", 100*s.Fill, 100*squid.MaxFill))
 	}
 	if d.Count > d.Capacity {
-		in.Problems = append(in.Problems, fmt.Sprintf("it has %s and was made for %v", objects(d.Count), quantity.Count(d.Capacity)))
+		in.Problems = append(in.Problems, fmt.Sprintf("it has %s and was made for %v", quantity.Count(d.Count).Of("object"), quantity.Count(d.Capacity)))
 	}
 	return in, nil
 }
@@ -100,7 +100,7 @@ func (in digestInfo) write(w io.Writer) error {
 	t := table.New("", "")
 	t.Row("digest", in.File)
 	t.Row("objects", fmt.Sprintf("%v counted, about %s by the cells", quantity.Count(in.Count), wholeKeys(float64(in.Keys.Estimate))))
-	t.Row("made for", fmt.Sprintf("%s at %d bits", objects(in.Capacity), in.BitsPerEntry))
+	t.Row("made for", fmt.Sprintf("%s at %d bits", quantity.Count(in.Capacity).Of("object"), in.BitsPerEntry))
 	t.Row("size", fmt.Sprintf("%v bytes, %v cells", quantity.Count(in.Bytes), quantity.Count(in.Cells)))
 	t.Row("fill ratio", fmt.Sprintf("%.4f", in.Fill))
 	t.Row("false-positive rate", rateOf(float64(in.FPRate)))

@@ -88,7 +88,7 @@ func squidMakeCommand() *cobra.Command {
 		}
 		return report(cmd, *output, in, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "%s: %s at %d bits, %v bytes; false-positive rate %s\n",
-				in.File, objects(in.Count), in.BitsPerEntry, quantity.Count(in.Bytes), rateOf(float64(in.FPRate)))
+				in.File, quantity.Count(in.Count).Of("object"), in.BitsPerEntry, quantity.Count(in.Bytes), rateOf(float64(in.FPRate)))
 			return err
 		})
 	}

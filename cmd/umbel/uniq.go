@@ -207,11 +207,11 @@ func (r *uniqRun) summary() error {
 		return err
 	}
 	s.Read = &r.stream.Read
-	unit := "lines"
+	unit := "line"
 	if r.stream.Format.Separator == 0 {
-		unit = "keys"
+		unit = "key"
 	}
-	words := fmt.Sprintf("%v %s read, %v new", quantity.Count(r.stream.Read), unit, quantity.Count(s.New))
+	words := fmt.Sprintf("%s read, %v new", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New))
 	r.cmd.SetOut(r.cmd.ErrOrStderr())
 	return answer(r.cmd, s, func(w io.Writer) error { return s.write(w, words) })
 }

@@ -3,6 +3,7 @@ package quantity
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Count is a number of items.
@@ -46,6 +47,18 @@ func (c *Count) Set(s string) (err error) {
 
 // String returns the number with commas between groups of three digits.
 func (c Count) String() string { return group(uint64(c)) }
+
+// Of returns the number with what is counted, a noun in the singular: "1 key", "2,000 keys" or "3 batches".
+func (c Count) Of(noun string) string {
+	switch {
+	case c == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return c.String() + " " + noun
+}
 
 // Type names the flag's value in help texts.
 func (c *Count) Type() string { return "count" }

@@ -183,3 +183,13 @@ func TestRoundUp(t *testing.T) {
 		}
 	}
 }
+
+func TestOf(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 key": Count(1).Of("key"), "0 keys": Count(0).Of("key"), "2,000 keys": Count(2000).Of("key"), "1 batch": Count(1).Of("batch"), "3 batches": Count(3).Of("batch"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
