@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/command"
@@ -28,12 +29,28 @@ type loading struct {
 	lent  []*lentListener
 	tasks sync.WaitGroup
 	stop  context.CancelFunc
+
+	connected atomic.Int64 // connections of web
 }
 
 // lentListener is a listener that can be used again after Close, which only ends Accept.
-type lentListener struct{ *net.TCPListener }
+type lentListener struct {
+	*net.TCPListener
+	closed atomic.Bool
+}
 
-func (l *lentListener) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
+func (l *lentListener) Accept() (net.Conn, error) {
+	c, err := l.TCPListener.Accept()
+	if err != nil && l.closed.Load() {
+		return nil, net.ErrClosed
+	}
+	return c, err
+}
+
+func (l *lentListener) Close() error {
+	l.closed.Store(true)
+	return l.SetDeadline(time.Unix(1, 0))
+}
 
 // startLoading begins to answer on all listeners.
 func (n *Node) startLoading() *loading {
@@ -68,6 +85,7 @@ func (n *Node) startLoading() *loading {
 			WriteTimeout: 10 * time.Second,
 			ErrorLog:     n.webLog.logger(n.log.With("part", "http")),
 			TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 only
+			ConnState:    l.count,
 		}
 		l.web = append(l.web, s)
 		l.tasks.Go(func() { _ = s.Serve(n.encrypt(lent, "http/1.1")) })
@@ -80,23 +98,47 @@ func (l *loading) lend(from net.Listener) net.Listener {
 	if !ok {
 		return nil
 	}
-	lent := &lentListener{t}
+	lent := &lentListener{TCPListener: t}
 	l.lent = append(l.lent, lent)
 	return lent
 }
 
-// end disconnects all clients and gives the listeners back.
+// loadingGrace is how long a client that has connected may take for its request before it is disconnected, so that the
+// node begins to serve. Answers of this phase take less than a millisecond.
+const loadingGrace = time.Second / 2
+
+// end answers the requests of all who have connected, disconnects them and gives the listeners back. http.Server.Shutdown
+// would disconnect them without an answer.
 func (l *loading) end() {
 	l.stop()
-	done, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = l.resp.Shutdown(done)
+	for _, lent := range l.lent {
+		_ = lent.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), loadingGrace)
+	defer cancel()
+	_ = l.resp.Shutdown(ctx)
+	l.tasks.Wait() // then all that were accepted are counted
+	for _, s := range l.web {
+		s.SetKeepAlivesEnabled(false)
+	}
+	for l.connected.Load() > 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
 	for _, s := range l.web {
 		_ = s.Close()
 	}
-	l.tasks.Wait()
 	for _, lent := range l.lent {
 		_ = lent.SetDeadline(time.Time{}) // Accept of the node's servers reports errors
+	}
+}
+
+// count counts the connections of clients.
+func (l *loading) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		l.connected.Add(1)
+	case http.StateClosed:
+		l.connected.Add(-1)
 	}
 }
 

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -83,12 +85,26 @@ func TestLoading(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
 		}
 	}
+	// A request that has arrived when the recovery ends is answered.
+	late, err := net.Dial("tcp", c.HTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if _, err := io.WriteString(late, "GET /readyz HTTP/1.1\r\nHost: "+c.HTTP+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
 	close(l.goOn)
 	ready := <-done
 	if ready.err != nil {
 		t.Fatal(ready.err)
 	}
 	defer stopped(t, ready.node)
+	if r, err := http.ReadResponse(bufio.NewReader(late), nil); err != nil {
+		t.Errorf("a request at the end of the recovery: %v", err)
+	} else {
+		r.Body.Close()
+	}
 	again := resptest.Dial(t, c.RESP)
 	again.Want("BF.EXISTS f a", ":1")
 	if got := infoFields(t, again)["loading"]; got != "0" {
