@@ -190,6 +190,9 @@ func (p *nixPublisher) run() (err error) {
 // begin reads the last version, from which the publication continues.
 func (p *nixPublisher) begin(ctx context.Context, store share.Source) error {
 	last, err := lastVersion(ctx, store, p.key)
+	if _, lost := errors.AsType[shrunkError](err); lost && p.guard.maxShrink >= 1 {
+		return nil
+	}
 	if err != nil || last == nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -61,8 +62,8 @@ func (g *guard) begin(ctx context.Context, store share.Source, key signing.Key) 
 	return err
 }
 
-// lastVersion returns the filter of the last version in a store. It is nil if there is none, or if it can't be
-// read: a publisher continues from such a store with a new stream.
+// lastVersion returns the filter of the last version in a store, and nil if there is none. If its objects are lost or
+// damaged it returns a [shrunkError]: a publisher would begin a new stream, with however few keys.
 func lastVersion(ctx context.Context, store share.Source, key signing.Key) (umbel.Filter, error) {
 	s, err := share.NewSubscriber(ctx, share.SubscriberOptions{
 		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleLast, Limits: wire.Limits{Bytes: math.MaxUint64, States: 1 << 20},
@@ -71,11 +72,14 @@ func lastVersion(ctx context.Context, store share.Source, key signing.Key) (umbe
 		return nil, err
 	}
 	defer s.Close()
-	_ = s.Update(ctx)
+	err = s.Update(ctx)
 	if v := s.View(); v != nil {
 		return v.Filter(), nil
 	}
-	return nil, nil
+	if _, missing := store.Record(ctx, share.HeadName); missing == nil && (errors.Is(err, share.ErrNotFound) || errors.Is(err, share.ErrCorrupt)) {
+		return nil, withCode(exitRefused, shrunkError("the objects of the last version are lost or damaged, so its keys cannot be compared; publish with --max-shrink 100% to begin a new stream without"))
+	}
+	return nil, nil // a publisher finds what is wrong with the head
 }
 
 // check returns the estimated number of keys of the next version, or an error wrapping a [shrunkError].

@@ -29,15 +29,15 @@ end. FILE is written at the end, also after ^C, SIGTERM, SIGHUP, an error or the
 pipe, and every minute if there is something new (--save); saving takes at most a twentieth of the
 time. Other programs that change FILE wait until the end.
 
-A line that was seen is never printed again, unless the program was killed after it was printed
-and before FILE was written. A line that was never seen is mistaken for a known one at the rate
+A line that was seen is never printed again, unless FILE could not be written after it was printed,
+because the program was killed or the disk is full. A line that was never seen is mistaken for a known one at the rate
 --fpr, 1 in a million unless given: it is not printed. A line is remembered after it was written.
 
 A new FILE has a filter that grows (kind scalable). It starts with room for --keys lines, by
 default 100,000 in 408 KiB, and needs 5 to 7 bytes per line at the default rate. At --max-memory
 it does not grow any more: it still remembers each line, the rate rises, and a warning is
-printed. If FILE exists, its filter is used as it is, of any kind that umbel make made; a warning is printed if its rate
-is 0.1 % or higher, unless --fpr states it.
+printed. If FILE exists, its filter is used as it is, of any kind that umbel make made; a warning is printed at once
+if its rate is 0.1 % or higher, unless --fpr states it.
 
 With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME: a window of --keys
 different lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line expires at
@@ -143,10 +143,13 @@ func (r *uniqRun) run(files []*os.File) error {
 	if r.state.owner == nil {
 		r.stream.Every = 0
 	}
+	if r.state.full {
+		r.room.noteWarned(r.state.filter.Stats().Keys)
+	}
 	err := r.stream.Run(r.cmd.Context(), readers(files)...)
 	r.bar.Stop()
 	if saved := r.state.save(); saved != nil {
-		return fmt.Errorf("%w; lines printed since the last save will count as new in the next run", saved)
+		return fmt.Errorf("the state was not saved: %w; lines printed since the last save will count as new in the next run", saved)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err

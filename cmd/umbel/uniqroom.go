@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,8 +14,9 @@ import (
 
 // uniqRoom reports that the filter of umbel uniq has more lines than it was made for.
 type uniqRoom struct {
-	next   uint64 // new lines from which the filter is measured again
-	warned uint64 // new lines at the last warning
+	next      uint64 // new lines from which the filter is measured again
+	hasWarned bool
+	warned    uint64 // new lines at the last warning
 }
 
 // lookShare is the part of its keys after which a filter is measured again: measuring then costs less than adding.
@@ -23,7 +25,7 @@ const lookShare = 32
 // look warns if the filter is full, and again when the number of new lines has doubled. With --strict it returns an
 // error if the filter is overfull.
 func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Stream) error {
-	if state.seen == nil || stream.New < r.next || state.seen.Grows() && state.full() == nil {
+	if state.seen == nil || stream.New < r.next || state.seen.Grows() && state.exceeded() == nil {
 		return nil
 	}
 	s := summarize(state.name, state.filter)
@@ -38,7 +40,7 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 	if isStrict(cmd) && s.overfull() != "" {
 		return fmt.Errorf("%s; umbel uniq stopped after %v lines, which are remembered (--strict)", text, quantity.Count(stream.Read))
 	}
-	if stream.New >= 2*r.warned {
+	if r.isDue(stream) {
 		r.warn(cmd, stream, text)
 	}
 	return nil
@@ -51,42 +53,76 @@ func (r *uniqRoom) judge(cmd *cobra.Command, state *uniqState, stream *uniq.Stre
 	case text == "":
 	case isStrict(cmd) && s.overfull() != "":
 		return fmt.Errorf("%s; all lines were read and are remembered (--strict)", text)
-	case r.warned == 0 || stream.New > r.warned || !isFinite(s.Keys.Estimate): // a full filter takes every line for a known one
+	case r.isDue(stream) || stream.New > r.warned || !isFinite(s.Keys.Estimate) && !state.existed: // now all lines are counted
 		r.warn(cmd, stream, text)
 	}
 	return nil
 }
 
+// isDue reports whether there was no warning, or half of the new lines came after the last one.
+func (r *uniqRoom) isDue(stream *uniq.Stream) bool {
+	return !r.hasWarned || stream.New > 0 && stream.New >= 2*r.warned
+}
+
+// noteWarned notes a warning before the first line, about a filter with this number of lines of earlier runs.
+func (r *uniqRoom) noteWarned(lines float64) {
+	r.hasWarned, r.warned = true, math.MaxUint32
+	if lines < math.MaxUint32 { // not for an infinite estimate
+		r.warned = uint64(lines) / 2
+	}
+}
+
 func (r *uniqRoom) warn(cmd *cobra.Command, stream *uniq.Stream, text string) {
-	r.warned = stream.New
+	r.hasWarned, r.warned = true, stream.New
 	warn(cmd, "%s", text)
 }
 
 // fullText describes that the filter with summary sum is full, how many different lines it has, and what to do. It
 // returns "" for a filter that isn't full. read is the number of lines that were read.
 func (s *uniqState) fullText(sum summary, read uint64) string {
-	if s.node != nil || s.full() == nil {
+	if s.node != nil || !s.seen.Grows() || s.exceeded() == nil && !s.full {
 		return sum.overfull()
 	}
 	w, isWindow := windowSpan(s.filter.State())
 	if isWindow && sum.Planned != nil && !sum.Planned.Overfull { // one step of a window has room for the lines of all
 		return ""
 	}
-	lines := float64(sum.Keys.Estimate)
+	lines, planned := float64(sum.Keys.Estimate), float64(s.filter.State().Planned.Keys)
 	number := "about " + wholeKeys(lines)
-	if !isFinite(sum.Keys.Estimate) {
+	switch known := isFinite(sum.Keys.Estimate); {
+	case !known && s.existed: // nobody knows how many lines earlier runs had
+		lines = 2 * max(float64(read), planned)
+		number = "more than " + wholeKeys(planned)
+	case !known:
 		lines = float64(read)
 		number = fmt.Sprintf("at most %v", quantity.Count(read))
 	}
 	words := fmt.Sprintf("%s different lines so far, and the rate of new lines taken for known ones is %s", number, rateOf(float64(sum.FPRate)))
 	if isWindow {
-		return fmt.Sprintf("more lines than --keys arrive in %s: %s; use a new --state with --keys %.0f or more", w.least(), words, twoDigits(lines))
+		return fmt.Sprintf("more lines than --keys arrive in %s: %s; use a new --state with --keys %.0f or more", w.least(), words, twoDigits(max(lines, planned)))
 	}
-	return fmt.Sprintf("the filter has reached its limit of memory: %s; give more --max-memory", words)
+	// A layer that is overfull stays so if more memory is permitted.
+	return fmt.Sprintf("the filter has reached its limit of memory: %s; use a new --state with more --max-memory and --keys %.0f or more", words, twoDigits(lines))
 }
 
 // uniqHighRate is the rate from which the filter of an existing state needs a reason.
 const uniqHighRate = 1e-3
+
+// judge warns if the filter of an earlier run has more lines than it was made for, or was made for a high rate. With
+// --strict it returns an error, before a line is read.
+func (s *uniqState) judge(cmd *cobra.Command) error {
+	rate := s.filter.Stats().FPRate
+	if sum := summarize(s.name, s.filter); rate >= uniqHighRate && sum.overfull() != "" {
+		s.full = true
+		text := s.fullText(sum, 0)
+		if isStrict(cmd) {
+			return errors.New(text + "; nothing was read (--strict)")
+		}
+		warn(cmd, "%s", text)
+		return nil
+	}
+	return s.judgeRate(cmd, cmp.Or(s.filter.State().Planned.FPRate, rate))
+}
 
 // judgeRate warns if a filter that exists was made for a high rate, which --fpr does not accept. With --strict
 // it returns an error. The rate of an overfull filter is the matter of [uniqRoom].

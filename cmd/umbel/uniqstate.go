@@ -39,9 +39,11 @@ type uniqState struct {
 	keys    quantity.Count
 	most    quantity.Size
 
-	owner  *atomicfile.Owner // of the file, nil for none
-	filter umbel.Filter
-	seen   *uniq.Filter
+	owner   *atomicfile.Owner // of the file, nil for none
+	existed bool              // the file has lines of earlier runs
+	full    bool              // it has more of them than it was made for
+	filter  umbel.Filter
+	seen    *uniq.Filter
 
 	node *remote.Client
 }
@@ -107,7 +109,11 @@ func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
 		now = func() uint64 { return ticks(time.Duration(s.filter.State().Tick)) }
 	}
 	s.seen = uniq.NewFilter(s.filter, now)
-	return s.seen, nil
+	if !s.existed {
+		return s.seen, nil
+	}
+	s.seen.Advance()
+	return s.seen, s.judge(cmd)
 }
 
 // load sets the filter: that in the file, or a new one, which the file then has. If another program makes the
@@ -131,10 +137,8 @@ func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 			if s.filter, _, err = container.Open(s.name, filter.All); err != nil {
 				return err
 			}
-			if err := s.checkShape(cmd); err != nil {
-				return err
-			}
-			return s.judgeRate(cmd, cmp.Or(s.filter.State().Planned.FPRate, s.filter.Stats().FPRate))
+			s.existed = true
+			return s.checkShape(cmd)
 		}
 	}
 	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
@@ -228,8 +232,8 @@ func (s *uniqState) close() {
 	}
 }
 
-// full returns an error if the filter has more lines than it is planned for.
-func (s *uniqState) full() error {
+// exceeded returns an error if a line of this run was beyond what the filter is planned for.
+func (s *uniqState) exceeded() error {
 	if s.seen == nil {
 		return nil
 	}

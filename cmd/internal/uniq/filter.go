@@ -49,7 +49,7 @@ func NewFilter(f umbel.Filter, now func() uint64) *Filter {
 
 // Look implements [Seen]. It returns an error for a key that is no digest, if f's hash is "caller".
 func (s *Filter) Look(_ context.Context, known []bool, list [][]byte) error {
-	s.advance()
+	s.Advance()
 	s.digests = s.digests[:0]
 	h := s.f.Hasher()
 	for _, key := range list {
@@ -108,8 +108,8 @@ func (s *Filter) add(d umbel.Digest) {
 	s.f.Add(d)
 }
 
-// advance sets the time of f.
-func (s *Filter) advance() {
+// Advance forgets what has expired, if f follows a clock. Look does so first.
+func (s *Filter) Advance() {
 	if s.clock == nil {
 		return
 	}
