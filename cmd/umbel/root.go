@@ -66,7 +66,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	root.PersistentFlags().Bool("json", false, "print JSON")
-	root.PersistentFlags().BoolP("quiet", "q", false, "print errors only: no summary, no progress")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print errors and warnings only: no summary, no progress")
 	root.SetFlagErrorFunc(flagError)
 	refuseAddr(root)
 	root.AddCommand(

@@ -68,6 +68,8 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 	switch {
 	case given("for") && s.lasting < time.Second:
 		return fmt.Errorf("--for %v is too short, want at least 1s: the clock counts seconds", s.lasting)
+	case given("keys") && s.keys == 0:
+		return errors.New("--keys 0: want the number of different lines, at least 1")
 	case s.name == "-":
 		return errors.New("--state is a file, not standard input")
 	case given("save") && s.name == "":
