@@ -1,6 +1,9 @@
 package umbel
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Planned is the requirements that a filter was made for: with Keys distinct keys its
 // false-positive rate is at most FPRate. It describes the filter and has no influence on
@@ -49,11 +52,15 @@ func (p Planned) Exceeded(fpRate float64) bool {
 	return p.FPRate > 0 && fpRate > OverfullFactor*p.FPRate
 }
 
-// Accepting returns p for a user who accepts that the filter has this rate, for example because it was folded for
-// less memory: if p.FPRate is lower, the result has fpRate instead. It returns p if p is zero or fpRate is not below 1.
-func (p Planned) Accepting(fpRate float64) Planned {
+// Accepting returns p for a user who accepts that the filter has this rate with about this number of keys, for example
+// because it was folded for less memory: if p.FPRate is lower, the result has fpRate instead, and keys if p.Keys is
+// more, since with p.Keys the rate would be higher. It returns p if p is zero or fpRate is not below 1.
+func (p Planned) Accepting(keys, fpRate float64) Planned {
 	if p.FPRate > 0 && fpRate > p.FPRate && fpRate < 1 {
 		p.FPRate = fpRate
+		if keys < float64(p.Keys) {
+			p.Keys = uint64(max(math.Ceil(keys), 1))
+		}
 	}
 	return p
 }

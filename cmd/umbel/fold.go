@@ -104,7 +104,8 @@ func (what fold) run(t target, name, target string, given func(string) bool) err
 			}
 			words, factor = foldWords(ladder, r), r
 			if p, ok := folded.(umbel.Planner); ok && r > 1 {
-				p.SetPlanned(p.Planned().Accepting(max(folded.Stats().FPRate, float64(what.rate))))
+				s := folded.Stats()
+				p.SetPlanned(p.Planned().Accepting(s.Keys, max(s.FPRate, float64(what.rate))))
 			}
 			return folded, nil
 		},

@@ -253,7 +253,8 @@ func (f *Filter) folding(r uint64) func(umbel.Filter) (umbel.Filter, error) {
 			return g, err
 		}
 		if p, ok := g.(umbel.Planner); ok && p.Planned() != (umbel.Planned{}) {
-			p.SetPlanned(p.Planned().Accepting(g.Stats().FPRate)) // a filter is folded to have less memory at this rate
+			s := g.Stats()
+			p.SetPlanned(p.Planned().Accepting(s.Keys, s.FPRate)) // a filter is folded to have less memory at this rate
 		}
 		return g, nil
 	}
