@@ -1,8 +1,8 @@
 package engine_test
 
 import (
-	"math"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
