@@ -70,7 +70,8 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 }
 
 // NewTicks returns an empty filter by time with the shape that [Plan] returns for g and a window of the given number of
-// ticks, at least 1. Its time is 0 until the first Advance. The error wraps umbel.ErrGoal.
+// ticks, at least 1. Its time is 0 until the first Advance. If other programs are to advance it, they must know what a
+// tick is: see [Filter.SetTick]. The error wraps umbel.ErrGoal.
 func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
 	if ticks == 0 {
 		return nil, errNoTicks

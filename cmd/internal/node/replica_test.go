@@ -103,6 +103,8 @@ func TestReplica(t *testing.T) {
 	for _, r := range []*resptest.Client{dial(t, n, nil), resptest.On(t, unix)} {
 		r.Want("PING", "+PONG")
 		r.Want("BF.EXISTS words zebra", ":1")
+		r.Want("BF.EXISTS animals zebra", "-ERR no such filter: this replica follows other names")
+		r.Want("BF.MEXISTS animals zebra gnu", "-ERR no such filter: this replica follows other names")
 		r.Want("BF.MEXISTS users alice zebra", "*2[:1, :0]")
 		r.Want("BF.INFO words ITEMS", "*1[:1]")
 		r.Want("BF.CARD users", ":1")

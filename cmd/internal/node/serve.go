@@ -59,7 +59,7 @@ func (n *Node) commands(h hashers) resp.Table {
 	c := n.config
 	n.bloom = redisbloom.New(n.engine, redisbloom.Options{
 		ErrorRate: c.BFErrorRate, Capacity: c.BFInitialSize, Expansion: c.BFExpansionFactor,
-		Hasher: h.bloom, Atomic: c.AtomicMADD, Cuckoo: c.Cuckoo,
+		Hasher: h.bloom, Atomic: c.AtomicMADD, Cuckoo: c.Cuckoo, Fixed: c.Replica,
 	})
 	table := resp.Table{}
 	for _, t := range []resp.Table{

@@ -132,12 +132,18 @@ func (m *Module) exists(c *resp.Conn, calls [][][]byte) { m.query(c, calls, true
 // existMany implements BF.MEXISTS in the same way.
 func (m *Module) existMany(c *resp.Conn, calls [][][]byte) { m.query(c, calls, false) }
 
+// notFollowed is the reply to a query of a filter that is not among those of Options.Fixed. That the key is absent
+// would be wrong if the client means one of them by another name.
+const notFollowed = "ERR no such filter: this replica follows other names, which SCAN 0 returns"
+
 // query answers false if there is no filter, or one that BF.* does not add to.
 func (m *Module) query(c *resp.Conn, calls [][][]byte, single bool) {
 	b := batchOf(c, calls, 2)
 	defer b.release()
 	f := m.engine.Get(calls[0][1])
 	switch {
+	case f == nil && m.options.Fixed:
+		b.failAll(notFollowed)
 	case f == nil || f.Kind() == CuckooName:
 		b.deny()
 	case !f.Hasher().HashesKeys():

@@ -35,6 +35,7 @@ type Options struct {
 	Hasher    umbel.Hasher // of new filters; RedisBloom's unless keys are untrusted
 	Atomic    bool         // MADD and INSERT add all items or none, like valkey-bloom
 	Cuckoo    bool         // serve CF.* with counting filters
+	Fixed     bool         // the names of the filters don't change: queries of others get an error, instead of the answer of an empty filter
 }
 
 // Module is the commands with their options. It is safe for concurrent use.
