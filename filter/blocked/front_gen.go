@@ -183,6 +183,12 @@ func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("block
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("blocked.Filter") }
 
+// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
+func (f Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("blocked.Filter") }
+
+// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
+func (f *Filter) UnmarshalYAML(func(any) error) error { return front.ErrYAML("blocked.Filter") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently, so that a filter that is
 // shared by goroutines is written with f.CloneAtomic().WriteTo(w). Errors are those of AppendBinary and of w.

@@ -135,6 +135,12 @@ func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynam
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("dynamic.Filter") }
 
+// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
+func (f Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("dynamic.Filter") }
+
+// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
+func (f *Filter) UnmarshalYAML(func(any) error) error { return front.ErrYAML("dynamic.Filter") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
@@ -303,6 +309,12 @@ func (f Counting) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dyn
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *Counting) UnmarshalJSON([]byte) error { return front.ErrJSON("dynamic.Counting") }
+
+// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
+func (f Counting) MarshalYAML() (any, error) { return nil, front.ErrYAML("dynamic.Counting") }
+
+// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
+func (f *Counting) UnmarshalYAML(func(any) error) error { return front.ErrYAML("dynamic.Counting") }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.

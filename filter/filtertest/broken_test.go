@@ -30,6 +30,7 @@ var broken = []struct {
 	{"CloneAtomic", "CloneAtomic shares memory", wrap[sharedSnapshot], "after a CloneAtomic changed"},
 	{"CloneAtomic", "CloneAtomic lacks keys", wrap[emptySnapshot], "added before CloneAtomic"},
 	{"HasNoJSON", "JSON without keys", wrap[keylessJSON], "want an error"},
+	{"HasNoJSON", "the YAML is empty", wrap[keylessYAML], "YAML of a filter"},
 	{"KeepsPlanned", "the state has no Planned", wrap[unplanned], "planned for"},
 	{"SeedsAreSecret", "String prints the seed", wrap[loudSeed], "printed"},
 	{"SeedsAreSecret", "a copy prints the seed", func() umbel.Kind { return kind(newLoudCopy) }, "printed"},

@@ -61,6 +61,10 @@ type keylessJSON struct{ *bloom.Filter }
 
 func (f *keylessJSON) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
+type keylessYAML struct{ *bloom.Filter }
+
+func (f *keylessYAML) MarshalYAML() (any, error) { return nil, nil }
+
 type roughEqual struct{ *bloom.Filter }
 
 func (f *roughEqual) Clone() *roughEqual           { return &roughEqual{f.Filter.Clone()} }

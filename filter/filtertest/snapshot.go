@@ -38,7 +38,7 @@ func cloneAtomic(t tb, v umbel.Kind) {
 	}
 }
 
-// hasNoJSON: encoding a filter as JSON, or decoding one, is an error. Otherwise its keys would be lost.
+// hasNoJSON: encoding a filter as JSON or YAML, or decoding one, is an error. Otherwise its keys would be lost.
 func hasNoJSON(t tb, v umbel.Kind) {
 	f := newFilter(t, v, sizes[0])
 	if _, ok := f.(json.Marshaler); !ok {
@@ -55,5 +55,18 @@ func hasNoJSON(t tb, v umbel.Kind) {
 	}
 	if err := json.Unmarshal([]byte("{}"), f); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a filter from JSON: got %v, want an error that wraps ErrUnsupported", err)
+	}
+	y, ok := f.(interface {
+		MarshalYAML() (any, error)
+		UnmarshalYAML(func(any) error) error
+	})
+	if !ok {
+		t.Fatalf("%T has no MarshalYAML and UnmarshalYAML", f)
+	}
+	if _, err := y.MarshalYAML(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("YAML of a filter: got %v, want an error that wraps ErrUnsupported", err)
+	}
+	if err := y.UnmarshalYAML(nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a filter from YAML: got %v, want an error that wraps ErrUnsupported", err)
 	}
 }

@@ -126,6 +126,11 @@ func ErrJSON(name string) error {
 	return fmt.Errorf("%s has no JSON: use a field of type []byte with the container from MarshalBinary: %w", name, errors.ErrUnsupported)
 }
 
+// ErrYAML is ErrJSON for YAML.
+func ErrYAML(name string) error {
+	return fmt.Errorf("%s has no YAML: use a field of type []byte with the container from MarshalBinary: %w", name, errors.ErrUnsupported)
+}
+
 // String describes a filter by its type and shape. The shape contains the hasher, which
 // prints without its seed.
 func String(name string, shape any) string { return fmt.Sprintf("%s%+v", name, shape) }

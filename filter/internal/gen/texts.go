@@ -178,6 +178,12 @@ func (f {{.Type}}) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("{{
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *{{.Type}}) UnmarshalJSON([]byte) error { return front.ErrJSON("{{.Package}}.{{.Type}}") }
 
+// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
+func (f {{.Type}}) MarshalYAML() (any, error) { return nil, front.ErrYAML("{{.Package}}.{{.Type}}") }
+
+// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
+func (f *{{.Type}}) UnmarshalYAML(func(any) error) error { return front.ErrYAML("{{.Package}}.{{.Type}}") }
+
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently{{if .Can "AddAtomic"}}, so that a filter that is
 // shared by goroutines is written with f.CloneAtomic().WriteTo(w){{end}}. Errors are those of AppendBinary and of w.
