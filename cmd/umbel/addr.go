@@ -62,10 +62,11 @@ func refuseAddr(root *cobra.Command) {
 }
 
 // localHint adds, to the error of a file that does not exist, that the verb works on files only although
-// UMBEL_ADDR names a node.
+// UMBEL_ADDR names a node. Verbs for a data directory need no such hint.
 func localHint(cmd *cobra.Command, err error) error {
 	addr := cmd.Flag(addrFlag)
-	if addr == nil || !addr.Hidden || os.Getenv("UMBEL_ADDR") == "" || !errors.Is(err, fs.ErrNotExist) {
+	if addr == nil || !addr.Hidden || cmd.Flag("data") != nil ||
+		os.Getenv("UMBEL_ADDR") == "" || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return fmt.Errorf("%w; UMBEL_ADDR names a node, but %s works on files only; fetch the filter with umbel get", err, cmd.CommandPath())
