@@ -18,9 +18,14 @@ type slowLog struct {
 	proposed int
 	release  chan struct{} // Commit waits for it
 	fail     int           // number of Commits that fail
+	commits  int
+	second   chan struct{} // if it is not nil, the second Commit closes it, and the batch after maxFlight waits for that
 }
 
 func (l *slowLog) Propose(context.Context, []byte, []byte) (uint64, error) {
+	if l.second != nil && l.count() == maxFlight {
+		<-l.second
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.proposed++
@@ -32,6 +37,9 @@ func (l *slowLog) Commit(ctx context.Context) (uint64, error) {
 	n, fails := l.proposed, l.fail > 0
 	if fails {
 		l.fail--
+	}
+	if l.commits++; l.commits == 2 && l.second != nil {
+		close(l.second)
 	}
 	l.mu.Unlock()
 	if fails {
@@ -61,7 +69,7 @@ func long() engine.Change {
 // While a Commit is under way, long batches are written, up to a limit, and short changes share a batch.
 func TestFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &slowLog{release: make(chan struct{})}
+		l := &slowLog{release: make(chan struct{}), second: make(chan struct{})}
 		j := New(l, 0, 0, Options{})
 		var run sync.WaitGroup
 		run.Go(func() { j.Run(t.Context()) })
@@ -83,7 +91,7 @@ func TestFlight(t *testing.T) {
 		if n, last := l.count(), j.kept.Load(); n != maxFlight+1 || last != ends[0] {
 			t.Fatalf("%d batches are written and %d changes committed, want %d and %d", n, last, maxFlight+1, ends[0])
 		}
-		l.release <- struct{}{} // of the second to the fourth; the fifth was written later
+		l.release <- struct{}{} // of the second to the fourth; the fifth was written after that Commit began
 		synctest.Wait()
 		if last := j.kept.Load(); last != ends[maxFlight-1] {
 			t.Fatalf("%d changes are committed, want %d", last, ends[maxFlight-1])

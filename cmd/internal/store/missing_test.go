@@ -34,10 +34,10 @@ func TestMissingNamesRemain(t *testing.T) {
 		if _, err := tryStart(d, Options{}); err == nil {
 			t.Fatal("a start did not notice the loss")
 		}
-		full := true // there is no room for snapshots
+		broken := true // no snapshot succeeds. A full disk would refuse changes as well
 		d.files.Before(func(op disktest.Op, _ string) error {
-			if op == disktest.Write && full {
-				return syscall.ENOSPC
+			if op == disktest.Write && broken {
+				return syscall.EIO
 			}
 			return nil
 		})
@@ -51,7 +51,7 @@ func TestMissingNamesRemain(t *testing.T) {
 		check("accepted")
 		addDurably(t, n, n.Get([]byte("a")), 20)
 		n.kill()
-		full = false
+		broken = false
 		if n, err = tryStart(d, Options{}); err != nil { // the hole is still there
 			n = start(t, d, Options{AcceptLoss: true})
 		}
