@@ -25,7 +25,7 @@ type server struct {
 // of one server is found by the replica of the other, in both directions, also after all have been killed.
 func TestExchangeThroughDirectories(t *testing.T) {
 	if !hasProgram("nginx") {
-		t.Skip("nginx is not installed")
+		t.Skip("nginx is not installed: apt-get install nginx")
 	}
 	a, b := newServer(t, "north"), newServer(t, "south")
 	web := freeAddress(t)

@@ -84,7 +84,7 @@ func TestRedisBenchmark(t *testing.T) {
 func TestRedisPy(t *testing.T) {
 	python := find(t, "python3")
 	if err := exec.Command(python, "-c", "import redis").Run(); err != nil {
-		t.Skip("python3 has no package redis")
+		t.Skip("python3 has no package redis: apt-get install python3-redis")
 	}
 	host, port, _ := net.SplitHostPort(node)
 	out, err := exec.CommandContext(t.Context(), python, "testdata/client.py", host, port).CombinedOutput()

@@ -18,7 +18,7 @@ func redis(t *testing.T) *resptest.Client {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
-		t.Skip("there is no redis-server to compare with")
+		t.Skip("there is no redis-server to compare with: apt-get install redis-server")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

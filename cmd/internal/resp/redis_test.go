@@ -212,7 +212,7 @@ func redisServer(t *testing.T, password string) (dial func() net.Conn) {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		t.Skip("there is no redis-server on PATH")
+		t.Skip("there is no redis-server on PATH: apt-get install redis-server")
 	}
 	if v, err := exec.Command(program, "--version").Output(); err != nil || !strings.Contains(string(v), "v=7.0.15 ") {
 		t.Skipf("redis-server is %q, not 7.0.15", v)
