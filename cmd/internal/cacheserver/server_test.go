@@ -187,9 +187,8 @@ func TestStatus(t *testing.T) {
 		}
 		return string(b)
 	}
-	for range 4 {
-		page(s.Addr(), "/a")
-	}
+	// A request that comes before the request of a miss has ended shares its response, and is no hit.
+	await(t, "three hits", func() bool { page(s.Addr(), "/a"); return s.Report().Hits == 3 })
 	for path, want := range map[string]string{
 		"/": `hits +3\n`, "/status.json": `"hits":3,`, "/metrics": `umbel_cache_requests_total\{result="hit"\} 3`,
 	} {
