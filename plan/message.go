@@ -96,6 +96,36 @@ func (q Message) Plan() ([]MessageOption, error) {
 	return options, nil
 }
 
+// MostKeys returns the largest number of keys for which Plan returns an option that meets the requirements, with one key
+// more it does not. Bits and FPRate are required; Keys has no effect. It returns an error wrapping [ErrRange] if a field is
+// outside its range, or if not even one key fits.
+func (q Message) MostKeys() (uint64, error) {
+	q.Keys = 1
+	if q.Bits == 0 || q.FPRate == 0 {
+		return 0, fmt.Errorf("plan: the number of keys depends on the bits and the false-positive rate; give both: %w", ErrRange)
+	}
+	if _, err := q.Plan(); err != nil {
+		return 0, err
+	}
+	fits := func(n uint64) bool {
+		q.Keys = n
+		_, err := q.Plan()
+		return err == nil
+	}
+	low, high := uint64(1), uint64(2) // low fits, high does not
+	for ; fits(high); high *= 2 {
+		low = high
+	}
+	for high-low > 1 {
+		if middle := low + (high-low)/2; fits(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
+}
+
 // judge sets Fits, or Why if the option does not fit.
 func (q Message) judge(o *MessageOption) {
 	if o.Why != "" {

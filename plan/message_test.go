@@ -144,6 +144,33 @@ func TestMessageLaws(t *testing.T) {
 	})
 }
 
+// One more than the most keys do not fit.
+func TestMessageMostKeys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := Message{
+			Bits: math.Exp(rapid.Float64Range(7.5, 20).Draw(t, "ln bits")), FPRate: math.Exp(-rapid.Float64Range(.1, 15).Draw(t, "ln 1/p")),
+			Churn: rapid.SampledFrom([]float64{0, .01, 1}).Draw(t, "churn"), QueryOnly: rapid.Bool().Draw(t, "query only"),
+		}
+		n, err := q.MostKeys()
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		q.Keys = n
+		if options, err := q.Plan(); err != nil || options[0].Update().Most > q.Bits {
+			t.Fatalf("%+v: %+v, %v", q, options, err)
+		}
+		q.Keys++
+		if _, err := q.Plan(); err == nil {
+			t.Fatalf("%+v: one more key fits", q)
+		}
+	})
+	for _, q := range []Message{{Bits: 1e4}, {FPRate: .01}, {Bits: 1, FPRate: .01}, {Bits: 1e4, FPRate: .01, Memory: 1}} {
+		if n, err := q.MostKeys(); !errors.Is(err, ErrRange) {
+			t.Errorf("%+v: %d, %v", q, n, err)
+		}
+	}
+}
+
 func TestMessageErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		q    Message

@@ -187,17 +187,25 @@ func (c *class) store(ctx context.Context, signed []byte) error {
 	return nil
 }
 
-// checkStore returns an error wrapping ErrFork unless the store has the head that this publisher
-// wrote last.
+// checkStore returns an error wrapping ErrFork if the store has the head of another publisher, or none. A damaged head
+// is no other publisher's: the next one replaces it.
 func (c *class) checkStore(ctx context.Context) error {
-	current, err := c.catalog.Record(ctx, ClassRecord(c.fold))
+	name := ClassRecord(c.fold)
+	current, err := c.catalog.Record(ctx, name)
 	switch {
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return fmt.Errorf("read the last head: %w", err)
 	case c.tried != nil && bytes.Equal(current, c.tried):
 		c.signed, c.tried = c.tried, nil
-	case !bytes.Equal(current, c.signed):
-		return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", ClassRecord(c.fold), ErrFork)
+		return nil
+	case bytes.Equal(current, c.signed):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the store has no record %s any more: it was removed, or the store was replaced: %w", name, ErrFork)
 	}
-	return nil
+	if _, err := c.open(current); errors.Is(err, ErrCorrupt) {
+		c.o.Log.Warn("the head in the store is damaged and is replaced", "record", name)
+		return nil
+	}
+	return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", name, ErrFork)
 }

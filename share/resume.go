@@ -93,18 +93,30 @@ func (c *class) last(ctx context.Context) (*Head, error) {
 	if err != nil {
 		return nil, fmt.Errorf("share: read the last head: %w", err)
 	}
-	h, err := OpenHead(signed, c.o.Key.Signer.Name(), note.VerifierList(c.o.Key.Verifier))
+	h, err := c.open(signed)
+	if err != nil {
+		return nil, err
+	}
+	c.signed = signed
+	return h, nil
+}
+
+// open returns the head in a record of the store. The error wraps ErrCorrupt if the record is damaged, and not if it is
+// the head of another publication.
+func (c *class) open(signed []byte) (*Head, error) {
+	keys := note.VerifierList(c.o.Key.Verifier)
+	_, unopened := note.Open(signed, keys)
+	if other, ok := errors.AsType[*note.UnverifiedNoteError](unopened); ok {
+		by := other.Note.UnverifiedSigs[0]
+		return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
+	}
+	h, err := OpenHead(signed, c.o.Key.Signer.Name(), keys)
 	if err == nil {
 		err = h.checkClass(c.fold)
 	}
-	if _, unverified := note.Open(signed, note.VerifierList(c.o.Key.Verifier)); err != nil {
-		if other, ok := errors.AsType[*note.UnverifiedNoteError](unverified); ok {
-			by := other.Note.UnverifiedSigs[0]
-			return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
-		}
-		return nil, fmt.Errorf("share: the record %s in the store is damaged, or of another publication: use another store, or remove the record to begin a new stream: %w", name, err)
+	if err != nil {
+		return nil, fmt.Errorf("share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w: %w", ClassRecord(c.fold), err, ErrCorrupt)
 	}
-	c.signed = signed
 	return h, nil
 }
 

@@ -246,6 +246,50 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A publisher that runs replaces a damaged head, and does not replace one of another key.
+func TestDamagedHead(t *testing.T) {
+	p, m, _ := somePublisher(t, 3)
+	name := ClassRecord(1)
+	for i, damage := range []func(b []byte) []byte{
+		func([]byte) []byte { return []byte{} },
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		func(b []byte) []byte { clear(b); return b },
+	} {
+		whole, err := m.Record(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.PutRecord(t.Context(), name, damage(bytes.Clone(whole))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Renew(t.Context()); err != nil {
+			t.Fatalf("damage %d: %v", i, err)
+		}
+		now, err := m.Record(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.whole().open(now); err != nil {
+			t.Errorf("damage %d: %v", i, err)
+		}
+	}
+	other, _, err := NewKey("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := p.whole().head.Sign(other.Signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.PutRecord(t.Context(), name, signed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Renew(t.Context()); !errors.Is(err, ErrFork) {
+		t.Errorf("the head of another key: %v, want %v", err, ErrFork)
+	}
+}
+
 // With any damage in the store, a publisher starts and publishes what subscribers can read.
 func TestResumeDamaged(t *testing.T) {
 	p, m, states := somePublisher(t, 40)

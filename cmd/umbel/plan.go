@@ -32,7 +32,8 @@ few bytes larger.
 
 Any of --sent, --churn, --peers, --per-hour, --tail and --query-only plans a filter that is
 sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
---sent. --memory is then the memory of a receiver. With --churn an update is a delta, and --sent
+--sent; with --sent and --fpr alone, for as many keys as fit. --memory is then the memory of a
+receiver. With --churn an update is a delta, and --sent
 is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
 over k. See docs/messages.md.
 

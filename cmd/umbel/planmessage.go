@@ -94,6 +94,7 @@ func (f *messageFlags) message(g *spec.Flags) plan.Message {
 type messagePlan struct {
 	Kind              string  `json:"kind"`
 	Coded             bool    `json:"coded"`
+	Keys              uint64  `json:"keys"`
 	Cells             uint64  `json:"cells,omitempty"`
 	K                 int     `json:"k,omitempty"`
 	FPRate            float   `json:"fpRate"`
@@ -109,9 +110,9 @@ type messagePlan struct {
 	Why               *string `json:"why,omitempty"` // it isn't the best
 }
 
-func newMessagePlan(o plan.MessageOption) messagePlan {
+func newMessagePlan(keys uint64, o plan.MessageOption) messagePlan {
 	s := messagePlan{
-		Kind: o.Kind, Coded: o.Coded, Cells: o.M, K: o.K, FPRate: float(o.FPRate), Memory: o.Memory, PerHour: float(o.PerHour), Fits: o.Fits,
+		Kind: o.Kind, Coded: o.Coded, Keys: keys, Cells: o.M, K: o.K, FPRate: float(o.FPRate), Memory: o.Memory, PerHour: float(o.PerHour), Fits: o.Fits,
 		Snapshot: float(o.Snapshot.Mean / 8), SnapshotDeviation: float(o.Snapshot.Deviation / 8), SnapshotMost: float(o.Snapshot.Most / 8),
 		Delta: float(o.Delta.Mean / 8), DeltaDeviation: float(o.Delta.Deviation / 8), DeltaMost: float(o.Delta.Most / 8),
 	}
@@ -124,11 +125,18 @@ func newMessagePlan(o plan.MessageOption) messagePlan {
 // planMessage prints the ways to send a filter.
 func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags) error {
 	q := f.message(g)
-	if q.Keys == 0 {
-		return usageError(cmd, errors.New("give the number of keys: -n NUMBER"))
-	}
 	if err := f.check(cmd.Flags()); err != nil {
 		return usageError(cmd, err)
+	}
+	most := q.Keys == 0 // print how many keys fit
+	switch {
+	case most && (f.sent == 0 || g.Rate == 0):
+		return usageError(cmd, errors.New("give the number of keys, -n NUMBER, or both --sent and --fpr, for the largest number"))
+	case most:
+		var err error
+		if q.Keys, err = q.MostKeys(); err != nil {
+			return usageError(cmd, err)
+		}
 	}
 	if f.curve != "" {
 		return planCurve(cmd, q, f.curve)
@@ -139,11 +147,14 @@ func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags) error {
 	}
 	if wantsJSON(cmd) {
 		for _, o := range options {
-			if err := jsonLine(cmd.OutOrStdout(), newMessagePlan(o)); err != nil {
+			if err := jsonLine(cmd.OutOrStdout(), newMessagePlan(q.Keys, o)); err != nil {
 				return err
 			}
 		}
 		return nil
+	}
+	if most {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s fit\n\n", quantity.Count(q.Keys).Of("key"))
 	}
 	return printMessagePlans(cmd, q, options)
 }
@@ -181,7 +192,7 @@ func unlessZero(n uint64) string {
 	return quantity.Count(n).String()
 }
 
-// printSendings prints a table, the best option in words, and why it is better than the others.
+// printMessagePlans prints a table, the best option in words, and why it is better than the others.
 func printMessagePlans(cmd *cobra.Command, q plan.Message, options []plan.MessageOption) error {
 	w, cs := cmd.OutOrStdout(), columns(cmd.Flags())
 	var headers []string

@@ -126,7 +126,8 @@ func (f *Filter) generation() uint64 {
 	return f.now / f.shape.Ticks
 }
 
-// Clear removes all keys. The clock of a filter by time is unchanged.
+// Clear removes all keys. The time of a filter by time is unchanged: for one that begins at 0, use NewShape with its
+// Shape.
 func (f *Filter) Clear() {
 	f.cells.Clear()
 	f.ones = 0
