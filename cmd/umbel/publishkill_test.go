@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -79,12 +78,7 @@ func TestPublishKill(t *testing.T) {
 func (k *killed) start() {
 	k.Helper()
 	if k.url == "" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			k.Fatal(err)
-		}
-		k.url = "http://" + l.Addr().String()
-		l.Close()
+		k.url = "http://" + freeAddress(k.T)
 	}
 	k.node = exec.Command("umbel", "serve", "--data", filepath.Join(k.dir, "data"), "--resp", "off", "--http", strings.TrimPrefix(k.url, "http://"),
 		"--log-level", "error", "--publications", `[{filter: words, period: 100ms, key: "`+filepath.ToSlash(filepath.Join(k.dir, "words.key"))+`"}]`)

@@ -33,6 +33,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/messagetest"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 var update = flag.Bool("update", false, "write the output that the scripts compare with")
@@ -220,10 +221,9 @@ func ports(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	var b bytes.Buffer
 	for i := range n {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		addr, err := freeport.Addr()
 		ts.Check(err)
-		defer c.Close() // once all ports are known, so that each is another one
-		fmt.Fprintf(&b, "%d %v\n", i, c.LocalAddr())
+		fmt.Fprintf(&b, "%d %s\n", i, addr)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o666))
 }
@@ -234,10 +234,9 @@ func free(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: free variable...")
 	}
 	for _, name := range args {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		addr, err := freeport.Addr()
 		ts.Check(err)
-		defer l.Close() // once all are known, so that each is another one
-		ts.Setenv(name, l.Addr().String())
+		ts.Setenv(name, addr)
 	}
 }
 

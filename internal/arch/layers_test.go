@@ -24,7 +24,7 @@ var layers = []layer{
 	{"backup", []string{"cmd/internal/backup"}},
 	{"store", []string{"cmd/internal/store"}},
 	{"program", []string{"cmd/..."}},
-	{"research", []string{"research/...", "spec/...", "internal/arch", "filter/internal/gen"}},
+	{"research", []string{"research/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
 }
 
 // lastPure is the last layer whose packages have no side effects: they don't use files,
@@ -56,7 +56,7 @@ var testLibraries = []string{"pgregory.net/rapid"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+	"internal/fixture", "internal/freeport", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	"cmd/internal/disk/disktest",
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // slowLog is a log whose Read waits: a recovery that takes long.
@@ -27,15 +28,14 @@ func (l *slowLog) Read(ctx context.Context, from uint64, each func(uint64, []byt
 	return l.Log.Read(ctx, from, each)
 }
 
-// freeAddress returns an address that nobody listens on.
+// freeAddress returns an address of this machine that is free.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return addr
 }
 
 // While the filters are restored, clients are answered that they are, and that the process is alive.

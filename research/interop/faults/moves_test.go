@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
@@ -231,7 +232,7 @@ func few() int {
 
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	addr, err := proc.FreeAddr()
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
@@ -30,7 +31,7 @@ func (b *bench) contestants() []contestant {
 			if err != nil {
 				return nil, err
 			}
-			addr, err := proc.FreeAddr()
+			addr, err := freeport.Addr()
 			if err != nil {
 				return nil, err
 			}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // cache is a Squid that runs.
@@ -61,7 +61,7 @@ func start(t *testing.T, name string, more ...string) *cache {
 // freeAddr returns a free address of the loopback interface.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	addr, err := proc.FreeAddr()
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
@@ -143,7 +144,7 @@ func TestRelay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	relay, err := proc.FreeAddr()
+	relay, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // Proc is a running program.
@@ -118,25 +119,6 @@ func (p *Proc) Ended() <-chan struct{} { return p.ended }
 // Output returns the end of the output of the program.
 func (p *Proc) Output() string { return p.output.String() }
 
-// used contains the ports that FreeAddr returned.
-var used sync.Map
-
-// FreeAddr returns a loopback address that is not in use and that no other call returns. Its
-// port is outside the range that the system assigns to connections.
-func FreeAddr() (string, error) {
-	const first, n = 12_000, 20_000
-	for range n {
-		port := first + rand.IntN(n)
-		if _, taken := used.LoadOrStore(port, nil); taken {
-			continue
-		}
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			return l.Addr().String(), l.Close()
-		}
-	}
-	return "", errors.New("no free port")
-}
-
 // Build builds the program of this checkout into dir, without cgo as releases are, and returns its path.
 func Build(ctx context.Context, dir string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
@@ -153,7 +135,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 // Node starts the program at path as a node with its data in dir and additional flags of
 // umbel serve.
 func Node(ctx context.Context, path, dir string, flags ...string) (*Proc, error) {
-	respAddr, err := FreeAddr()
+	respAddr, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +144,7 @@ func Node(ctx context.Context, path, dir string, flags ...string) (*Proc, error)
 
 // NodeAt is Node with a given RESP address.
 func NodeAt(ctx context.Context, addr, path, dir string, flags ...string) (*Proc, error) {
-	httpAddr, err := FreeAddr()
+	httpAddr, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +158,7 @@ func NodeAt(ctx context.Context, addr, path, dir string, flags ...string) (*Proc
 
 // Redis starts the redis-server at path, without persistence unless flags enable it.
 func Redis(ctx context.Context, path, dir string, flags ...string) (*Proc, error) {
-	addr, err := FreeAddr()
+	addr, err := freeport.Addr()
 	if err != nil {
 		return nil, err
 	}
