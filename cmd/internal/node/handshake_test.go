@@ -41,7 +41,7 @@ func TestFailedHandshakes(t *testing.T) {
 		}
 		conn.Close()
 	}
-	for deadline := time.Now().Add(10 * time.Second); strings.Count(log.String(), "tls-failed") < 4 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); strings.Count(log.String(), "tls-failed") < 4 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond) // net/http logs after it has ended the connection
 	}
 	failed := map[string]int{}

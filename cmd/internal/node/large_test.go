@@ -220,7 +220,7 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 			}
 		}
 	}
-	if err := endsWithin(t, n, 15*time.Second); err != nil {
+	if err := endsWithin(t.Context(), t, n, time.Minute); err != nil {
 		t.Error(err)
 	}
 }

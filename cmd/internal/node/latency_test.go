@@ -41,7 +41,7 @@ func TestLatency(t *testing.T) {
 		latencies(t, n, op.name, done)
 		l.set(nil)
 	}
-	if err := endsWithin(t, n, 5*time.Minute); err != nil {
+	if err := endsWithin(t.Context(), t, n, 5*time.Minute); err != nil {
 		t.Error(err)
 	}
 }

@@ -119,7 +119,7 @@ func TestHTTPConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		return conn
 	}
 	served := func(conn net.Conn) bool {
@@ -135,7 +135,7 @@ func TestHTTPConnections(t *testing.T) {
 		t.Error("a third is served")
 	}
 	a.Close()
-	for end := time.Now().Add(5 * time.Second); !served(open()); {
+	for end := time.Now().Add(time.Minute); !served(open()); {
 		if time.Now().After(end) {
 			t.Fatal("the place that one left isn't free")
 		}

@@ -83,12 +83,22 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	notify("STOPPING=1")
 	ending, hurry := context.WithCancel(context.WithoutCancel(ctx))
 	defer hurry()
-	done, begun := make(chan error, 1), time.Now()
+	done := make(chan error, 1)
 	go func() { done <- n.Shutdown(ending) }()
+	ended := ends(done, signals)
+	if errors.Is(ended, ErrForced) {
+		return ended
+	}
+	return errors.Join(err, ended)
+}
+
+// ends returns the result of a shutdown that a signal may have begun, and ErrForced after a second signal.
+func ends(done <-chan error, signals <-chan os.Signal) error {
+	begun := time.Now()
 	for {
 		select {
-		case ended := <-done:
-			return errors.Join(err, ended)
+		case err := <-done:
+			return err
 		case <-signals:
 			if time.Since(begun) >= sameSignal {
 				return ErrForced

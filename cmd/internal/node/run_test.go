@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
@@ -69,17 +70,15 @@ func TestSignals(t *testing.T) {
 	done = running(t, t.Context(), c, reloads)
 	hangUp()
 	signalled(t, syscall.SIGTERM)
-	time.Sleep(50 * time.Millisecond)
-	signalled(t, syscall.SIGTERM) // the first one again
-	time.Sleep(2 * sameSignal)
-	select {
-	case err := <-done:
-		t.Errorf("after the same signal: %v", err)
-	default:
-	}
-	signalled(t, syscall.SIGTERM)
-	if err := <-done; !errors.Is(err, ErrForced) {
-		t.Errorf("after two: %v", err)
+	for err, ended := error(nil), false; !ended; {
+		select {
+		case err = <-done:
+			if ended = true; !errors.Is(err, ErrForced) {
+				t.Errorf("after two: %v", err)
+			}
+		case <-time.After(2 * sameSignal): // the process may have heard the first one late
+			signalled(t, syscall.SIGTERM)
+		}
 	}
 	// The process would end here. This one sees that nothing is left of the node.
 	for {
@@ -89,6 +88,35 @@ func TestSignals(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// A second signal in a short time is the first one again, a later one ends the wait for the shutdown.
+func TestSecondSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done, signals, ended := make(chan error, 1), make(chan os.Signal), make(chan error)
+		go func() { ended <- ends(done, signals) }()
+		synctest.Wait()
+		time.Sleep(sameSignal - 1)
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			t.Fatalf("after the same signal: %v", err)
+		default:
+		}
+		time.Sleep(1)
+		signals <- syscall.SIGTERM
+		if err := <-ended; !errors.Is(err, ErrForced) {
+			t.Errorf("after two: %v", err)
+		}
+
+		failed := errors.New("the disk is full")
+		go func() { ended <- ends(done, signals) }()
+		done <- failed
+		if err := <-ended; err != failed {
+			t.Errorf("a shutdown that ended: %v, want %v", err, failed)
+		}
+	})
 }
 
 // The end of a context is a signal too.

@@ -98,7 +98,7 @@ func TestTLS(t *testing.T) {
 		want   int
 	}{{known, http.StatusOK}, {unknown, http.StatusUnauthorized}} {
 		transport := &http.Transport{TLSClientConfig: c.config, ForceAttemptHTTP2: true}
-		client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+		client := &http.Client{Transport: transport, Timeout: time.Minute}
 		r, err := client.Get("https://127.0.0.1:" + port + "/v1/filters/k")
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func TestProbe(t *testing.T) {
 	if _, _, err := n.engine.Create("f", "bloom", umbel.Goal{Keys: 100, FPRate: 0.01}, nil); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := probe(ctx, n.resp, "f"); err != nil {
 		t.Error(err)
