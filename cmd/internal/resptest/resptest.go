@@ -20,11 +20,15 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Client is a connection. Its methods end the test if the connection breaks.
+// patience is how long a client waits to send a command, and for each reply.
+const patience = time.Minute
+
+// Client is a connection. Its methods end the test if the connection breaks, or after a minute without a reply.
 type Client struct {
-	t    testing.TB
-	conn net.Conn
-	r    *bufio.Reader
+	t         testing.TB
+	conn      net.Conn
+	r         *bufio.Reader
+	unlimited bool
 }
 
 // Dial connects to a server until the end of the test.
@@ -41,10 +45,7 @@ func Dial(t testing.TB, addr string) *Client {
 func On(t testing.TB, conn net.Conn) *Client {
 	t.Helper()
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	return &Client{t, conn, bufio.NewReader(conn)}
+	return &Client{t: t, conn: conn, r: bufio.NewReader(conn)}
 }
 
 // Serve runs a server until the end of the test and returns its address.
@@ -67,10 +68,21 @@ func Serve(t testing.TB, s *resp.Server) string {
 	return l.Addr().String()
 }
 
-// WithoutDeadline lets the client wait for replies for any time, instead of a minute in total.
+// WithoutDeadline lets the client wait for replies for any time, instead of a minute for each.
 func (c *Client) WithoutDeadline() *Client {
-	_ = c.conn.SetDeadline(time.Time{})
+	c.unlimited = true
 	return c
+}
+
+// begin sets the deadline of the next call.
+func (c *Client) begin() {
+	c.t.Helper()
+	if c.unlimited {
+		return
+	}
+	if err := c.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // Expect sends lines and compares the replies that follow each.
@@ -111,6 +123,7 @@ func (c *Client) Send(words ...string) {
 	for i, w := range words {
 		list[i] = []byte(w)
 	}
+	c.begin()
 	if _, err := c.conn.Write(resp.Append(nil, list...)); err != nil {
 		c.t.Fatal(err)
 	}
@@ -119,6 +132,7 @@ func (c *Client) Send(words ...string) {
 // Reply reads the next reply. The text of an error must be one that users can understand.
 func (c *Client) Reply() string {
 	c.t.Helper()
+	c.begin()
 	s, err := read(c.r)
 	if err != nil {
 		c.t.Fatal(err)
@@ -190,6 +204,7 @@ func read(r *bufio.Reader) (string, error) {
 // Rest reads until the server ends the connection.
 func (c *Client) Rest() string {
 	c.t.Helper()
+	c.begin()
 	b, err := io.ReadAll(c.r)
 	if err != nil {
 		c.t.Fatal(err)
