@@ -2,25 +2,24 @@ package interop
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // TestRedisExporter runs Debian's prometheus-redis-exporter and looks for the metrics of the usual
 // dashboards.
 func TestRedisExporter(t *testing.T) {
 	exporter := find(t, "prometheus-redis-exporter")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
 	cmd := exec.CommandContext(t.Context(), exporter, "-redis.addr", "redis://"+node, "-web.listen-address", address)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {

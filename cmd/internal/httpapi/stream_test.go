@@ -398,7 +398,7 @@ func TestLongStream(t *testing.T) {
 
 // A client that neither sends nor ends doesn't keep its stream.
 func TestSilentClient(t *testing.T) {
-	n := serve(t, Options{Idle: 50 * time.Millisecond})
+	n := serve(t, Options{Idle: 2 * time.Second})
 	n.make("f", thousand)
 	k := n.talkTo("/v1/filters/f/add", api.MediaLines, "\"a\"\n")
 	k.hear("true\n")
@@ -410,11 +410,11 @@ func TestSilentClient(t *testing.T) {
 
 // An answer may take longer than a client may be silent: it has sent all it had to.
 func TestSlowServer(t *testing.T) {
-	const idle = 50 * time.Millisecond
+	const idle = time.Second / 2
 	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
 	n := serve(t, Options{Engine: e, Idle: idle, Wait: func(ctx context.Context, _ engine.Position) error {
 		select {
-		case <-time.After(4 * idle):
+		case <-time.After(2 * idle):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // redis starts the redis-server of the machine, and skips the test if there is none.
@@ -20,13 +21,12 @@ func redis(t *testing.T) *resptest.Client {
 	if err != nil {
 		t.Skip("there is no redis-server to compare with: apt-get install redis-server")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().(*net.TCPAddr)
-	l.Close()
-	cmd := exec.Command(path, "--port", fmt.Sprint(addr.Port), "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
+	_, port, _ := net.SplitHostPort(addr)
+	cmd := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +34,10 @@ func redis(t *testing.T) *resptest.Client {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		if conn, err := net.Dial("tcp", addr.String()); err == nil {
+	for deadline := time.Now().Add(time.Minute); ; {
+		if conn, err := net.Dial("tcp", addr); err == nil {
 			conn.Close()
-			return resptest.Dial(t, addr.String())
+			return resptest.Dial(t, addr)
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("redis-server doesn't answer")

@@ -36,7 +36,7 @@ const ending = "the-end-of-the-talk"
 func (w talk) with(t *testing.T, nc net.Conn) talk {
 	t.Helper()
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(30 * time.Second))
+	nc.SetDeadline(time.Now().Add(time.Minute))
 	go func() {
 		nc.Write(slices.Concat(w.send, Append(nil, []byte(ending))))
 	}()
@@ -258,7 +258,7 @@ func serve(t testing.TB, o Options) (*Server, func() net.Conn) {
 	done := make(chan error)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Errorf("Shutdown: %v", err)
