@@ -6,6 +6,7 @@ import (
 	"net"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -314,6 +315,10 @@ func TestAsRedis(t *testing.T) {
 						dumps["{"+words[1]+"}"] = [2]string{resptest.Bulk(t, want), resptest.Bulk(t, got)}
 						continue
 					}
+				case "TTL", "OBJECT":
+					if near(want, got) {
+						got = want
+					}
 				case "KEYS", "SCAN":
 					want, got = sorted(want), sorted(got)
 				}
@@ -334,6 +339,13 @@ func filled(words []string, dumps map[string][2]string, server int) []string {
 		}
 	}
 	return words
+}
+
+// near reports whether two replies are times in seconds that differ by less than the test may take.
+func near(a, b string) bool {
+	m, errA := strconv.Atoi(strings.TrimPrefix(a, ":"))
+	n, errB := strconv.Atoi(strings.TrimPrefix(b, ":"))
+	return errA == nil && errB == nil && min(m, n) >= 0 && max(m, n)-min(m, n) < 30
 }
 
 // sorted puts names in order.
