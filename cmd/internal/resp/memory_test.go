@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,9 +26,34 @@ func unfinished(n int) string {
 	return fmt.Sprintf("*2\r\n$4\r\nECHO\r\n$%d\r\n%s", 2*n, strings.Repeat("x", n))
 }
 
+// forgetScratches empties the pool of memory that connections used.
+func forgetScratches() {
+	runtime.GC() // the pool keeps what it has for one collection more
+	runtime.GC()
+}
+
+// A client with short commands is served although all memory is taken and the memory that it reuses is large.
+func TestReusedMemoryOfShortCommands(t *testing.T) {
+	defer forgetScratches()
+	for range 16 {
+		scratches.Put(&scratch{out: make([]byte, 0, maxKeptScratch-1<<10)})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(1 << 20)
+		if err := b.Take(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+		s := NewServer(Options{Budget: b})
+		for range 8 {
+			check(t, ask(t, pipe(t, s), "ping"), "+PONG")
+		}
+	})
+}
+
 // Clients that send halves of long commands lose their connections when all together hold too much,
 // the one with most first. Others are not disturbed.
 func TestMemoryOfAllClients(t *testing.T) {
+	forgetScratches()
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(3 << 20)
 		s := NewServer(Options{Budget: b})
@@ -51,6 +77,7 @@ func TestMemoryOfAllClients(t *testing.T) {
 			t.Errorf("the smaller client: %v", err)
 		}
 		middle.Close()
+		small.Close() // it may have memory that the others used
 		synctest.Wait()
 		if b.Used() != 0 {
 			t.Errorf("%d bytes are taken after the clients have gone", b.Used())

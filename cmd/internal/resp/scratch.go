@@ -43,6 +43,12 @@ func (c *Conn) prepare() {
 	}
 }
 
+// renew replaces the memory of the scratch, which contains nothing, by as little as a new one has.
+func (c *Conn) renew() {
+	*c.scratch = scratch{}
+	c.in.limit(c.limits)
+}
+
 // release takes the scratch from a connection that is about to wait for input, if it contains nothing.
 func (c *Conn) release() {
 	if c.scratch == nil || c.replies > 0 || c.position > 0 || c.more || !c.in.complete() {

@@ -57,6 +57,10 @@ func (c *Conn) read() error {
 	for {
 		room := c.in.room()
 		if !c.updateMemory() {
+			if c.in.complete() && c.scratch.memory() > ownMemory { // it was another connection's, or is that of earlier commands
+				c.renew()
+				continue
+			}
 			c.logMemory()
 			return budget.ErrFull
 		}
@@ -77,8 +81,7 @@ func (c *Conn) read() error {
 		}
 		c.nc.SetReadDeadline(time.Time{}) // maintain wants the memory
 		if c.in.complete() {
-			*c.scratch = scratch{}
-			c.in.limit(c.limits)
+			c.renew()
 		}
 	}
 }
