@@ -204,7 +204,7 @@ func (c *class) checkStore(ctx context.Context) error {
 		return fmt.Errorf("the store has no record %s any more: it was removed, or the store was replaced: %w", name, ErrFork)
 	}
 	if _, err := c.open(current); errors.Is(err, ErrCorrupt) {
-		c.o.Log.Warn("the head in the store is damaged and is replaced", "record", name)
+		c.o.Log.Warn("the head in the store is damaged and is replaced", "class", c.fold)
 		return nil
 	}
 	return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", name, ErrFork)
