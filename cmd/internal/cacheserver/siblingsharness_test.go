@@ -45,7 +45,7 @@ func startSiblings(t *testing.T, n int, change func(*Config)) []*Server {
 		t.Cleanup(transport.CloseIdleConnections)
 		c.Listen = addresses[i]
 		c.Siblings = &Siblings{Options: siblings.Options{
-			Key: keys[i], Token: "0123456789abcdef", Period: 100 * time.Millisecond, Patience: 5 * time.Second, HTTP: transport,
+			Key: keys[i], Token: "0123456789abcdef", Period: 100 * time.Millisecond, Patience: time.Minute, HTTP: transport,
 			Log: slog.New(slog.DiscardHandler),
 		}}
 		for j := range n {
@@ -86,6 +86,13 @@ func (o *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Fprint(w, r.URL.Path, " ", r.Header.Get(o.vary), " ", r.Host, strings.Repeat(" ", 10_000))
+}
+
+// set changes the Cache-Control of the following responses.
+func (o *counted) set(control string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.control = control
 }
 
 func (o *counted) count() int {
@@ -146,7 +153,7 @@ func holders(t *testing.T, s *Server, at string, fields ...string) int {
 
 func await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !condition(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it did not happen that %s", what)
 		}
