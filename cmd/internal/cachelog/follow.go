@@ -71,8 +71,10 @@ func followFile(ctx context.Context, f *os.File, end bool, each func(string)) er
 	if end {
 		offset = info.Size()
 	}
-	for ctx.Err() == nil {
-		read, err := appended(f, offset, each)
+	for skip := false; ctx.Err() == nil; {
+		now, err := os.Stat(f.Name()) // before reading: what was appended until it was replaced is not lost
+		replaced := err == nil && (!os.SameFile(info, now) || now.Size() < offset)
+		read, err := appended(f, offset, &skip, each)
 		if err != nil {
 			return err
 		}
@@ -80,7 +82,7 @@ func followFile(ctx context.Context, f *os.File, end bool, each func(string)) er
 		if read > 0 {
 			continue
 		}
-		if now, err := os.Stat(f.Name()); err == nil && (!os.SameFile(info, now) || now.Size() < offset) {
+		if replaced {
 			return nil
 		}
 		sleep(ctx)
@@ -88,25 +90,26 @@ func followFile(ctx context.Context, f *os.File, end bool, each func(string)) er
 	return nil
 }
 
-// appended calls each for the complete lines from an offset on, and returns their bytes.
-func appended(f *os.File, offset int64, each func(string)) (read int64, err error) {
+// appended calls each for the complete lines from an offset on, and returns their bytes. They end in a line that is too long
+// and not yet complete if skip is true afterwards; then the next call begins in it.
+func appended(f *os.File, offset int64, skip *bool, each func(string)) (read int64, err error) {
 	section := bufio.NewReaderSize(io.NewSectionReader(f, offset, 1<<62), maxLine)
-	for skip := false; ; {
+	for {
 		line, err := section.ReadSlice('\n')
 		switch {
 		case err == bufio.ErrBufferFull:
-			skip = true
+			*skip = true
 			read += int64(len(line))
 			continue
 		case err == io.EOF:
 			return read, nil
 		case err != nil:
 			return read, err
-		case !skip:
+		case !*skip:
 			each(string(line[:len(line)-1]))
 		}
 		read += int64(len(line))
-		skip = false
+		*skip = false
 	}
 }
 
