@@ -74,7 +74,7 @@ func startOptions(t testing.TB, o *server.Options) *server.Server {
 	}
 	s.Start()
 	t.Cleanup(func() { stop(s) })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
 	return s
@@ -88,7 +88,7 @@ func stop(s *server.Server) {
 // connect returns a connection to servers.
 func connect(t testing.TB, url string, o ...nats.Option) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	o = append(o, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectJitter(0, 0), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	o = append(o, nats.Timeout(time.Minute), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectJitter(0, 0), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	nc, err := nats.Connect(url, o...)
 	if err != nil {
 		t.Fatal(err)

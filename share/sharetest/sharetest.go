@@ -19,7 +19,7 @@ import (
 )
 
 // timeout bounds what a test waits for.
-const timeout = 30 * time.Second
+const timeout = time.Minute
 
 // Open returns an empty store, and the source that reads what is written to it. Both are closed by
 // t.Cleanup.
