@@ -14,6 +14,8 @@ SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
 # Packages with goroutines, in the same order.
 RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
+# Tests that vary sizes, damage or time, mostly in one goroutine, and take long with the race detector.
+LONG = ^Test(MaxDiskIsNotExceeded|LeastLimitIsEnough|RefusalNamesTheLimit|DeletionAtMaxDisk|SnapshotBeforeTheDiskIsFull|KillsAtEachStepOfASnapshot|DiskThatDoesNotAnswer|RandomDamage|FlippedBits|LostBatchesAndFiles|BudgetSkips|BudgetFits|BytesPerSecond|Day|FaultsAreFound|Missed|Samples)$$
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
@@ -63,7 +65,7 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	CGO_ENABLED=1 go test -vet=off -race -short -tags noopenapi $(RACE)
+	CGO_ENABLED=1 go test -vet=off -race -short -tags noopenapi -skip '$(LONG)' $(RACE)
 	CGO_ENABLED=1 go test -vet=off -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
