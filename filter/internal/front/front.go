@@ -123,12 +123,12 @@ func CloneAtomic[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, 
 // filter has no exported fields, and all keys would be lost. A container in JSON would contain a secret seed,
 // which programs that log values as JSON would print.
 func ErrJSON(name string) error {
-	return fmt.Errorf("%s has no JSON: use a field of type []byte with the container from MarshalBinary: %w", name, errors.ErrUnsupported)
+	return fmt.Errorf("%s has no JSON: use a field of type []byte with the container from MarshalBinary, or String in a log: %w", name, errors.ErrUnsupported)
 }
 
 // ErrYAML is ErrJSON for YAML.
 func ErrYAML(name string) error {
-	return fmt.Errorf("%s has no YAML: use a field of type []byte with the container from MarshalBinary: %w", name, errors.ErrUnsupported)
+	return fmt.Errorf("%s has no YAML: use a field of type []byte with the container from MarshalBinary, or String in a log: %w", name, errors.ErrUnsupported)
 }
 
 // String describes a filter by its type and shape. The shape contains the hasher, which
