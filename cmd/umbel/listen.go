@@ -25,7 +25,9 @@ func checkListen(cmd *cobra.Command, flag string) error {
 
 // addLogFormatFlag adds --log-format to a verb that serves.
 func addLogFormatFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("log-format", "auto", "`FORMAT` of the log: text, json or auto")
+	format := cmd.Flags().String("log-format", "auto", "`FORMAT` of the log: text, json or auto")
+	_ = cmd.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{"text", "json", "auto"}, cobra.ShellCompDirectiveNoFileComp))
+	return format
 }
 
 // checkLogFormat returns an error for a --log-format that does not exist.

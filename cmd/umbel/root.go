@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/suggest"
 )
 
@@ -83,11 +84,24 @@ func rootCommand() *cobra.Command {
 		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
 		manCommand(), versionCommand(),
 	)
+	completeChoices(root)
 	root.SetHelpFunc(printHelp)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// completeChoices adds the completion of flags whose type is a list of words, always|everysec|none, to all commands.
+func completeChoices(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	for _, c := range cmd.Commands() {
+		completeChoices(c)
+	}
 }
 
 // arguments returns a check for at least least and at most most arguments; most is -1 for

@@ -68,6 +68,7 @@ func siblingsCommand() *cobra.Command {
 	flags.StringVar(&f.origin, "origin", "", "`URL` of the origin")
 	f.add(cmd)
 	flags.StringVar(&f.freshness, "freshness", siblings.FreshnessAge.String(), "`HOW` the cache reads ages: age, x-accel-expires or max-age")
+	_ = cmd.RegisterFlagCompletionFunc("freshness", cobra.FixedCompletions([]string{"age", "x-accel-expires", "max-age"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.DurationVar(&f.mesh.Keep, "keep", 0, "publish a response for this `TIME` at most after it was stored (default for its lifetime)")
 	flags.DurationVar(&f.mesh.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
