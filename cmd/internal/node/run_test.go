@@ -104,7 +104,7 @@ func TestSecondSignal(t *testing.T) {
 			t.Fatalf("after the same signal: %v", err)
 		default:
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		signals <- syscall.SIGTERM
 		if err := <-ended; !errors.Is(err, ErrForced) {
 			t.Errorf("after two: %v", err)
