@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -194,15 +195,14 @@ func (p program) start(t *testing.T, port, upstream string) {
 	}
 }
 
-// freePort returns a port of the loopback interface that is free.
+// freePort returns a port of the loopback interface for a program.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // find returns the path of a program, and skips the test if it is not installed.
@@ -82,15 +84,14 @@ func umbel(t *testing.T, origin string) string {
 	return start(t, port, program, "cache", "-q", "--listen", "127.0.0.1:"+port, "--origin", "http://"+origin)
 }
 
-// freePort returns a port of the loopback interface that is free.
+// freePort returns a port of the loopback interface for a program.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,14 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/share"
 	sharenats "github.com/umbel-filters/umbel/share/nats"
 	"github.com/umbel-filters/umbel/share/sharetest"
@@ -20,15 +22,22 @@ import (
 // clusterTime bounds what a test waits for after a process was killed.
 const clusterTime = 60 * time.Second
 
-// freePort returns a port of the loopback interface that is free.
+// freePort returns a port of the loopback interface for a program.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // process is a server in a process of its own.

@@ -12,20 +12,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/sharetest"
 	"github.com/umbel-filters/umbel/share/web"
 )
 
-// freePort returns a port of the loopback interface that is free.
+// freePort returns a port of the loopback interface for a program.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
