@@ -16,27 +16,20 @@ import (
 	"github.com/umbel-filters/umbel/siblings"
 )
 
-// freeAddress returns an address of the loopback interface that is free.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // startSiblings starts n caches that are siblings of each other.
 func startSiblings(t *testing.T, n int, change func(*Config)) []*Server {
 	t.Helper()
 	keys, addresses := make([]share.Key, n), make([]string, n)
+	free := make([]net.Listener, n) // each keeps its address until a cache starts there
 	for i := range n {
 		var err error
 		if keys[i], _, err = share.NewKey(fmt.Sprint("example.org/", i)); err != nil {
 			t.Fatal(err)
 		}
-		addresses[i] = freeAddress(t)
+		if free[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		addresses[i] = free[i].Addr().String()
 	}
 	var list []*Server
 	for i := range n {
@@ -56,6 +49,7 @@ func startSiblings(t *testing.T, n int, change func(*Config)) []*Server {
 			}
 		}
 		change(&c)
+		free[i].Close()
 		list = append(list, start(t, c))
 	}
 	return list

@@ -93,7 +93,7 @@ func get(t *testing.T, url string, headers ...string) (int, string) {
 func awaitHeld(t *testing.T, a Addresses, least, most int) {
 	t.Helper()
 	var s siblings.Status
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_, body := get(t, "http://"+a.Status+"/status.json")
 		if err := json.Unmarshal([]byte(body), &s); err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestVarnish(t *testing.T) {
 	address := free.Listener.Addr().String()
 	free.Close()
 	run(t, nil, "varnishd", "-F", "-j", "none", "-n", d, "-a", address, "-b", a.Cache, "-s", "malloc,1m", "-p", "vsl_mask=+ExpKill")
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if res, err := http.Get("http://" + address + "/first"); err == nil {
 			res.Body.Close()
 			break
