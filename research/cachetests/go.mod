@@ -3,3 +3,7 @@
 module github.com/umbel-filters/umbel/research/cachetests
 
 go 1.26.0
+
+require github.com/umbel-filters/umbel v0.0.0
+
+replace github.com/umbel-filters/umbel => ../../
