@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,28 +45,28 @@ func TestInterruptedRequests(t *testing.T) {
 			failed := 0
 			for k := range uint64(100) {
 				next := sharetest.Set(t, m, 0, n+100*(k+1))
-				requests, headWritten := uint64(0), false
-				server.handler = func(w http.ResponseWriter, r *http.Request) {
-					requests++
-					if requests != k+1 {
+				var requests atomic.Uint64
+				var headWritten atomic.Bool
+				server.handle(func(w http.ResponseWriter, r *http.Request) {
+					if requests.Add(1) != k+1 {
 						server.s3.ServeHTTP(w, r)
 						return
 					}
 					if after {
-						headWritten = r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/head")
+						headWritten.Store(r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/head"))
 						server.s3.ServeHTTP(httptest.NewRecorder(), r)
 					}
 					panic(http.ErrAbortHandler)
-				}
+				})
 				_, err := p.Publish(t.Context(), next.State())
-				server.handler = nil
-				if requests <= k {
+				server.handler.Store(nil)
+				if requests.Load() <= k {
 					break // All requests were interrupted once.
 				}
 				if err != nil {
 					failed++
 				}
-				if err == nil || headWritten {
+				if err == nil || headWritten.Load() {
 					last = next
 				}
 				wantVersion(t, shareblob.Open(b), verifier, last)
@@ -102,16 +104,21 @@ func TestShortReplies(t *testing.T) {
 	p, verifier := sharetest.Publisher(t, create(t, b))
 	f := sharetest.Set(t, 1<<22, 0, 100_000)
 	sharetest.Publish(t, p, f)
+	var mu sync.Mutex
 	var ranges []string
-	server.handler = func(w http.ResponseWriter, r *http.Request) {
+	server.handle(func(w http.ResponseWriter, r *http.Request) {
 		if h := r.Header.Get("Range"); h != "" {
+			mu.Lock()
 			ranges = append(ranges, h)
+			mu.Unlock()
 		} else if strings.Contains(r.URL.Path, "/objects/") {
 			w = &short{w, 50_000}
 		}
 		server.s3.ServeHTTP(w, r)
-	}
+	})
 	wantVersion(t, shareblob.Open(b), verifier, f)
+	mu.Lock()
+	defer mu.Unlock()
 	if len(ranges) != 1 || ranges[0] != "bytes=50000-" {
 		t.Errorf("ranges %v, want bytes=50000-", ranges)
 	}
@@ -122,18 +129,22 @@ func TestShortReplies(t *testing.T) {
 func TestLateLists(t *testing.T) {
 	server := newServer(t)
 	b := server.bucket(t)
+	var mu sync.Mutex
 	var lists []*httptest.ResponseRecorder
-	server.handler = func(w http.ResponseWriter, r *http.Request) {
+	server.handle(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || r.URL.Query().Get("list-type") == "" {
 			server.s3.ServeHTTP(w, r)
 			return
 		}
 		now := httptest.NewRecorder()
 		server.s3.ServeHTTP(now, r)
+		mu.Lock()
 		lists = append(lists, now)
 		// Those of two publishers before: Create and NewPublisher list once each.
-		w.Write(lists[max(0, len(lists)-5)].Body.Bytes())
-	}
+		late := lists[max(0, len(lists)-5)]
+		mu.Unlock()
+		w.Write(late.Body.Bytes())
+	})
 	signer, verifier := sharetest.Keys(t, "example.org/set")
 	running := sharetest.Subscriber(t, shareblob.Open(b), verifier)
 	for i := range uint64(6) {
@@ -156,6 +167,8 @@ func TestLateLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if got := running.Counters().Resyncs; len(lists) != 12 || got != 0 {
 		t.Errorf("%d lists, want 12; %d resyncs", len(lists), got)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,20 +139,20 @@ func TestLargeClosed(t *testing.T) {
 // If the service refuses to copy, the object is read and written.
 func TestCopyRefused(t *testing.T) {
 	server := newServer(t)
-	refused := 0
-	server.handler = func(w http.ResponseWriter, r *http.Request) {
+	var refused atomic.Int64
+	server.handle(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Amz-Copy-Source") != "" {
-			refused++
+			refused.Add(1)
 			http.Error(w, "too large", http.StatusBadRequest)
 			return
 		}
 		server.s3.ServeHTTP(w, r)
-	}
+	})
 	b := server.bucket(t)
 	s := create(t, b)
 	name, data := commit(t, s, large)
-	if refused != 1 {
-		t.Errorf("%d copies were refused, want 1", refused)
+	if n := refused.Load(); n != 1 {
+		t.Errorf("%d copies were refused, want 1", n)
 	}
 	wantObject(t, s, name, 0, data)
 	wantKeys(t, b, "objects/"+name)

@@ -3,6 +3,7 @@ package blob_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,8 +20,11 @@ import (
 type server struct {
 	url     string
 	s3      http.Handler
-	handler http.HandlerFunc // nil: requests go to s3
+	handler atomic.Pointer[http.HandlerFunc] // nil: requests go to s3
 }
+
+// handle replaces the handler.
+func (s *server) handle(h http.HandlerFunc) { s.handler.Store(&h) }
 
 func newServer(t testing.TB) *server {
 	t.Helper()
@@ -30,8 +34,8 @@ func newServer(t testing.TB) *server {
 	}
 	s := &server{s3: gofakes3.New(backend).Server()}
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.handler != nil {
-			s.handler(w, r)
+		if h := s.handler.Load(); h != nil {
+			(*h)(w, r)
 			return
 		}
 		s.s3.ServeHTTP(w, r)
