@@ -18,6 +18,8 @@ RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/mer
 LONG = ^Test(MaxDiskIsNotExceeded|LeastLimitIsEnough|RefusalNamesTheLimit|DeletionAtMaxDisk|SnapshotBeforeTheDiskIsFull|KillsAtEachStepOfASnapshot|DiskThatDoesNotAnswer|RandomDamage|FlippedBits|LostBatchesAndFiles|BudgetSkips|BudgetFits|BytesPerSecond|Day|FaultsAreFound|Missed|Samples)$$
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
+# Packages that are tested at the same time: one more than processors, since many tests wait for servers and disks.
+ATONCE = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
 PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/multicast/dataplane
 # The command and its libraries are built for other systems too.
@@ -37,7 +39,7 @@ BENCHTIME = 1x
 # vet is a target of its own, so that no other vets again, and tests need no tables of debuggers. This halves the time
 # with an empty build cache.
 test:
-	go test -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$' $(SLOW) $(PACKAGES)
+	go test -p $(ATONCE) -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$' $(SLOW) $(PACKAGES)
 
 # Tests that compile large libraries of others, wait for caches or compute for long: the HTTP interface against its
 # OpenAPI document, the tests of a Redis client, nginx and Squid against the recorded verdicts of HTTP caching tests,
@@ -65,7 +67,7 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	CGO_ENABLED=1 go test -vet=off -race -short -tags noopenapi -skip '$(LONG)' $(RACE)
+	CGO_ENABLED=1 go test -p $(ATONCE) -vet=off -race -short -tags noopenapi -skip '$(LONG)' $(RACE)
 	CGO_ENABLED=1 go test -vet=off -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
