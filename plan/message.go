@@ -96,8 +96,8 @@ func (q Message) Plan() ([]MessageOption, error) {
 	return options, nil
 }
 
-// MostKeys returns the largest number of keys for which Plan returns an option that meets the requirements, with one key
-// more it does not. Bits and FPRate are required; Keys has no effect. It returns an error wrapping [ErrRange] if a field is
+// MostKeys returns a number of keys for which Plan returns an option that meets the requirements, while with one key more
+// no option does. Bits and FPRate are required; Keys has no effect. It returns an error wrapping [ErrRange] if a field is
 // outside its range, or if not even one key fits.
 func (q Message) MostKeys() (uint64, error) {
 	q.Keys = 1
