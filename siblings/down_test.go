@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -207,7 +208,11 @@ func TestOriginDown(t *testing.T) {
 		n := nodes(t, newWorld(), names(1), func(_ string, o *siblings.Options) {
 			o.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})[0]
-		h, err := n.Handler(address("http://127.0.0.1:1"))
+		nobody, err := freeport.Addr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := n.Handler(address("http://" + nobody))
 		if err != nil {
 			t.Fatal(err)
 		}

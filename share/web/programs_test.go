@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -73,8 +74,8 @@ func start(t testing.TB, port, program string, arguments ...string) string {
 	}
 }
 
-// nginx starts nginx with the contents of its server block.
-func nginx(t testing.TB, server string) string {
+// nginx starts nginx with the contents of its server block, and directives of the block above.
+func nginx(t testing.TB, server string, http ...string) string {
 	t.Helper()
 	d, port := t.TempDir(), freePort(t)
 	config := filepath.Join(d, "nginx.conf")
@@ -85,9 +86,10 @@ http {
 	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
 	uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
 	gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;
+	%[4]s
 	server { listen 127.0.0.1:%[2]s; %[3]s }
 }
-`, d, port, server)
+`, d, port, server, strings.Join(http, "\n\t"))
 	if err := os.WriteFile(config, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestPlainServers(t *testing.T) {
 var proxies = map[string]func(t testing.TB, origin string) string{
 	"nginx": func(t testing.TB, origin string) string { return nginx(t, "location / { proxy_pass "+origin+"; }") },
 	"nginx-cache": func(t testing.TB, origin string) string {
-		return nginx(t, "location / { proxy_pass "+origin+"; proxy_cache all; proxy_cache_lock on; } } proxy_cache_path "+t.TempDir()+" keys_zone=all:1m; server { listen 127.0.0.1:1;")
+		return nginx(t, "location / { proxy_pass "+origin+"; proxy_cache all; proxy_cache_lock on; }", "proxy_cache_path "+t.TempDir()+" keys_zone=all:1m;")
 	},
 	"varnish": varnish,
 }
