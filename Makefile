@@ -34,21 +34,27 @@ FUZZTIME  = 5000x
 # Benchmarks run once, to see that they do.
 BENCHTIME = 1x
 
+# $(call tests,FLAGS,PACKAGES) runs tests. With RERUN=1, as in .ci/run, a test that fails is run once more, alone, and the
+# output has both results: much of what the tests start (servers, caches, clients) is not ours, and has its own timing.
+# Two failures, a data race, more than five tests that fail, and a package that fails outside of a test remain failures.
+tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5 \
+	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(1),go test $(1) $(2))
+
 .PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
 
 # vet is a target of its own, so that no other vets again, and tests need no tables of debuggers. This halves the time
 # with an empty build cache.
 test:
-	go test -p $(ATONCE) -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$' $(SLOW) $(PACKAGES)
+	$(call tests,-p $(ATONCE) -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$',$(SLOW) $(PACKAGES))
 
 # Tests that compile large libraries of others, wait for caches or compute for long: the HTTP interface against its
 # OpenAPI document, the tests of a Redis client, nginx and Squid against the recorded verdicts of HTTP caching tests,
 # and all figures and tables of the papers.
 foreign:
-	go test ./cmd/internal/httpapi
-	go test -run '^TestGoRedisSuite$$' ./research/interop
-	go test -run '^(TestRecorded|TestUmbel|TestNoCache)$$' ./research/cachetests
-	go test -run '^TestAllPieces$$' ./research/papers
+	$(call tests,,./cmd/internal/httpapi)
+	$(call tests,-vet=off -run '^TestGoRedisSuite$$',./research/interop)
+	$(call tests,-vet=off -run '^(TestRecorded|TestUmbel|TestNoCache)$$',./research/cachetests)
+	$(call tests,-vet=off -run '^TestAllPieces$$',./research/papers)
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
@@ -67,7 +73,7 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	CGO_ENABLED=1 go test -p $(ATONCE) -vet=off -race -short -tags noopenapi -skip '$(LONG)' $(RACE)
+	CGO_ENABLED=1 $(call tests,-p $(ATONCE) -vet=off -race -short -tags noopenapi -skip '$(LONG)',$(RACE))
 	CGO_ENABLED=1 go test -vet=off -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
