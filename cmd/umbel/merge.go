@@ -13,11 +13,11 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/merging"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
-	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -249,12 +249,8 @@ func keysOf(fs []umbel.Filter, merged merging.Result) (keys plan.Estimate, bound
 		return overlap.Keys(r.Filter), false
 	}
 	if len(fs) == 2 {
-		a, errA := overlap.Bits(fs[0])
-		b, errB := overlap.Bits(fs[1])
-		if errors.Join(errA, errB) == nil {
-			if o, err := overlap.Of(filter.All, a, b); err == nil {
-				return o.Union, false
-			}
+		if o, err := overlap.Of(filter.All, fs[0], fs[1]); err == nil {
+			return o.Union, false
 		}
 	}
 	return overlap.Keys(merged.Filter), true

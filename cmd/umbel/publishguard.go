@@ -7,10 +7,10 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
@@ -119,25 +119,16 @@ func (g *guard) checkCommon(next umbel.State) error {
 
 // commonKeys estimates how many keys two states share.
 func commonKeys(a, b umbel.State) (plan.Estimate, error) {
-	f, err := asBits(a)
+	f, err := filter.All.Open(a)
 	if err != nil {
 		return plan.Estimate{}, err
 	}
-	g, err := asBits(b)
+	g, err := filter.All.Open(b)
 	if err != nil {
 		return plan.Estimate{}, err
 	}
 	o, err := overlap.Of(filter.All, f, g)
 	return o.Both, err
-}
-
-// asBits returns the filter with a state as package overlap compares it.
-func asBits(s umbel.State) (umbel.Filter, error) {
-	f, err := filter.All.Open(s)
-	if err != nil {
-		return nil, err
-	}
-	return overlap.Bits(f)
 }
 
 // checkKeys returns an error wrapping a [shrunkError] if a version with this number of keys has lost too many.

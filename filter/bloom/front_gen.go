@@ -228,7 +228,7 @@ func (f *Filter) SetPlanned(p umbel.Planned) {
 
 // EstimateUnion estimates the number of distinct keys that f or other contains. It takes
 // memory for a copy of the smaller filter. The error wraps umbel.ErrMismatch if [Filter.Merge]
-// would fail.
+// would fail; overlap.Of (package filter/overlap) estimates it for filters of other sizes as well.
 func (f *Filter) EstimateUnion(other *Filter) (plan.Estimate, error) {
 	union, _, err := f.bits.Array().Overlap(other.bits.Array())
 	return union, err

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/overlap"
+	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -80,14 +80,13 @@ func (req *request) intersect() error {
 	if err != nil {
 		return err
 	}
+	if err := req.hold.Take(own.Bytes() + 2*with.Bytes()); err != nil { // see overlap.Of
+		return err
+	}
 	kinds := req.Engine.Kinds()
 	var fs [2]umbel.Filter
 	for i, s := range []umbel.State{own, with} {
-		f, err := kinds.Open(s)
-		if err != nil {
-			return err
-		}
-		if fs[i], err = overlap.Bits(f); err != nil {
+		if fs[i], err = kinds.Open(s); err != nil {
 			return err
 		}
 	}

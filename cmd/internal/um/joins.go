@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/overlap"
 )
 
 // joins are the commands that make filters from others.
@@ -119,26 +119,24 @@ func (u *um) common(h *engine.Reservation, names [][]byte) (umbel.Filter, error)
 		if err != nil {
 			return nil, err
 		}
-		err = u.narrow(common, names[0], name)
+		common, err = u.narrow(common, names[0], name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return u.engine.Kinds().Open(common.State()) // recomputes what the filter derives from its cells
+	return common, err
 }
 
-// narrow intersects common, a copy of the filter first, with the filter second.
-func (u *um) narrow(common umbel.Filter, first, second []byte) error {
+// narrow returns the intersection of common, a copy of the filter first at the beginning, and the filter second.
+func (u *um) narrow(common umbel.Filter, first, second []byte) (umbel.Filter, error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
 	b, err := u.bits(hold, second)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := overlap.Intersect(u.engine.Kinds(), common, b); err != nil {
-		return fmt.Errorf("%s and %s: %w", command.Quote(first), command.Quote(second), err)
+	common, err = overlap.Intersection(u.engine.Kinds(), common, b)
+	if err != nil {
+		return nil, fmt.Errorf("%s and %s: %w", command.Quote(first), command.Quote(second), err)
 	}
-	return nil
+	return common, nil
 }
 
 func (u *um) copy(c *resp.Conn, args [][]byte) {

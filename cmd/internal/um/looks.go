@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/overlap"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -137,8 +137,8 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 	estimate(c, "second", o.B)
 }
 
-// bits returns a copy of the single bit array of a filter, and reserves memory for a second one,
-// which the comparison needs.
+// bits returns a copy of the single bit array of a filter, and reserves memory for two more, the most that a
+// comparison needs.
 func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
 	f, err := u.completeFilter(name)
 	if err != nil {
@@ -148,7 +148,7 @@ func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Take(f.Bytes()); err != nil {
+	if err := h.Take(2 * f.Bytes()); err != nil {
 		return nil, err
 	}
 	bits, err := overlap.Bits(own)

@@ -226,7 +226,7 @@ func (f *{{.Type}}) SetPlanned(p umbel.Planned) {
 {{define "estimates"}}{{if .OneArray}}
 // EstimateUnion estimates the number of distinct keys that f or other contains. It takes
 // memory for a copy of the smaller filter. The error wraps umbel.ErrMismatch if [Filter.Merge]
-// would fail.
+// would fail{{if ne .Package "partitioned"}}; overlap.Of (package filter/overlap) estimates it for filters of other sizes as well{{end}}.
 func (f *{{.Type}}) EstimateUnion(other *{{.Type}}) (plan.Estimate, error) {
 	union, _, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
 	return union, err

@@ -97,10 +97,7 @@ func TestIntersectKeepsCommonKeys(t *testing.T) {
 			fill(rand.New(rand.NewPCG(1, 1)), 500, a)
 			fill(rand.New(rand.NewPCG(1, 2)), 500, b)
 			fill(rand.New(rand.NewPCG(1, 3)), 500, a, b)
-			if err := Intersect(filter.All, a, b); err != nil {
-				t.Fatal(err)
-			}
-			made, err := filter.All.Open(a.State())
+			made, err := Intersection(filter.All, a, b)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,15 +86,16 @@ func TestIntersectDifferentSizes(t *testing.T) {
 		umbel.AddAll(b, nil, fixture.Digests(3, 500))
 		umbel.AddAll(a, nil, common)
 		umbel.AddAll(b, nil, common)
-		if err := Intersect(filter.All, a, b); err != nil {
+		both, err := Intersection(filter.All, a, b)
+		if err != nil {
 			t.Fatal(err)
 		}
 		others := 0
 		for i, d := range common {
-			if !a.Has(d) {
+			if !both.Has(d) {
 				t.Fatalf("%d and %d cells: common key %d is lost", c.ma, c.mb, i)
 			}
-			if a.Has(onlyA[i]) {
+			if both.Has(onlyA[i]) {
 				others++
 			}
 		}
@@ -106,16 +107,17 @@ func TestIntersectDifferentSizes(t *testing.T) {
 		t.Errorf("64 cells and 2003 times as many: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
 	a, b := sized(t, 64*151, 7), sized(t, 64*157, 5)
-	if err := Intersect(filter.All, a, b); !errors.Is(err, umbel.ErrMismatch) {
+	if _, err := Intersection(filter.All, a, b); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("k 7 and 5: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
 	umbel.AddAll(a, nil, fixture.Digests(1, 500))
 	umbel.AddAll(b, nil, fixture.Digests(1, 500))
-	if err := Intersect(filter.All, b, a); err != nil {
+	both, err := Intersection(filter.All, b, a)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i, d := range fixture.Digests(1, 500) {
-		if !b.Has(d) {
+		if !both.Has(d) {
 			t.Fatalf("k 5 and 7: common key %d is lost", i)
 		}
 	}

@@ -1,0 +1,190 @@
+// Package overlap compares two filters, also of different sizes and made for different numbers of keys: it
+// estimates how many keys they share, and intersects their cells.
+//
+// Filters whose sizes have a large common divisor are folded to it, as Merge does. Others, of kind bloom, are compared
+// at their own sizes, in one pass over the cells of both; comments of the source derive the estimate and its variance.
+package overlap
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// Bits returns a filter as one array of bits: the view of a counting filter, the folded filter of
+// a folding filter, or f. It may share memory of f. The error wraps errors.ErrUnsupported if the filter has no
+// such array, as windows, unions and kinds of several parts.
+func Bits(f umbel.Filter) (umbel.Filter, error) {
+	switch f := f.(type) {
+	case interface{ View() *counting.View }:
+		return f.View().Filter(), nil
+	case interface{ Folded() (*bloom.Filter, error) }:
+		return f.Folded()
+	}
+	if s := f.State(); len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
+		return nil, fmt.Errorf("kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
+	}
+	return f, nil
+}
+
+// Overlap contains estimates of two sets of keys, with intervals of at least 95% confidence.
+type Overlap struct {
+	A, B, Union, Both plan.Estimate
+	Cells             uint64 // at which the filters were compared; 0 if each had its own size
+}
+
+// Of estimates how many keys a and b share; their kinds are in kinds, as in filter.All. Neither changes, and nothing may
+// change them while Of runs. It takes memory for at most two copies of the smaller filter and one of the larger. The
+// error wraps errors.ErrUnsupported as that of [Bits], or umbel.ErrMismatch if the filters are incompatible: if they have different
+// hashers or, at sizes without a large common divisor, if they are not of kind bloom or one is over 1000 times as large.
+func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
+	a, b, err := bitsOfBoth(a, b)
+	if err != nil {
+		return Overlap{}, err
+	}
+	union, folded, err := align(kinds, a, b)
+	if differ(a, b, err) {
+		return sweep(a, b)
+	}
+	if err != nil {
+		return Overlap{}, err
+	}
+	a, b = folded[0], folded[1]
+	size := union.State().Arrays[0].Len
+	o := Overlap{A: Keys(a), B: Keys(b), Union: Keys(union), Cells: size}
+	if k, ok := plainK(a, b); ok {
+		ones := func(f umbel.Filter) uint64 { return f.State().Arrays[0].Nonzero() }
+		o.Both = plan.IntersectionKeys(size, k, ones(a), ones(b), ones(union))
+	} else {
+		o.Both = both(o.A, o.B, o.Union)
+	}
+	return o, nil
+}
+
+func bitsOfBoth(a, b umbel.Filter) (umbel.Filter, umbel.Filter, error) {
+	a, errA := Bits(a)
+	b, errB := Bits(b)
+	return a, b, cmp.Or(errA, errB)
+}
+
+// Intersection returns a filter with the cells of a that are also set in b; their kinds are in kinds, as in filter.All. The
+// keys that are in both filters are in it. Its rate is higher than that of a filter made of the shared keys, because different keys
+// may have set the same cells. Filters of different sizes are folded to a common one or, if they are of kind bloom and none is
+// close, the result has the size of a. Neither changes, and nothing may change them while Intersection runs. Memory and
+// errors are those of [Of]; at sizes without a large common divisor a must not have a larger k than b.
+func Intersection(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
+	a, b, err := bitsOfBoth(a, b)
+	if err != nil {
+		return nil, err
+	}
+	common, err := kinds.Open(a.State().Clone())
+	if err != nil {
+		return nil, err
+	}
+	_, folded, err := align(kinds, common, b)
+	if differ(a, b, err) {
+		if err := keepCommon(common, b); err != nil {
+			return nil, err
+		}
+		return kinds.Open(common.State()) // recomputes what the filter derives from its cells
+	}
+	if err != nil {
+		return nil, err
+	}
+	words, others := folded[0].State().Arrays[0].Words, folded[1].State().Arrays[0].Words
+	for i := range words {
+		words[i] &= others[i]
+	}
+	return kinds.Open(folded[0].State())
+}
+
+// differ reports whether err is due to the sizes or the k of two filters of kind bloom.
+func differ(a, b umbel.Filter, err error) bool {
+	return errors.Is(err, umbel.ErrMismatch) && a.State().Kind == bloom.Name && a.State().CheckMatch(b.State()) == nil
+}
+
+// Keys returns the estimated number of keys of a filter.
+func Keys(f umbel.Filter) plan.Estimate {
+	s := f.Stats()
+	return plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High}
+}
+
+// align returns the union of a and b, and both at its size. A filter of that size is returned itself.
+func align(kinds umbel.Kinds, a, b umbel.Filter) (union umbel.Filter, folded [2]umbel.Filter, err error) {
+	small, large := a, b
+	if b.State().Bytes() < a.State().Bytes() {
+		small, large = b, a
+	}
+	union, err = kinds.Open(small.State().Clone())
+	if err != nil {
+		return nil, folded, err
+	}
+	m, ok := union.(umbel.Merger)
+	if !ok {
+		return nil, folded, fmt.Errorf("kind %s doesn't merge: %w", small.State().Kind, errors.ErrUnsupported)
+	}
+	if err := m.Merge(large.State()); err != nil {
+		return nil, folded, err
+	}
+	size := union.State().Arrays[0].Len
+	for i, f := range []umbel.Filter{a, b} {
+		if folded[i], err = foldedTo(kinds, f, size); err != nil {
+			return nil, folded, err
+		}
+	}
+	return union, folded, nil
+}
+
+// foldedTo returns f at the size that a union with it has: itself or a copy.
+func foldedTo(kinds umbel.Kinds, f umbel.Filter, size uint64) (umbel.Filter, error) {
+	m := f.State().Arrays[0].Len
+	if m == size {
+		return f, nil
+	}
+	f, err := kinds.Open(f.State().Clone())
+	if err != nil {
+		return nil, err
+	}
+	folder, ok := f.(umbel.Folder)
+	if !ok {
+		return nil, fmt.Errorf("a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold: %w", f.State().Kind, m, size, errors.ErrUnsupported)
+	}
+	return f, folder.Fold(m / size)
+}
+
+// plainK returns k if the number of keys follows from the formula of the standard filter, for
+// which the variance of an intersection is known.
+func plainK(fs ...umbel.Filter) (k int, plain bool) {
+	for _, f := range fs {
+		s := f.Stats()
+		k = int(s.K)
+		if float64(k) != s.K || k < 1 {
+			return 0, false
+		}
+		want := plan.Keys(s.Cells, k, f.State().Arrays[0].Nonzero())
+		if s.Keys != want && !(math.Abs(s.Keys-want) <= 1e-9*want) {
+			return 0, false
+		}
+	}
+	return k, true
+}
+
+// both returns the intersection of two sets by inclusion and exclusion. The half width of the
+// interval is the sum of those of the terms, an upper bound however the terms are correlated.
+func both(a, b, union plan.Estimate) plan.Estimate {
+	most := min(a.High, b.High)
+	value := a.Value + b.Value - union.Value
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return plan.Estimate{Value: math.NaN(), High: most}
+	}
+	low := value - (a.Value - a.Low) - (b.Value - b.Low) - (union.High - union.Value)
+	high := value + (a.High - a.Value) + (b.High - b.Value) + (union.Value - union.Low)
+	value = min(max(value, 0), a.Value, b.Value)
+	return plan.Estimate{Value: value, Low: min(value, max(low, 0)), High: max(value, min(high, most))}
+}
