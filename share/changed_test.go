@@ -136,3 +136,34 @@ func TestOtherSize(t *testing.T) {
 		t.Errorf("%d objects for 4 missed versions, want two deltas", n)
 	}
 }
+
+// Subscribers that follow by deltas know what each version is planned for.
+func TestPlanFollows(t *testing.T) {
+	f, err := bloom.New(100_000, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPair(t)
+	s, late := p.subscriber(share.SubscriberOptions{}), p.subscriber(share.SubscriberOptions{})
+	for v := range uint64(30) {
+		changed := addNoting(f, v*100, v*100+100)
+		f.SetPlanned(umbel.Planned{Keys: 1000 * (1 + v/7), FPRate: 0.01})
+		if _, err := p.p.PublishChanged(t.Context(), f.State(), changed); err != nil {
+			t.Fatal(err)
+		}
+		subscribers := []*share.Subscriber{s}
+		if v%10 == 0 || v == 29 {
+			subscribers = append(subscribers, late)
+		}
+		for _, s := range subscribers {
+			update(t, s)
+			wantState(t, s, f.State())
+			if got := s.View().Filter().State().Planned; got != f.Planned() {
+				t.Errorf("version %d is planned for %v, want %v", v, got, f.Planned())
+			}
+		}
+	}
+	if got, most := s.Counters().Bytes, 2*f.State().Bytes(); got > most {
+		t.Errorf("%d bytes were fetched, want at most %d: no deltas were used", got, most)
+	}
+}

@@ -161,9 +161,10 @@ func wordless(s umbel.State) umbel.State {
 	return s
 }
 
-// withParams returns s with the parameters of another state.
+// withParams returns s with the parameters of another state, and with what it was planned for.
 func withParams(s, params umbel.State) umbel.State {
 	s.Params = slices.Clone(params.Params)
+	s.Planned, s.Tick = params.Planned, params.Tick
 	parts := s.Parts
 	s.Parts = make([]umbel.State, len(parts))
 	for i, p := range parts {

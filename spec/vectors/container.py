@@ -144,6 +144,24 @@ class Reader:
         expect(length < most, "a payload that isn't shorter than the words")
         return self.take(length)
 
+    def read_notes(self):
+        """Returns the planned keys and rate, and the length of a tick: None if there is no such note."""
+        number, last, planned, tick = self.number(1), -1, None, None
+        expect(number > 0, "no note")
+        for _ in range(number):
+            kind, note = self.number(1), self.take(self.number(1))
+            expect(kind > last, "types that are not ascending")
+            last = kind
+            if kind == 1:
+                expect(len(note) == 16, "length of a note")
+                planned = struct.unpack("<Qd", note)
+                expect(planned[0] > 0 and 0 < planned[1] < 1, "planned")
+            if kind == 3:
+                expect(len(note) == 8, "length of a note")
+                tick, = struct.unpack("<Q", note)
+                expect(0 < tick < 2**63, "tick")
+        return planned, tick
+
 
 class Container(Reader):
     def __init__(self, data):
@@ -152,27 +170,10 @@ class Container(Reader):
         expect(magic == b"\x89umbel\n" and version in (1, 2), "magic")
         self.state, self.planned, self.tick = self.read_state(1), None, None
         if version == 2:
-            self.read_notes()
+            self.planned, self.tick = self.read_notes()
         crc = crc32c(data[:self.at])
         expect(self.take(4) == struct.pack("<I", crc), "checksum")
         expect(self.at == len(data), "trailing bytes")
-
-    def read_notes(self):
-        number, last = self.number(1), -1
-        expect(number > 0, "no note")
-        for _ in range(number):
-            kind, note = self.number(1), self.take(self.number(1))
-            expect(kind > last, "types that are not ascending")
-            last = kind
-            if kind == 1:
-                expect(len(note) == 16, "length of a note")
-                keys, rate = struct.unpack("<Qd", note)
-                expect(keys > 0 and 0 < rate < 1, "planned")
-                self.planned = keys, rate
-            if kind == 3:
-                expect(len(note) == 8, "length of a note")
-                self.tick, = struct.unpack("<Q", note)
-                expect(0 < self.tick < 2**63, "tick")
 
 
 def identify(state):

@@ -12,20 +12,27 @@ class Mismatch(Exception):
 
 
 def apply(base, data):
-    """Returns the result of applying a delta to base."""
-    return Delta(data, base).result
+    """Returns the result of applying a delta to base, and the notes of the delta: see read_notes."""
+    delta = Delta(data, base)
+    return delta.result, delta.notes
 
 
 def apply_change(base, data):
     """Returns the result of applying a change to base."""
-    change = Change(data)
-    result = change.read_change(base, 1)
-    expect(change.at == len(data), "bytes after the change")
-    return result
+    return Change(data).read_whole(base)
 
 
 class Change(Reader):
     """Reads changes."""
+
+    notes = None, None
+
+    def read_whole(self, base):
+        result = self.read_change(base, 1)
+        if self.at < len(self.data):
+            self.notes = self.read_notes()
+        expect(self.at == len(self.data), "bytes after the notes")
+        return result
 
     def read_change(self, base, depth):
         params = self.read_changed(base["params"])
@@ -135,8 +142,7 @@ class Delta(Change):
         if self.arrays > LIMIT:
             raise Limit("bytes of the result")
         expect(self.name() == base["kind"], "kind")
-        self.result = self.read_change(base, 1)
-        expect(self.at == len(self.data), "bytes after the change")
+        self.result = self.read_whole(base)
         expect(self.arrays == memory(self.result), "bytes of the result")
         expect(result_id == identify(self.result), "ID of the result")
 

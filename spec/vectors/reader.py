@@ -69,10 +69,7 @@ def check_container(fields, body):
         assert want == type(err).__name__.lower(), f"{type(err).__name__}: {err}"
         return 0
     state = container.state
-    planned = ["{} {}".format(*container.planned)] if container.planned else []
-    assert planned == fields.get("planned", []), f"planned {planned}"
-    tick = [str(container.tick)] if container.tick else []
-    assert tick == fields.get("tick", []), f"tick {tick}"
+    check_notes(fields, container.planned, container.tick)
     if "id" in fields:
         assert identify(state) == fields["id"][0], f"ID {identify(state)}"
     if state["kind"] not in KINDS:
@@ -97,12 +94,20 @@ def check_container(fields, body):
     return len(asked) + len(counts)
 
 
+def check_notes(fields, planned, tick):
+    planned = ["{} {}".format(*planned)] if planned else []
+    assert planned == fields.get("planned", []), f"planned {planned}"
+    tick = [str(tick)] if tick else []
+    assert tick == fields.get("tick", []), f"tick {tick}"
+
+
 def check_delta(fields, body):
     base, message = (bytes.fromhex(text) for text in body.split("\n\n"))
     got = "ok"
     try:
-        result = apply(Container(base).state, message)
+        result, notes = apply(Container(base).state, message)
         assert identify(result) == fields["id"][0], f"ID {identify(result)}"
+        check_notes(fields, *notes)
     except (Corrupt, Limit, Mismatch) as err:
         got = type(err).__name__.lower()
     assert got == fields["expect"][0], got

@@ -17,7 +17,7 @@ func (e Encoder) AppendChange(dst []byte, base, result umbel.State) ([]byte, err
 	out := format.Appender(dst)
 	w := newWriter(&out, e.Workers)
 	defer w.close()
-	w.change(base, result)
+	w.whole(base, result)
 	w.Flush()
 	return out, w.Err
 }

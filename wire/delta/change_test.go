@@ -41,19 +41,53 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A delta keeps the notes of the base, as spec/delta.md states.
+// A delta has the notes of the result if they are others; otherwise those of the base stay. A change is the same.
 func TestNotes(t *testing.T) {
-	base := wiretest.Sample(t)
-	result := base.Clone()
-	result.Arrays[0].SetBit(3)
-	base.Planned, result.Planned = umbel.Planned{Keys: 1000, FPRate: 0.01}, umbel.Planned{Keys: 7, FPRate: 0.5}
-	base.Tick = 1e9
-	d, err := delta.Append(nil, base, result)
-	if err != nil {
-		t.Fatal(err)
+	plain := wiretest.Sample(t)
+	noted := func(keys, tick uint64) umbel.State {
+		s := plain.Clone()
+		s.Arrays[0].SetBit(keys)
+		s.Tick = tick
+		if keys > 0 {
+			s.Planned = umbel.Planned{Keys: keys, FPRate: 0.01}
+		}
+		return s
 	}
-	got, err := delta.Apply(base, d, wire.Limits{})
-	if err != nil || got.Planned != base.Planned || got.Tick != base.Tick || !got.Equal(result) {
-		t.Errorf("%+v, %v, want the result, planned for %+v", got, err, base.Planned)
+	for _, c := range []struct {
+		name               string
+		base, result, want umbel.State
+		more               int // bytes than without notes
+	}{
+		{"added", noted(0, 0), noted(7, 1e9), noted(7, 1e9), 29},
+		{"same", noted(7, 1e9), noted(7, 1e9), noted(7, 1e9), 0},
+		{"other plan", noted(9, 1e9), noted(7, 1e9), noted(7, 1e9), 29},
+		{"no tick", noted(9, 1e9), noted(7, 0), noted(7, 0), 19},
+		{"none", noted(7, 1e9), noted(0, 0), noted(7, 1e9), 0},
+	} {
+		d, err := delta.Append(nil, c.base, c.result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := delta.Apply(c.base, d, wire.Limits{})
+		if err != nil || got.Planned != c.want.Planned || got.Tick != c.want.Tick || !got.Equal(c.result) {
+			t.Errorf("%s: %v %v, %v, want %v %v", c.name, got.Planned, got.Tick, err, c.want.Planned, c.want.Tick)
+		}
+		base, result := c.base, c.result
+		base.Planned, base.Tick, result.Planned, result.Tick = umbel.Planned{}, 0, umbel.Planned{}, 0
+		without, err := delta.Append(nil, base, result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more := len(d) - len(without); more != c.more {
+			t.Errorf("%s: the notes take %d bytes, want %d", c.name, more, c.more)
+		}
+		change, err := delta.Encoder{}.AppendChange(nil, c.base, c.result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err = delta.Decoder{}.ApplyChange(c.base, change)
+		if err != nil || got.Planned != c.want.Planned || got.Tick != c.want.Tick || !got.Equal(c.result) {
+			t.Errorf("%s, a change: %v %v, %v, want %v %v", c.name, got.Planned, got.Tick, err, c.want.Planned, c.want.Tick)
+		}
 	}
 }

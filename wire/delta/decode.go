@@ -50,14 +50,23 @@ func (r *reader) result(base umbel.State, info Info) (umbel.State, error) {
 	return s, nil
 }
 
-// whole reads the change of base, and nothing follows it.
+// whole reads the change of base, and the notes of the result. Without notes it has those of the base.
 func (r *reader) whole(base umbel.State) (umbel.State, error) {
 	s, err := r.change(base, 1)
-	s.Planned, s.Tick = base.Planned, base.Tick
-	if left := r.Left(); err == nil && left != 0 {
-		err = fmt.Errorf("%d bytes follow the change: %w", left, umbel.ErrCorrupt)
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	if r.Left() == 0 {
+		s.Planned, s.Tick = base.Planned, base.Tick
+		return s, nil
+	}
+	if err := r.Notes(&s); err != nil {
+		return s, fmt.Errorf("after the change: %w", err)
+	}
+	if left := r.Left(); left != 0 {
+		return s, fmt.Errorf("%d bytes follow the notes: %w", left, umbel.ErrCorrupt)
+	}
+	return s, nil
 }
 
 // change reads a change of base, for a state at nesting level depth.

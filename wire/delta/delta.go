@@ -27,9 +27,9 @@ import (
 // (docs/papers.md). A delta is at most a hundred bytes longer than the container of the
 // result that a [wire.Packer] writes.
 //
-// The result of Apply was planned for what the base was planned for: a delta does not contain
-// State.Planned. The states may differ in everything else but kind and hasher: in parameters and in the number
-// and length of arrays and parts. Append returns an error wrapping umbel.ErrMismatch if kind
+// The states may differ in everything but kind and hasher: in parameters and in the number
+// and length of arrays and parts. A delta has the Planned and Tick of the result if they are others than those of the base; only
+// that they become zero is not coded. Append returns an error wrapping umbel.ErrMismatch if kind
 // or hasher differ; send a container then. Other errors are those of [wire.Append] for
 // either state. On error dst is unchanged.
 func Append(dst []byte, base, result umbel.State) ([]byte, error) {
@@ -80,7 +80,7 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 	w.Buf = append(w.Buf, e.Result[:]...)
 	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, result.Bytes())
 	w.Name(result.Kind)
-	w.change(base, result)
+	w.whole(base, result)
 	w.Sum()
 	return out, nil
 }

@@ -38,6 +38,18 @@ func (w *writer) close() {
 	w.pipeline.Close((*encodeJob).forget)
 }
 
+// whole writes the change from base to result, and the notes of the result if they are others.
+func (w *writer) whole(base, result umbel.State) {
+	w.change(base, result)
+	w.notes(base, result)
+}
+
+func (w *writer) notes(base, result umbel.State) {
+	if base.Planned != result.Planned || base.Tick != result.Tick {
+		w.Notes(result)
+	}
+}
+
 // change writes the change from base to result, whose kinds and hashers are equal.
 func (w *writer) change(base, result umbel.State) {
 	w.params(base.Params, result.Params)

@@ -103,6 +103,7 @@ func (s *Series) AppendChange(dst []byte, base umbel.State) ([]byte, error) {
 	w := seriesWriter{writer: newWriter(&out, s.e.Workers), s: s}
 	defer w.close()
 	w.change(base, s.result)
+	w.notes(base, s.result)
 	w.Flush()
 	return out, w.Err
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Notes describe a state and are not part of it: neither the canonical form nor the ID has them. A
-// container with notes has version 2, and they follow its state:
+// container with notes has version 2, and they follow its state; in a delta they follow the change:
 //
 //	number 1 | for each note: type 1 | length 1 | value
 //
@@ -38,8 +38,8 @@ func noteBytes(s umbel.State) (n uint64) {
 	return n
 }
 
-// notes writes the notes of s unless it has none.
-func (w *Writer) notes(s umbel.State) {
+// Notes writes the notes of s unless it has none.
+func (w *Writer) Notes(s umbel.State) {
 	if noteBytes(s) == 0 {
 		return
 	}
@@ -58,14 +58,14 @@ func (w *Writer) notes(s umbel.State) {
 	}
 }
 
-// notes reads the notes of s.
-func (r *Reader) notes(s *umbel.State) error {
+// Notes reads the notes of s.
+func (r *Reader) Notes(s *umbel.State) error {
 	n, err := r.Byte()
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return fmt.Errorf("a container of version %d without notes: %w", VersionWithNotes, umbel.ErrCorrupt)
+		return fmt.Errorf("0 notes, want at least 1: %w", umbel.ErrCorrupt)
 	}
 	last := -1
 	for range n {

@@ -25,7 +25,7 @@ func (r *Reader) Container(visit Visit) (umbel.State, error) {
 		return s, err
 	}
 	if version == VersionWithNotes {
-		if err := r.notes(&s); err != nil {
+		if err := r.Notes(&s); err != nil {
 			return s, err
 		}
 	}

@@ -56,7 +56,7 @@ func (w *Writer) Container(s umbel.State) {
 		w.Buf = append(w.Buf, Magic[:len(Magic)-1]...)
 		w.Buf = append(w.Buf, VersionWithNotes)
 		w.State(s)
-		w.notes(s)
+		w.Notes(s)
 	}
 	w.Sum()
 }

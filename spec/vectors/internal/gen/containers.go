@@ -35,12 +35,7 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 			body: hexLines(v.bytes),
 		})
 		last := &files[len(files)-1]
-		if p := planned(s.Planned); p != "" {
-			last.header = append(last.header, field{"planned", p})
-		}
-		if p := tick(s); p != "" {
-			last.header = append(last.header, field{"tick", p})
-		}
+		last.header = append(last.header, notes(s)...)
 	}
 	for _, v := range bad {
 		files = append(files, file{
@@ -50,6 +45,17 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 		})
 	}
 	return files
+}
+
+// notes returns the fields of the notes of s.
+func notes(s umbel.State) (fields []field) {
+	if p := planned(s.Planned); p != "" {
+		fields = append(fields, field{"planned", p})
+	}
+	if p := tick(s); p != "" {
+		fields = append(fields, field{"tick", p})
+	}
+	return fields
 }
 
 // planned returns the keys and the rate of p, and nothing if p is zero.

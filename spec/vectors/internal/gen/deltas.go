@@ -23,6 +23,9 @@ func deltas() []file {
 		f.header = append(f.header,
 			field{"kind", v.base.Kind}, field{"form", v.form()},
 			field{"base", wire.Identify(v.base).String()}, field{"id", wire.Identify(v.result).String()})
+		if v.result.Planned != v.base.Planned || v.result.Tick != v.base.Tick {
+			f.header = append(f.header, notes(v.result)...)
+		}
 		files = append(files, f)
 	}
 	for _, v := range badDeltas() {
@@ -107,6 +110,17 @@ func stateOf(arrays ...cells.Array) umbel.State { return umbel.State{Kind: kind[
 // handMade returns a vector of a delta that is written by hand.
 func handMade(name, comment string, base, result umbel.State, change ...string) deltaVector {
 	return deltaVector{name, "ok", comment, base, result, deltaOf(base, result, change...)}
+}
+
+// handMadeNotes is handMade for states with notes.
+func handMadeNotes(name, comment string, base, result umbel.State, change ...string) deltaVector {
+	return handMade(name, comment, base, result, params, one, sameAs(0), kept, noParts, strings.Join(change, ""))
+}
+
+// with returns s with notes.
+func with(s umbel.State, p umbel.Planned, tick uint64) umbel.State {
+	s.Planned, s.Tick = p, tick
+	return s
 }
 
 // oneArray is handMade for a state of one array.

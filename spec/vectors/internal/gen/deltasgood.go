@@ -21,6 +21,12 @@ func goodDeltas() []deltaVector {
 	)
 	v := []deltaVector{
 		handMade("nothing", "base and result are one state, without planes", stateOf(), stateOf(), params, none, noParts),
+		handMadeNotes("planned", "the result is planned for 1000 keys with a rate of 1 %, and nothing is known of the base",
+			stateOf(bit), with(stateOf(bit), umbel.Planned{Keys: 1000, FPRate: 0.01}, 0), one, note),
+		handMadeNotes("planned-kept", "a base with notes, and a delta without: the notes stay",
+			with(stateOf(bit), umbel.Planned{Keys: 7, FPRate: 0.5}, 1e9), with(stateOf(bit), umbel.Planned{Keys: 7, FPRate: 0.5}, 1e9)),
+		handMadeNotes("planned-other", "the notes of the delta replace those of the base, and an unknown one is skipped",
+			with(stateOf(bit), umbel.Planned{Keys: 7, FPRate: 0.5}, 1e9), with(stateOf(bit), umbel.Planned{Keys: 1000, FPRate: 0.01}, 0), "\x02", note, "\xff\x01\x00"),
 		oneArray("kept", "a block is kept", bit, bit, sameAs(0), kept),
 		oneArray("kept-run", "two blocks are kept, the third is none of the base's", wide, last, sameAs(0), keptRun, leb(2), arithmetic, payload(payloadOf(scattered(4, 1000, 50)))),
 		oneArray("blocks", "blocks as containers have them: empty, full, in positions; no bit of the base's remains", wide,
