@@ -6,18 +6,20 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
-// answer answers a GET or HEAD from a complete stored response. The status is what Cache-Status says, or empty for a
-// hit. The error is that of the body's open, and nothing is written, if the body has been removed or was damaged.
-func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now time.Time, status string) error {
+// answer answers a GET or HEAD from a complete stored response, and counts it. The status is what Cache-Status says, or empty for a
+// hit. The error is that of the body's open, and nothing is written or counted, if the body has been removed or was damaged.
+func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now time.Time, status string, count *atomic.Uint64) error {
 	body, err := s.body.open()
 	if err != nil {
 		c.index.drop(s)
 		return err
 	}
 	defer body.close()
+	count.Add(1) // here, since a client may go away while the body is sent
 	h := w.Header()
 	maps.Copy(h, s.header)
 	m := s.at(s.policy.age(now), c.name)
@@ -95,9 +97,7 @@ func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads 
 	case f.alone != nil || !leads && !f.answer.matches(r.Header):
 		return false
 	case f.spool == nil:
-		if c.answer(w, r, f.answer, time.Now(), how) != nil {
-			return false
-		}
+		return c.answer(w, r, f.answer, time.Now(), how, c.counter(f, leads)) == nil
 	default:
 		reader := f.first
 		if !leads {
@@ -108,19 +108,25 @@ func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads 
 		}
 		defer reader.Close()
 		reader.during(r.Context())
+		c.counter(f, leads).Add(1)
 		c.answerArriving(w, r, f.answer, reader, how)
+		return true
 	}
+}
+
+// counter returns what counts an answer with the result of a flight.
+func (c *Cache) counter(f *flight, leads bool) *atomic.Uint64 {
 	switch {
 	case f.kind == staleOnError:
-		c.stats.Stale.Add(1)
+		return &c.stats.Stale
 	case f.kind == hit:
-		c.stats.Hits.Add(1)
+		return &c.stats.Hits
 	case !leads:
-		c.stats.Collapsed.Add(1)
-	case f.kind == missed:
-		c.stats.Misses.Add(1)
+		return &c.stats.Collapsed
+	case f.kind == validated:
+		return &c.stats.Validated
 	}
-	return true
+	return &c.stats.Misses
 }
 
 // answerArriving answers with a response whose body is arriving.
@@ -142,12 +148,14 @@ func (c *Cache) answerArriving(w http.ResponseWriter, r *http.Request, s *stored
 	if !hasBody(code) || part.length == 0 {
 		return
 	}
-	body := io.Reader(reader)
 	if code == http.StatusPartialContent {
 		if _, err := io.CopyN(io.Discard, reader, part.first); err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		body = io.LimitReader(reader, part.length)
+	}
+	body := io.Reader(reader)
+	if part.length > 0 {
+		body = io.LimitReader(reader, part.length) // does not wait for the end, after the last byte
 	}
 	if err := stream(w, body, reader.caughtUp); err != nil {
 		panic(http.ErrAbortHandler) // the client must notice that the body is incomplete

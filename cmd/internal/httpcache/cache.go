@@ -56,7 +56,8 @@ type Cache struct {
 	pseudonym    string
 	tunnel       http.Handler
 	log          *slog.Logger
-	limit        *loglimit.Limit
+	limit        *loglimit.Limit // of warnings that clients can cause
+	storeLimit   *loglimit.Limit // of those about the store
 	stats        Stats
 
 	passing *otter.Cache[string, struct{}] // keys whose responses could not be stored recently
@@ -87,7 +88,7 @@ func New(o Options) (*Cache, error) {
 	}
 	c := &Cache{
 		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log,
-		limit: loglimit.Clients(), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
+		limit: loglimit.Clients(), storeLimit: loglimit.New(time.Minute, 1), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)
@@ -209,13 +210,12 @@ func (c *Cache) serve(w http.ResponseWriter, r *http.Request, t target) {
 			c.validate(r, t, s)
 		}
 		if how != useValidated {
-			err := c.answer(w, r, s, now, "")
+			count := &c.stats.Stale
+			if how == useFresh {
+				count = &c.stats.Hits
+			}
+			err := c.answer(w, r, s, now, "", count)
 			if err == nil {
-				if how == useFresh {
-					c.stats.Hits.Add(1)
-				} else {
-					c.stats.Stale.Add(1)
-				}
 				return
 			}
 			if errors.Is(err, errDamaged) {
@@ -256,4 +256,9 @@ func (c *Cache) warn(message string, t target, err error) {
 	// Queries may have secrets.
 	key, _, _ := strings.Cut(t.key, "?")
 	c.limit.Logger(c.log).Warn(message, "url", key, "error", err)
+}
+
+// warnOfStore logs a failure of the store. On a full disk every response is one.
+func (c *Cache) warnOfStore(message string, err error) {
+	c.storeLimit.Logger(c.log).Warn(message, "error", err)
 }

@@ -108,7 +108,6 @@ func (c *Cache) refresh(f *flight, res *http.Response, requested, received time.
 	p := newPolicy(f.old.status, h, d, requested, received)
 	delete(h, "Age")
 	s := &stored{key: f.old.key, status: f.old.status, header: h, names: f.old.names, selected: f.old.selected, variant: f.old.variant, policy: p, body: f.old.body}
-	c.stats.Validated.Add(1)
 	c.decide(f, result{answer: s, how: "fwd=" + f.reason + "; fwd-status=304", kind: validated})
 	c.land(f, func() {
 		if d.noStore || d.private {
@@ -118,7 +117,7 @@ func (c *Cache) refresh(f *flight, res *http.Response, requested, received time.
 		}
 		c.index.put(s, true)
 		if err := c.bodies.update(s); err != nil && !errors.Is(err, os.ErrNotExist) {
-			c.limit.Logger(c.log).Warn("could not update a stored response", "error", err)
+			c.warnOfStore("could not update a stored response", err)
 		}
 	})
 }
@@ -133,7 +132,7 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 	if ok = ok && !tooLarge; ok {
 		var err error
 		if keep, err = c.bodies.keep(res.ContentLength); err != nil {
-			c.limit.Logger(c.log).Warn("could not store a response", "error", err)
+			c.warnOfStore("could not store a response", err)
 			ok = false
 		}
 	}
@@ -184,14 +183,14 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 			keep.discard()
 			c.passing.Set(t.key, struct{}{})
 			if fault := sp.fault(); fault != nil {
-				c.limit.Logger(c.log).Warn("could not store a response", "error", fault)
+				c.warnOfStore("could not store a response", fault)
 			}
 			return
 		}
 		b, err := keep.commit(s)
 		if err != nil {
 			keep.discard()
-			c.limit.Logger(c.log).Warn("could not store a response", "error", err)
+			c.warnOfStore("could not store a response", err)
 			return
 		}
 		c.stats.Stored.Add(1)

@@ -209,11 +209,7 @@ func (c *Cache) landed(f *flight, r *http.Request, t target) bool {
 func (c *Cache) answerStored(w http.ResponseWriter, r *http.Request, t target, asked *directives) bool {
 	s, _ := c.index.find(t.key, r.Header)
 	now := time.Now()
-	if s == nil || s.policy.usable(asked, now) != useFresh || c.answer(w, r, s, now, "") != nil {
-		return false
-	}
-	c.stats.Hits.Add(1)
-	return true
+	return s != nil && s.policy.usable(asked, now) == useFresh && c.answer(w, r, s, now, "", &c.stats.Hits) == nil
 }
 
 // attend waits for the result of a flight and answers with it. It returns false if the result is not for the client.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -163,7 +164,7 @@ func (k *fullKeeper) Write(p []byte) (int, error) {
 	return k.keeper.Write(p)
 }
 
-// If the disk is full, answers are complete and are not stored.
+// If the disk is full, answers are complete and are not stored. One warning a minute is logged.
 func TestFullDisk(t *testing.T) {
 	for _, room := range []int{0, 1500} {
 		d := t.TempDir()
@@ -173,7 +174,8 @@ func TestFullDisk(t *testing.T) {
 				_, _ = w.Write([]byte(strings.Repeat("x", 1000)))
 			}
 		}}
-		c := newTestCache(t, o, func(o *Options) { o.Directory = d })
+		log := new(messages)
+		c := newTestCache(t, o, func(o *Options) { o.Directory, o.Log = d, slog.New(slog.NewTextHandler(log, nil)) })
 		c.bodies = &fullDisk{c.files, room}
 		for range 2 {
 			if r := get(c, "/a"); len(text(r)) != 1_000_000 {
@@ -184,7 +186,20 @@ func TestFullDisk(t *testing.T) {
 		if c.Keys() != 0 {
 			t.Error("the response is stored")
 		}
+		until(t, "both failures are known", func() bool { return c.Stats().Incomplete.Load() == 2 })
+		c.tasks.Wait()
+		if n := log.n.Load(); n != 1 {
+			t.Errorf("%d warnings, want 1", n)
+		}
 	}
+}
+
+// messages counts messages of a log.
+type messages struct{ n atomic.Int32 }
+
+func (m *messages) Write(p []byte) (int, error) {
+	m.n.Add(1)
+	return len(p), nil
 }
 
 // Files and memory of evicted and replaced responses are freed, and the observer learns of each key.
