@@ -25,9 +25,9 @@ SIGTERM and ^C stop it after the commands of clients are answered and written; a
 stops it at once. SIGHUP reloads users, certificates, the log level and limits.
 
 With --check it reads all data on disk, prints what a start would find, and exits. The exit
-code is 0 if a start with the same flags would succeed. It also reads the previous snapshot,
-which a start needs only if the last one is damaged, and prints the least --max-disk for the
-filters if they need a higher one. With --accept-loss it also prints what would be lost and
+code is 0 if a start with the same flags would succeed. A --data without data is an error, since
+it may be mistyped. It also reads the previous snapshot, which a start needs only if the last
+one is damaged, and prints the least --max-disk for the filters if they need a higher one. With --accept-loss it also prints what would be lost and
 which filters would become incomplete, and whether names would be missing.`
 
 const serveExample = `  umbel serve

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -36,8 +37,10 @@ func Backup(ctx context.Context, c Config, log *slog.Logger, w io.Writer) error 
 
 // withStore opens the log of an existing data directory for reading. check makes it read everything.
 func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use func(*store.Store, store.Report) error) (err error) {
-	if _, err := os.Stat(logDir(c.Data)); err != nil {
-		return fmt.Errorf("data directory %s has no log: %w", c.Data, err)
+	if _, err := os.Stat(logDir(c.Data)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("data directory %s has no data: umbel serve makes it at its first start", c.Data)
+	} else if err != nil {
+		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
 	on, err := openData(ctx, c, log, oplog.Open, nil, true)
 	if err != nil {
