@@ -86,7 +86,7 @@ func testSpaces(t *testing.T, g *topology.Graph, form inpacket.Form, source int,
 	spaces.await(t)
 	t.Logf("namespaces made in %v, all links carry after %v more", made.Sub(begin), time.Since(made))
 
-	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: 256, Receivers: len(receivers)})
+	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: 256, Receivers: len(receivers), Patience: noLoss})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel/inpacket/multicast"
 	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // anywhere is a free port on loopback.
@@ -45,6 +46,16 @@ func plug(t *testing.T, network string) (*net.UDPConn, netip.AddrPort) {
 	}
 	t.Cleanup(func() { conn.Close() })
 	return conn, conn.LocalAddr().(*net.UDPAddr).AddrPort()
+}
+
+// free returns an address at which nothing listens.
+func free(t *testing.T) netip.AddrPort {
+	t.Helper()
+	addr, err := freeport.Addr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netip.MustParseAddrPort(addr)
 }
 
 // start opens a node with one neighbor and runs it until the test ends.
@@ -242,8 +253,7 @@ func TestNodeEnds(t *testing.T) {
 
 // TestNodeNeighborGone sends to a neighbor that is absent for a while.
 func TestNodeNeighborGone(t *testing.T) {
-	neighbor, at := plug(t, "udp4")
-	neighbor.Close()
+	at := free(t)
 	n := start(t, at, dataplane.Config{Router: routed(onward)})
 	const packets = 300
 	for range packets {

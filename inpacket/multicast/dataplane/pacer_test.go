@@ -121,7 +121,7 @@ func TestPacerEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, pace := range map[string]dataplane.Pace{
-		"none": {}, "rate": {Rate: 1e-6}, "least rate": {Rate: 5e-324}, "window": {Window: 1, Receivers: 1},
+		"none": {}, "rate": {Rate: 1e-6}, "least rate": {Rate: 5e-324}, "window": {Window: 1, Receivers: 1, Patience: noLoss},
 	} {
 		p := newPacer(t, pace)
 		if err := p.Wait(t.Context(), 1); err != nil {

@@ -48,7 +48,7 @@ func testScheme(t *testing.T, s scheme.Scheme, once, along bool) {
 	}
 	domain.Receive(group, receivers)
 
-	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: 64, Receivers: len(receivers)})
+	pacer, err := dataplane.NewPacer(dataplane.Pace{Window: 64, Receivers: len(receivers), Patience: noLoss})
 	if err != nil {
 		t.Fatal(err)
 	}
