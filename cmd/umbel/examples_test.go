@@ -4,13 +4,14 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
 // The examples print what their pages show.
@@ -50,30 +51,16 @@ func tryExample(t *testing.T, directory string) {
 			read(t, filepath.Join(directory, f.Name())) // so that the result is not that of another version of the file
 		}
 	}
+	ports, err := freeport.Ports(10)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := exec.Command(filepath.Join(directory, "try"))
-	c.Env = append(os.Environ(), "PATH="+filepath.Dir(self)+":"+os.Getenv("PATH"), fmt.Sprint("PORT=", freePorts(t, 10)))
+	c.Env = append(os.Environ(), "PATH="+filepath.Dir(self)+":"+os.Getenv("PATH"), fmt.Sprint("PORT=", ports))
 	c.WaitDelay = 10 * time.Second
 	output, err := c.CombinedOutput()
 	lines := strings.ReplaceAll("\n"+string(output), "\n", "\n    ")
 	if err != nil || !strings.Contains(read(t, filepath.Join(directory, "README.md")), strings.TrimSpace(lines)) {
 		t.Errorf("%v: the page does not contain the output\n%s", err, output)
 	}
-}
-
-// freePorts returns the first of n neighboring ports that are free.
-func freePorts(t *testing.T, n int) int {
-	t.Helper()
-next:
-	for first := 21_000; first < 32_000; first += n {
-		for port := first; port < first+n; port++ {
-			l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
-			if err != nil {
-				continue next
-			}
-			l.Close()
-		}
-		return first
-	}
-	t.Fatal("no free ports")
-	return 0
 }

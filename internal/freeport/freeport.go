@@ -7,28 +7,66 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"sync"
+	"syscall"
 )
 
-// used contains the ports that Addr returned.
-var used sync.Map
+// Ports are outside the range from which the system takes the ports of connections and those of listeners with port 0,
+// on Linux with its usual settings: one from that range is often taken before the program listens, or while it does not
+// run.
+const (
+	firstPort = 12_000
+	ports     = 20_000
+)
 
-// Addr returns a loopback address whose TCP and UDP ports are not in use, and which no other call in this process
-// returns. The port is outside the range from which the system takes the ports of connections and those of listeners
-// with port 0, on Linux with its usual settings: one from that range is often taken before the program listens, or while
-// it does not run.
+// claimed contains the ports that are reserved for this process. Each has its claim, so that the claim stays open.
+var claimed sync.Map
+
+// Addr returns a loopback address whose TCP and UDP ports are not in use, and which no other call returns in this
+// process, or, on Linux, in any process before this one ends.
 func Addr() (string, error) {
-	const first, n = 12_000, 20_000
-	for range n {
-		port := first + rand.IntN(n)
-		if _, taken := used.LoadOrStore(port, nil); !taken && free(port) {
-			return address(port), nil
+	port, err := Ports(1)
+	return address(port), err
+}
+
+// Ports is Addr for n successive ports, of which it returns the first.
+func Ports(n int) (int, error) {
+	for range ports {
+		if first := firstPort + rand.IntN(ports-n+1); reserve(first, n) {
+			return first, nil
 		}
 	}
-	return "", errors.New("no free port")
+	return 0, errors.New("no free port")
 }
 
 func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+
+// reserve reserves n ports and reports whether all were free. Those that it reserves remain reserved if one is not.
+func reserve(first, n int) bool {
+	for port := first; port < first+n; port++ {
+		// A port that is claimed may belong to a program that starts now, which a probe could prevent.
+		if !claim(port) || !free(port) {
+			return false
+		}
+	}
+	return true
+}
+
+// claim reserves a port until the process ends, and reports whether no other call and no other process has it. On Linux
+// the claim is a socket whose name is in no file system: like ports, such names are those of a network namespace, and
+// the system frees them with the process.
+func claim(port int) bool {
+	if _, taken := claimed.LoadOrStore(port, nil); taken {
+		return false
+	}
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	l, err := net.Listen("unix", fmt.Sprintf("@umbel-test-port-%d", port))
+	claimed.Store(port, l)
+	return !errors.Is(err, syscall.EADDRINUSE)
+}
 
 func free(port int) bool {
 	l, err := net.Listen("tcp", address(port))
