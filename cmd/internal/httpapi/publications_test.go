@@ -115,7 +115,7 @@ func TestWaitForHead(t *testing.T) {
 	if r := n.want(<-last, http.StatusOK); r.body != second.body {
 		t.Error("the reply is another head")
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 40*time.Second {
 		t.Errorf("the replies took %v", took)
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/umbel-filters/umbel"
@@ -398,30 +400,79 @@ func TestLongStream(t *testing.T) {
 
 // A client that neither sends nor ends doesn't keep its stream.
 func TestSilentClient(t *testing.T) {
-	n := serve(t, Options{Idle: 2 * time.Second})
-	n.make("f", thousand)
-	k := n.talkTo("/v1/filters/f/add", api.MediaLines, "\"a\"\n")
-	k.hear("true\n")
-	rest, _ := io.ReadAll(k.lines) // it ends by itself
-	if len(rest) > 0 && !strings.Contains(string(rest), "timeout") {
-		t.Errorf("heard %q, want a timeout", rest)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		n := serveInMemory(t, Options{})
+		n.make("f", thousand)
+		k := n.talkTo("/v1/filters/f/add", api.MediaLines, "\"a\"\n")
+		k.hear("true\n")
+		began := time.Now()
+		rest, _ := io.ReadAll(k.lines) // it ends by itself
+		if len(rest) > 0 && !strings.Contains(string(rest), "timeout") {
+			t.Errorf("heard %q, want a timeout", rest)
+		}
+		if took := time.Since(began); took != defaultIdle {
+			t.Errorf("the stream ended after %v, want %v", took, defaultIdle)
+		}
+	})
 }
 
 // An answer may take longer than a client may be silent: it has sent all it had to.
 func TestSlowServer(t *testing.T) {
-	const idle = time.Second / 2
-	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
-	n := serve(t, Options{Engine: e, Idle: idle, Wait: func(ctx context.Context, _ engine.Position) error {
-		select {
-		case <-time.After(2 * idle):
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}})
-	e.SetJournal(&log{})
-	n.make("f", thousand)
-	n.want(n.ask("POST", "/v1/filters/f/add", "a\n", "Content-Type: text/plain"), 200, "1")
-	n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
+		n := serveInMemory(t, Options{Engine: e, Wait: func(ctx context.Context, _ engine.Position) error {
+			select {
+			case <-time.After(2 * defaultIdle):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}})
+		e.SetJournal(&log{})
+		n.make("f", thousand)
+		n.want(n.ask("POST", "/v1/filters/f/add", "a\n", "Content-Type: text/plain"), 200, "1")
+		n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+	})
+}
+
+// memoryListener is a listener whose connections are in memory.
+type memoryListener struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+}
+
+func (l memoryListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.accepted:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l memoryListener) Close() error   { close(l.closed); return nil }
+func (l memoryListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (l memoryListener) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	l.accepted <- server
+	return client, nil
+}
+
+// serveInMemory is serve with connections whose time is that of a synctest bubble.
+func serveInMemory(t *testing.T, o Options) *node {
+	t.Helper()
+	if o.Engine == nil {
+		o.Engine = engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
+	}
+	o.Dir = disktest.NewDisk().Dir()
+	l := memoryListener{make(chan net.Conn), make(chan struct{})}
+	s := &http.Server{Handler: New(o)}
+	transport := &http.Transport{DialContext: l.dial}
+	go s.Serve(l)
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		s.Close()
+	})
+	return &node{t, "http://localhost", o.Engine, &http.Client{Transport: transport}}
 }
