@@ -246,7 +246,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until command [args...]")
 	}
 	var err error
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err = ts.Exec(args[0], args[1:]...); err == nil {
 			return
 		}
@@ -275,7 +275,7 @@ func getUntil(ts *testscript.TestScript, neg bool, args []string) {
 	client := http.Client{Timeout: 10 * time.Second, Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
 	got := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		reply, err := client.Get(args[1])
 		if err != nil {
 			got = err.Error()
@@ -300,7 +300,7 @@ func respond(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := net.Dial("tcp", args[0])
 	ts.Check(err)
 	defer c.Close()
-	ts.Check(c.SetDeadline(time.Now().Add(30 * time.Second)))
+	ts.Check(c.SetDeadline(time.Now().Add(time.Minute)))
 	_, err = fmt.Fprintf(c, "%s\r\n", args[1])
 	ts.Check(err)
 	reply, err := bufio.NewReader(c).ReadString('\n')
@@ -322,9 +322,9 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		config.Certificates = []tls.Certificate{pair}
 	}
-	client := http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: config}}
+	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config}}
 	defer client.CloseIdleConnections()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		answer, err := client.Get(args[0] + "/readyz")
 		if err != nil {
 			continue

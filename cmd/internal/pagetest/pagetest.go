@@ -136,8 +136,9 @@ const mark = "-- next step --\n"
 // runSessions runs the steps of all sessions in one shell and fills in what they print. The shell
 // has a network of its own, so the ports of servers on a page are free.
 func runSessions(t *testing.T, sessions []*session, samples string) {
-	// On a terminal curl shows no progress when it prints a reply.
-	script := "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\ncurl() { command curl -sS \"$@\"; }\n"
+	// The shell waits for the servers, which write to the directory until they end. On a terminal curl shows no
+	// progress when it prints a reply.
+	script := "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\ncurl() { command curl -sS \"$@\"; }\n"
 	servers := false
 	for _, s := range sessions {
 		for _, step := range s.steps {
@@ -165,7 +166,7 @@ func runSessions(t *testing.T, sessions []*session, samples string) {
 	} else if servers {
 		t.Skipf("servers need a network of their own: %v: %s", err, out)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = t.TempDir()
