@@ -118,7 +118,7 @@ func start(t *testing.T, port, program string, arguments ...string) string {
 			<-ended
 		}
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 			conn.Close()
 			return "http://127.0.0.1:" + port

@@ -33,7 +33,7 @@ func TestRedisExporter(t *testing.T) {
 	for try := 0; page == ""; try++ {
 		answer, err := http.Get("http://" + address + "/metrics")
 		if err != nil {
-			if try == 100 {
+			if try == 600 {
 				t.Fatal(err)
 			}
 			time.Sleep(100 * time.Millisecond) // until it listens

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -143,9 +144,10 @@ func TestVarnish(t *testing.T) {
 	}
 	d, kill := t.TempDir(), filepath.Join(t.TempDir(), "expkill.log")
 	a := begin(t, func(c *Config) { c.VarnishLog = kill })
-	free := httptest.NewServer(nil)
-	address := free.Listener.Addr().String()
-	free.Close()
+	address, err := freeport.Addr()
+	if err != nil {
+		t.Fatal(err)
+	}
 	run(t, nil, "varnishd", "-F", "-j", "none", "-n", d, "-a", address, "-b", a.Cache, "-s", "malloc,1m", "-p", "vsl_mask=+ExpKill")
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if res, err := http.Get("http://" + address + "/first"); err == nil {

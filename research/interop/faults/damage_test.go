@@ -200,7 +200,7 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 // startOutput returns the output of a node until it logs that it is ready, which is shortly
 // after it answers.
 func startOutput(p *proc.Proc) string {
-	for range 500 {
+	for range 6000 {
 		if output := p.Output(); strings.Contains(output, `"ready"`) {
 			return output
 		}

@@ -88,7 +88,7 @@ func startAt(t *testing.T, name, addr string, more ...string) *cache {
 	}
 	run(t, program, "-N", "-f", config)
 	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addr}), MaxIdleConnsPerHost: 16}
-	c.client = &http.Client{Transport: proxy, Timeout: 20 * time.Second}
+	c.client = &http.Client{Transport: proxy, Timeout: time.Minute}
 	t.Cleanup(proxy.CloseIdleConnections)
 	eventually(t, name+" listens", func() bool {
 		conn, err := net.Dial("tcp", addr)

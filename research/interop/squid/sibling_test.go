@@ -53,7 +53,7 @@ func startUmbelAt(t *testing.T, umbel, addr string, flags ...string) (c *cache, 
 		}
 		return err == nil
 	})
-	return &cache{addr: addr, client: &http.Client{Transport: proxy, Timeout: 20 * time.Second}}, status
+	return &cache{addr: addr, client: &http.Client{Transport: proxy, Timeout: time.Minute}}, status
 }
 
 // report is what the status page of umbel cache has.
