@@ -38,7 +38,9 @@ func run(m *testing.M) int {
 	}
 	node = p.Addr
 	code := m.Run()
-	if err := p.Stop(ctx); err != nil {
+	end, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := p.Stop(end); err != nil {
 		fmt.Fprintln(os.Stderr, "the node:", err)
 		code = 1
 	}
