@@ -20,6 +20,8 @@ LONG = ^Test(MaxDiskIsNotExceeded|LeastLimitIsEnough|RefusalNamesTheLimit|Deleti
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
 # Packages that are tested at the same time: one more than processors, since many tests wait for servers and disks.
 ATONCE = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# A package may take five of the usual ten minutes, and longer on a busy machine.
+PATIENT = -timeout 30m
 # Packages with kernels in assembly have plain Go versions behind the tag purego.
 PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/multicast/dataplane
 # The command and its libraries are built for other systems too.
@@ -38,7 +40,7 @@ BENCHTIME = 1x
 # output has both results: much of what the tests start (servers, caches, clients) is not ours, and has its own timing.
 # Two failures, a data race, more than five tests that fail, and a package that fails outside of a test remain failures.
 tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5 \
-	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(1),go test $(1) $(2))
+	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(PATIENT) $(1),go test $(PATIENT) $(1) $(2))
 
 .PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
 
@@ -74,7 +76,7 @@ tidy:
 
 race:
 	CGO_ENABLED=1 $(call tests,-p $(ATONCE) -vet=off -race -short -tags noopenapi -skip '$(LONG)',$(RACE))
-	CGO_ENABLED=1 go test -vet=off -race -short -run '$(ATOMIC)' ./filter/...
+	CGO_ENABLED=1 go test $(PATIENT) -vet=off -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
 	go test -vet=off -tags purego -short $(PURE)
