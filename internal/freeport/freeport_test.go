@@ -41,12 +41,12 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// asked has the port that another process of this test tries to reserve.
-const asked = "UMBEL_TEST_PORT"
+// contested has the port that another process of this test tries to reserve.
+const contested = "UMBEL_TEST_PORT"
 
 // TestProcesses: no other process gets the port while this one runs.
 func TestProcesses(t *testing.T) {
-	if port, err := strconv.Atoi(os.Getenv(asked)); err == nil {
+	if port, err := strconv.Atoi(os.Getenv(contested)); err == nil {
 		if reserve(port, 1) {
 			t.Errorf("port %d is reserved twice", port)
 		}
@@ -60,7 +60,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProcesses$")
-	again.Env = append(os.Environ(), asked+"="+strings.TrimPrefix(addr, "127.0.0.1:"))
+	again.Env = append(os.Environ(), contested+"="+strings.TrimPrefix(addr, "127.0.0.1:"))
 	if out, err := again.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
