@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // Sizes: in the second-level cache, and beyond all caches.
@@ -84,17 +83,24 @@ func BenchmarkBatch(b *testing.B) {
 	})
 }
 
-// A filter of 4 MiB.
+// Filters of 512 KiB and, without -short, of 256 MiB. Their words are random, since the time doesn't depend on
+// them.
 func BenchmarkStats(b *testing.B) {
-	for _, s := range [][2]int{{3, 2}, {4, 2}, {5, 2}, {8, 1}} {
-		const n = 1 << 16 * BlockBits / 11
-		f := newFilter(b, 1<<16, s[0], s[1])
-		f.AddAll(nil, fixture.Digests(8, n))
-		b.Run(fmt.Sprintf("%dx%d/n=%d", s[0], s[1], n), func(b *testing.B) {
-			b.SetBytes(int64(f.cells.Bytes()))
-			for b.Loop() {
-				f.Stats()
+	for _, blocks := range []uint64{1 << 13, 1 << 22} {
+		if blocks > 1<<13 && testing.Short() {
+			continue
+		}
+		for _, s := range [][2]int{{3, 2}, {4, 2}, {5, 2}, {8, 1}} {
+			f, r := newFilter(b, blocks, s[0], s[1]), newRand(8)
+			for i := range f.cells.Words {
+				f.cells.Words[i] = r.Uint64()
 			}
-		})
+			b.Run(fmt.Sprintf("%dx%d/m=%d", s[0], s[1], f.shape.M), func(b *testing.B) {
+				b.SetBytes(int64(f.cells.Bytes()))
+				for b.Loop() {
+					f.Stats()
+				}
+			})
+		}
 	}
 }

@@ -246,6 +246,19 @@ func TestStatsRate(t *testing.T) {
 	}
 }
 
+// A full filter has every key.
+func TestStatsOfFullFilter(t *testing.T) {
+	eachShape(t, func(t *testing.T, words, bits int) {
+		f := newFilter(t, 3, words, bits)
+		for i := range f.cells.Words {
+			f.cells.Words[i] = math.MaxUint64
+		}
+		if got := f.Stats(); got.FPRate != 1 || got.Fill != 1 {
+			t.Errorf("rate %g and fill %g, want 1", got.FPRate, got.Fill)
+		}
+	})
+}
+
 func TestAddAtomicFromManyGoroutines(t *testing.T) {
 	eachShape(t, func(t *testing.T, words, bits int) {
 		ds := fixture.Digests(4, 20_000)
