@@ -32,7 +32,7 @@ type table struct {
 	stride uint64  // bytes from one slice to the next
 	k      uint64
 	wide   uint64 // 1 if hasBits and addBits use vectors
-	eights bool   // whether batches use vectors
+	lanes  uint8  // values in the vectors that batches use: 8, 4, or 0 if they use none
 	far    bool   // whether batches prefetch
 }
 
@@ -54,18 +54,28 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 	b.table = table{groups: m.Groups, stride: b.stride / 8, k: uint64(k)}
 	if haveKernels && m.Log == WordLog {
 		b.table.first = &a.Words[0]
-		canWide, bytes := haveWide && m.Groups < 1<<32, 8*uint64(len(a.Words))
-		b.table.eights = canWide && k <= maxEights
-		if canWide && k <= maxWide && bytes >= wideFrom*cpucache.L2 {
-			b.table.wide = 1
-		}
-		if b.table.eights {
-			b.table.far = b.table.wide != 0
-		} else {
-			b.table.far = bytes >= prefetchFrom*cpucache.L2
-		}
+		b.table.choose(8*uint64(len(a.Words)), haveLanes)
 	}
 	return b
+}
+
+// choose chooses the kernels for an array of size bytes, on a machine with vectors of at most lanes values.
+func (t *table) choose(size uint64, lanes uint8) {
+	size /= cpucache.L2
+	t.lanes, t.wide, t.far = 0, 0, size >= prefetchFrom
+	if t.groups >= 1<<32 {
+		return
+	}
+	if lanes == 8 && t.k <= maxWide && size >= wideFrom {
+		t.wide = 1
+	}
+	switch {
+	case t.k > maxEights:
+	case lanes == 8:
+		t.lanes, t.far = 8, size >= wideFrom
+	case lanes == 4 && size >= foursFrom:
+		t.lanes = 4
+	}
 }
 
 // Has reports whether all bits of d are set. It tests the first few together, so that their loads

@@ -3936,3 +3936,410 @@ none:
 
 done:
 	RET
+
+// func hasEightsAVX2(t *uintptr, ds *uint64, count int, far int, dst *bool)
+// Requires: AVX, AVX2, BMI2, MMX+
+TEXT ·hasEightsAVX2(SB), $4176-40
+	MOVQ         t+0(FP), R10
+	LEAQ         (SP), R14
+	ADDQ         $0x3f, R14
+	ANDQ         $-64, R14
+	VPBROADCASTQ 8(R10), Y4
+	VPXOR        Y11, Y11, Y11
+	MOVQ         $0x0000000000000001, R12
+	VMOVQ        R12, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         $0x000000000000003f, R12
+	VMOVQ        R12, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x9e3779b97f4a7c15, R12
+	VMOVQ        R12, X14
+	VPBROADCASTQ X14, Y14
+	MOVQ         $0xd6e8feb86659fd93, R12
+	VMOVQ        R12, X15
+	VPBROADCASTQ X15, Y15
+	MOVQ         $0x00000000, 4160(SP)
+	LEAQ         2048(R14), R13
+	MOVQ         R13, 4168(SP)
+
+keys:
+	MOVQ        ds+8(FP), R13
+	VMOVDQU     (R13), Y7
+	VMOVDQU     32(R13), Y8
+	VPUNPCKLQDQ Y8, Y7, Y0
+	VPUNPCKHQDQ Y8, Y7, Y2
+	VPERMQ      $0xd8, Y0, Y0
+	VPERMQ      $0xd8, Y2, Y2
+	VMOVDQU     64(R13), Y7
+	VMOVDQU     96(R13), Y8
+	VPUNPCKLQDQ Y8, Y7, Y1
+	VPUNPCKHQDQ Y8, Y7, Y3
+	VPERMQ      $0xd8, Y1, Y1
+	VPERMQ      $0xd8, Y3, Y3
+	ADDQ        $0x00000080, ds+8(FP)
+	MOVQ        R14, R13
+	MOVQ        24(R10), R12
+
+compute:
+	VPSRLQ    $0x20, Y0, Y9
+	VPSRLQ    $0x20, Y2, Y10
+	VPMULUDQ  Y0, Y2, Y7
+	VPMULUDQ  Y9, Y2, Y8
+	VPMULUDQ  Y0, Y10, Y6
+	VPMULUDQ  Y9, Y10, Y5
+	VPSRLQ    $0x20, Y7, Y9
+	VPADDQ    Y9, Y8, Y8
+	VPBLENDD  $0xaa, Y11, Y8, Y9
+	VPADDQ    Y9, Y6, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y5, Y5
+	VPSRLQ    $0x20, Y6, Y8
+	VPADDQ    Y8, Y5, Y5
+	VMOVSLDUP Y6, Y6
+	VPBLENDD  $0xaa, Y6, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPSRLQ    $0x20, Y5, Y7
+	VPMULUDQ  Y4, Y5, Y8
+	VPMULUDQ  Y4, Y7, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y6, Y6
+	VPSRLQ    $0x20, Y6, Y6
+	VPADDQ    Y14, Y0, Y0
+	VPADDQ    Y15, Y2, Y2
+	VMOVDQA   Y6, (R13)
+	VMOVDQA   Y5, 64(R13)
+	VPSRLQ    $0x20, Y1, Y9
+	VPSRLQ    $0x20, Y3, Y10
+	VPMULUDQ  Y1, Y3, Y7
+	VPMULUDQ  Y9, Y3, Y8
+	VPMULUDQ  Y1, Y10, Y6
+	VPMULUDQ  Y9, Y10, Y5
+	VPSRLQ    $0x20, Y7, Y9
+	VPADDQ    Y9, Y8, Y8
+	VPBLENDD  $0xaa, Y11, Y8, Y9
+	VPADDQ    Y9, Y6, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y5, Y5
+	VPSRLQ    $0x20, Y6, Y8
+	VPADDQ    Y8, Y5, Y5
+	VMOVSLDUP Y6, Y6
+	VPBLENDD  $0xaa, Y6, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPSRLQ    $0x20, Y5, Y7
+	VPMULUDQ  Y4, Y5, Y8
+	VPMULUDQ  Y4, Y7, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y6, Y6
+	VPSRLQ    $0x20, Y6, Y6
+	VPADDQ    Y14, Y1, Y1
+	VPADDQ    Y15, Y3, Y3
+	VMOVDQA   Y6, 32(R13)
+	VMOVDQA   Y5, 96(R13)
+	ADDQ      $0x80, R13
+	DECQ      R12
+	JNZ       compute
+	MOVQ      R14, R13
+	MOVQ      (R10), R11
+	MOVQ      24(R10), R12
+	CMPQ      far+24(FP), $0x00
+	JEQ       ready
+
+prefetch:
+	MOVQ       (R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       8(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       16(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       24(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       32(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       40(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       48(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	MOVQ       56(R13), AX
+	PREFETCHT1 (R11)(AX*8)
+	ADDQ       16(R10), R11
+	ADDQ       $0x80, R13
+	DECQ       R12
+	JNZ        prefetch
+	MOVQ       4160(SP), R13
+	MOVQ       R14, 4160(SP)
+	MOVQ       4168(SP), R14
+	MOVQ       4160(SP), R12
+	MOVQ       R12, 4168(SP)
+	TESTQ      R13, R13
+	JZ         none
+
+last:
+	MOVQ (R10), R11
+	MOVQ 24(R10), R12
+
+ready:
+	MOVL $0x00000001, AX
+	MOVL $0x00000001, CX
+	MOVL $0x00000001, DX
+	MOVL $0x00000001, BX
+	MOVL $0x00000001, SI
+	MOVL $0x00000001, DI
+	MOVL $0x00000001, R8
+	MOVL $0x00000001, R9
+
+use:
+	MOVQ  (R13), R15
+	MOVQ  64(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, AX
+	MOVQ  8(R13), R15
+	MOVQ  72(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, CX
+	MOVQ  16(R13), R15
+	MOVQ  80(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, DX
+	MOVQ  24(R13), R15
+	MOVQ  88(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, BX
+	MOVQ  32(R13), R15
+	MOVQ  96(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, SI
+	MOVQ  40(R13), R15
+	MOVQ  104(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, DI
+	MOVQ  48(R13), R15
+	MOVQ  112(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, R8
+	MOVQ  56(R13), R15
+	MOVQ  120(R13), BP
+	SHRXQ BP, (R11)(R15*8), R15
+	ANDQ  R15, R9
+	ADDQ  16(R10), R11
+	ADDQ  $0x80, R13
+	DECQ  R12
+	JNZ   use
+	MOVQ  dst+32(FP), R11
+	ANDL  $0x01, AX
+	MOVB  AL, (R11)
+	ANDL  $0x01, CX
+	MOVB  CL, 1(R11)
+	ANDL  $0x01, DX
+	MOVB  DL, 2(R11)
+	ANDL  $0x01, BX
+	MOVB  BL, 3(R11)
+	ANDL  $0x01, SI
+	MOVB  SI, 4(R11)
+	ANDL  $0x01, DI
+	MOVB  DI, 5(R11)
+	ANDL  $0x01, R8
+	MOVB  R8, 6(R11)
+	ANDL  $0x01, R9
+	MOVB  R9, 7(R11)
+	ADDQ  $0x08, dst+32(FP)
+
+none:
+	SUBQ $0x08, count+16(FP)
+	JG   keys
+	CMPQ far+24(FP), $0x00
+	JEQ  done
+	MOVQ 4160(SP), R13
+	MOVQ $0x00000000, far+24(FP)
+	JMP  last
+
+done:
+	VZEROUPPER
+	RET
+
+// func setEightsAVX2(t *uintptr, ds *uint64, count int, far int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·setEightsAVX2(SB), $4176-32
+	MOVQ         t+0(FP), AX
+	LEAQ         (SP), SI
+	ADDQ         $0x3f, SI
+	ANDQ         $-64, SI
+	VPBROADCASTQ 8(AX), Y4
+	VPXOR        Y11, Y11, Y11
+	MOVQ         $0x0000000000000001, DX
+	VMOVQ        DX, X12
+	VPBROADCASTQ X12, Y12
+	MOVQ         $0x000000000000003f, DX
+	VMOVQ        DX, X13
+	VPBROADCASTQ X13, Y13
+	MOVQ         $0x9e3779b97f4a7c15, DX
+	VMOVQ        DX, X14
+	VPBROADCASTQ X14, Y14
+	MOVQ         $0xd6e8feb86659fd93, DX
+	VMOVQ        DX, X15
+	VPBROADCASTQ X15, Y15
+	MOVQ         $0x00000000, 4160(SP)
+	LEAQ         2048(SI), BX
+	MOVQ         BX, 4168(SP)
+
+keys:
+	MOVQ        ds+8(FP), BX
+	VMOVDQU     (BX), Y7
+	VMOVDQU     32(BX), Y8
+	VPUNPCKLQDQ Y8, Y7, Y0
+	VPUNPCKHQDQ Y8, Y7, Y2
+	VPERMQ      $0xd8, Y0, Y0
+	VPERMQ      $0xd8, Y2, Y2
+	VMOVDQU     64(BX), Y7
+	VMOVDQU     96(BX), Y8
+	VPUNPCKLQDQ Y8, Y7, Y1
+	VPUNPCKHQDQ Y8, Y7, Y3
+	VPERMQ      $0xd8, Y1, Y1
+	VPERMQ      $0xd8, Y3, Y3
+	ADDQ        $0x00000080, ds+8(FP)
+	MOVQ        SI, BX
+	MOVQ        24(AX), DX
+
+compute:
+	VPSRLQ    $0x20, Y0, Y9
+	VPSRLQ    $0x20, Y2, Y10
+	VPMULUDQ  Y0, Y2, Y7
+	VPMULUDQ  Y9, Y2, Y8
+	VPMULUDQ  Y0, Y10, Y6
+	VPMULUDQ  Y9, Y10, Y5
+	VPSRLQ    $0x20, Y7, Y9
+	VPADDQ    Y9, Y8, Y8
+	VPBLENDD  $0xaa, Y11, Y8, Y9
+	VPADDQ    Y9, Y6, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y5, Y5
+	VPSRLQ    $0x20, Y6, Y8
+	VPADDQ    Y8, Y5, Y5
+	VMOVSLDUP Y6, Y6
+	VPBLENDD  $0xaa, Y6, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPSRLQ    $0x20, Y5, Y7
+	VPMULUDQ  Y4, Y5, Y8
+	VPMULUDQ  Y4, Y7, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y6, Y6
+	VPSRLQ    $0x20, Y6, Y6
+	VPADDQ    Y14, Y0, Y0
+	VPADDQ    Y15, Y2, Y2
+	VPAND     Y13, Y5, Y5
+	VPSLLVQ   Y5, Y12, Y5
+	VMOVDQA   Y6, (BX)
+	VMOVDQA   Y5, 64(BX)
+	VPSRLQ    $0x20, Y1, Y9
+	VPSRLQ    $0x20, Y3, Y10
+	VPMULUDQ  Y1, Y3, Y7
+	VPMULUDQ  Y9, Y3, Y8
+	VPMULUDQ  Y1, Y10, Y6
+	VPMULUDQ  Y9, Y10, Y5
+	VPSRLQ    $0x20, Y7, Y9
+	VPADDQ    Y9, Y8, Y8
+	VPBLENDD  $0xaa, Y11, Y8, Y9
+	VPADDQ    Y9, Y6, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y5, Y5
+	VPSRLQ    $0x20, Y6, Y8
+	VPADDQ    Y8, Y5, Y5
+	VMOVSLDUP Y6, Y6
+	VPBLENDD  $0xaa, Y6, Y7, Y7
+	VPXOR     Y7, Y5, Y5
+	VPSRLQ    $0x20, Y5, Y7
+	VPMULUDQ  Y4, Y5, Y8
+	VPMULUDQ  Y4, Y7, Y6
+	VPSRLQ    $0x20, Y8, Y8
+	VPADDQ    Y8, Y6, Y6
+	VPSRLQ    $0x20, Y6, Y6
+	VPADDQ    Y14, Y1, Y1
+	VPADDQ    Y15, Y3, Y3
+	VPAND     Y13, Y5, Y5
+	VPSLLVQ   Y5, Y12, Y5
+	VMOVDQA   Y6, 32(BX)
+	VMOVDQA   Y5, 96(BX)
+	ADDQ      $0x80, BX
+	DECQ      DX
+	JNZ       compute
+	MOVQ      SI, BX
+	MOVQ      (AX), CX
+	MOVQ      24(AX), DX
+	CMPQ      far+24(FP), $0x00
+	JEQ       ready
+
+prefetch:
+	MOVQ       (BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       8(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       16(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       24(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       32(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       40(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       48(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	MOVQ       56(BX), DI
+	PREFETCHT1 (CX)(DI*8)
+	ADDQ       16(AX), CX
+	ADDQ       $0x80, BX
+	DECQ       DX
+	JNZ        prefetch
+	MOVQ       4160(SP), BX
+	MOVQ       SI, 4160(SP)
+	MOVQ       4168(SP), SI
+	MOVQ       4160(SP), DX
+	MOVQ       DX, 4168(SP)
+	TESTQ      BX, BX
+	JZ         none
+
+last:
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+
+ready:
+use:
+	MOVQ (BX), DI
+	MOVQ 64(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 8(BX), DI
+	MOVQ 72(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 16(BX), DI
+	MOVQ 80(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 24(BX), DI
+	MOVQ 88(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 32(BX), DI
+	MOVQ 96(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 40(BX), DI
+	MOVQ 104(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 48(BX), DI
+	MOVQ 112(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	MOVQ 56(BX), DI
+	MOVQ 120(BX), R8
+	ORQ  R8, (CX)(DI*8)
+	ADDQ 16(AX), CX
+	ADDQ $0x80, BX
+	DECQ DX
+	JNZ  use
+
+none:
+	SUBQ $0x08, count+16(FP)
+	JG   keys
+	CMPQ far+24(FP), $0x00
+	JEQ  done
+	MOVQ 4160(SP), BX
+	MOVQ $0x00000000, far+24(FP)
+	JMP  last
+
+done:
+	VZEROUPPER
+	RET

@@ -12,11 +12,22 @@ import (
 
 //go:generate sh -c "cd _gen && GOWORK=off go run . -out ../bits_amd64.s"
 
-// Whether the machine has the instructions of bits_amd64.s, and those of its wide kernels.
-var (
-	haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
-	haveWide    = haveKernels && cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ)
-)
+// haveKernels is whether the machine has the instructions of most kernels of bits_amd64.s.
+var haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
+
+// haveLanes is the number of values in the largest vectors for which the machine has the instructions of a
+// kernel: 8 with AVX-512, 4 with AVX2, and otherwise 0.
+var haveLanes = func() uint8 {
+	switch {
+	case !haveKernels:
+		return 0
+	case cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ):
+		return 8
+	case cpuid.CPU.Supports(cpuid.AVX2):
+		return 4
+	}
+	return 0
+}()
 
 // What the kernels rely on: a wrong offset or number does not compile.
 const (
@@ -93,3 +104,11 @@ func hasEights(t *table, ds *uint64, count, far int, dst *bool)
 //
 //go:noescape
 func setEights(t *table, ds *uint64, count, far int)
+
+// hasEightsAVX2 and setEightsAVX2 are hasEights and setEights with vectors of four values.
+
+//go:noescape
+func hasEightsAVX2(t *table, ds *uint64, count, far int, dst *bool)
+
+//go:noescape
+func setEightsAVX2(t *table, ds *uint64, count, far int)

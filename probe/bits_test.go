@@ -26,15 +26,15 @@ func TestBitsPathsAgree(t *testing.T) {
 		}
 		fast, plain := newBits(t, size, m, k, sliced), newBits(t, size, m, k, sliced)
 		plain.table = table{k: uint64(k)}
-		if log == WordLog && haveKernels { // as if the array was large, and as on a machine without wide kernels
+		if log == WordLog && haveKernels { // as if the array was large, and as on machines without vectors
 			fast.table.far = rapid.Bool().Draw(t, "far")
-			fast.table.eights = fast.table.eights && rapid.Bool().Draw(t, "eights")
-			if haveWide && rapid.Bool().Draw(t, "wide") {
+			fast.table.lanes = rapid.SampledFrom(lanesFor(k)).Draw(t, "lanes")
+			if haveLanes == 8 && rapid.Bool().Draw(t, "wide") {
 				fast.table.wide = 1
 			}
 		}
 		same := func(b *Bits) *Bits { // with the kernels of fast
-			b.table.far, b.table.eights, b.table.wide = fast.table.far, fast.table.eights, fast.table.wide
+			b.table.far, b.table.lanes, b.table.wide = fast.table.far, fast.table.lanes, fast.table.wide
 			return b
 		}
 		quiet, single := same(newBits(t, size, m, k, sliced)), same(newBits(t, size, m, k, sliced))
@@ -77,6 +77,16 @@ func TestBitsPathsAgree(t *testing.T) {
 	})
 }
 
+// lanesFor returns the numbers of values in vectors that batches with k bits per key may use on this machine.
+func lanesFor(k int) (all []uint8) {
+	for _, lanes := range []uint8{0, 4, 8} {
+		if lanes == 0 || lanes <= haveLanes && k <= maxEights {
+			all = append(all, lanes)
+		}
+	}
+	return all
+}
+
 func newBits(t *rapid.T, size uint64, m Mapping, k int, sliced bool) *Bits {
 	a, err := cells.New(size, 1)
 	if err != nil {
@@ -109,22 +119,54 @@ func TestHasTestsEveryBit(t *testing.T) {
 
 // The kernels for eight keys have a frame that a new goroutine has no room for.
 func TestEightsGrowTheStack(t *testing.T) {
-	b := NewBits(cells.Array{Len: 64, Width: 1, Words: make([]uint64, 1)}, Mapping{Groups: 1, Log: WordLog}, 1, false)
-	ds := make([]umbel.Digest, 8)
-	done := make(chan bool)
-	go func() {
-		b.AddAll(nil, ds)
-		done <- true
-	}()
-	<-done
-	has := make([]bool, 8)
-	go func() {
-		b.HasAll(has, ds)
-		done <- true
-	}()
-	<-done
-	if slices.Contains(has, false) {
-		t.Fatalf("the batch has %v of eight added digests", has)
+	for _, lanes := range lanesFor(1) {
+		b := NewBits(cells.Array{Len: 64, Width: 1, Words: make([]uint64, 1)}, Mapping{Groups: 1, Log: WordLog}, 1, false)
+		b.table.lanes = lanes
+		ds := make([]umbel.Digest, 8)
+		done := make(chan bool)
+		go func() {
+			b.AddAll(nil, ds)
+			done <- true
+		}()
+		<-done
+		has := make([]bool, 8)
+		go func() {
+			b.HasAll(has, ds)
+			done <- true
+		}()
+		<-done
+		if slices.Contains(has, false) {
+			t.Fatalf("with vectors of %d, the batch has %v of eight added digests", lanes, has)
+		}
+	}
+}
+
+// The kernels are chosen by the size of the array, the number of bits per key and the machine.
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		size, groups, k uint64
+		most            uint8
+		want            table
+	}{
+		{0, 1, 7, 0, table{}},
+		{prefetchFrom, 1, 7, 0, table{far: true}},
+		{0, 1, 7, 4, table{}},
+		{foursFrom, 1, 7, 4, table{lanes: 4}},
+		{prefetchFrom, 1, maxEights, 4, table{lanes: 4, far: true}},
+		{prefetchFrom, 1, maxEights + 1, 4, table{far: true}},
+		{prefetchFrom, 1 << 32, 7, 4, table{far: true}},
+		{0, 1, 7, 8, table{lanes: 8}},
+		{prefetchFrom, 1, 7, 8, table{lanes: 8}},
+		{wideFrom, 1, 7, 8, table{lanes: 8, wide: 1, far: true}},
+		{wideFrom, 1, maxWide, 8, table{wide: 1, far: true}},
+		{wideFrom, 1, maxWide + 1, 8, table{far: true}},
+		{wideFrom, 1 << 32, 7, 8, table{far: true}},
+	} {
+		got := table{groups: c.groups, k: c.k}
+		got.choose(c.size*cpucache.L2, c.most)
+		if c.want.groups, c.want.k = c.groups, c.k; got != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }
 

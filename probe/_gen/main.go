@@ -33,8 +33,10 @@ func main() {
 	makeLanes()
 	hasWide()
 	addWide()
-	hasEights()
-	setEights()
+	hasEights("hasEights", avx512{})
+	setEights("setEights", avx512{})
+	hasEights("hasEightsAVX2", fours)
+	setEights("setEightsAVX2", fours)
 	Generate()
 }
 

@@ -11,7 +11,7 @@ import (
 
 // The wide kernels compute eight values at a time with AVX-512, which takes a third of the instructions, so
 // that the processor looks ahead to more cache misses. They need fewer than 2^32 groups. hasWide and
-// addWide compute values of one key, the others one value each of eight keys.
+// addWide compute values of one key, and those of eights.go one value each of eight keys.
 
 const lanes = 8
 
@@ -182,160 +182,44 @@ func addWide() {
 	RET()
 }
 
-// A slot is room for two vectors in the stack frame.
-const (
-	secondVector = 64
-	slotBytes    = 128
+// avx512 has all eight keys in one vector.
+type avx512 struct{}
+
+// What is added to the factors from one value to the next, and the orders of the factors in two vectors.
+var (
+	advance1, advance2 = reg.Z25, reg.Z26
+	order1, order2     = reg.Z27, reg.Z28
 )
 
-// slots emits room for n slots. It is aligned, since a processor may wait with a load until a store to two
-// lines has reached the cache.
-func slots(n int) (first reg.GPVirtual) {
-	frame, first := AllocLocal(n*slotBytes+64), GP64()
-	LEAQ(frame, first)
-	ADDQ(U8(63), first)
-	ANDQ(I8(-64), first)
-	return first
-}
-
-// maxEights is the largest k of the kernels for eight keys, since their frames have a slot for each value of
-// two times eight keys.
-const maxEights = 16
-
-// eights emits a loop over the values of a multiple of eight keys. First it computes values of all eight,
-// into slots, and then body uses those of the same number: their words are in the first vector at slot, and
-// what finish makes of v is in the second. If far is not 0, it prefetches the lines of the next eight keys
-// before that. Parameters stay in memory, because there are just enough registers.
-func eights(name, params string, start, finish func(), body func(words, slot reg.GPVirtual), end func()) {
-	TEXT(name, 0, "func(t *uintptr, ds *uint64, count, far int"+params+")")
-	Pragma("noescape")
-	ds, count, far := NewParamAddr("ds", 8), NewParamAddr("count", 16), NewParamAddr("far", 24)
-	advance1, advance2, order1, order2 := reg.Z25, reg.Z26, reg.Z27, reg.Z28
-	table, words, left, slot := load("t"), GP64(), GP64(), GP64()
-	next := slots(2 * maxEights) // for the values of the next eight keys
-	ready, other := AllocLocal(8), AllocLocal(8)
+func (avx512) begin(table, temporary reg.GPVirtual) {
 	begin(table)
-	MOVQ(U64(step1), left)
-	VPBROADCASTQ(left, advance1)
-	MOVQ(U64(step2), left)
-	VPBROADCASTQ(left, advance2)
+	MOVQ(U64(step1), temporary)
+	VPBROADCASTQ(temporary, advance1)
+	MOVQ(U64(step2), temporary)
+	VPBROADCASTQ(temporary, advance2)
 	VPTERNLOGQ(U8(255), ones, ones, ones)
 	VPSRLQ(U8(63), ones, ones)
 	VMOVDQU64(evens, order1)
 	VPORQ(ones, order1, order2)
-	MOVQ(U32(0), ready) // no slot
-	LEAQ(Mem{Base: next, Disp: maxEights * slotBytes}, slot)
-	MOVQ(slot, other)
+}
 
-	Label("keys")
-	MOVQ(ds, slot)
-	VMOVDQU64(Mem{Base: slot}, x)
-	VMOVDQU64(Mem{Base: slot, Disp: 64}, a)
+func (avx512) keys(ds reg.Register) {
+	VMOVDQU64(Mem{Base: ds}, x)
+	VMOVDQU64(Mem{Base: ds, Disp: 64}, a)
 	VMOVDQA64(x, y)
 	VPERMT2Q(a, order1, x)
 	VPERMT2Q(a, order2, y)
-	ADDQ(U32(lanes*digestBytes), ds)
-	MOVQ(next, slot)
-	MOVQ(field(table, kOffset), left)
-	Label("compute")
+}
+
+func (avx512) store(slot reg.Register, asBits bool) {
 	values()
 	VPADDQ(advance1, x, x)
 	VPADDQ(advance2, y, y)
-	finish()
+	if asBits {
+		VPROLVQ(v, ones, v)
+	}
 	VMOVDQA64(at, Mem{Base: slot})
 	VMOVDQA64(v, Mem{Base: slot, Disp: secondVector})
-	ADDQ(U8(slotBytes), slot)
-	DECQ(left)
-	JNZ(LabelRef("compute"))
-
-	MOVQ(next, slot)
-	MOVQ(field(table, firstOffset), words)
-	MOVQ(field(table, kOffset), left)
-	CMPQ(far, U8(0))
-	JEQ(LabelRef("ready"))
-	Label("prefetch")
-	for i := range lanes {
-		word := GP64()
-		MOVQ(Mem{Base: slot, Disp: 8 * i}, word)
-		PREFETCHT1(Mem{Base: words, Index: word, Scale: 8})
-	}
-	ADDQ(field(table, strideOffset), words)
-	ADDQ(U8(slotBytes), slot)
-	DECQ(left)
-	JNZ(LabelRef("prefetch"))
-	MOVQ(ready, slot)
-	MOVQ(next, ready)
-	MOVQ(other, next)
-	MOVQ(ready, left)
-	MOVQ(left, other)
-	TESTQ(slot, slot)
-	JZ(LabelRef("none"))
-	Label("last")
-	MOVQ(field(table, firstOffset), words)
-	MOVQ(field(table, kOffset), left)
-
-	Label("ready")
-	start()
-	Label("use")
-	body(words, slot)
-	ADDQ(field(table, strideOffset), words)
-	ADDQ(U8(slotBytes), slot)
-	DECQ(left)
-	JNZ(LabelRef("use"))
-	end()
-	Label("none")
-	SUBQ(U8(lanes), count)
-	JG(LabelRef("keys"))
-	// After the last keys, those that were computed before them are left.
-	CMPQ(far, U8(0))
-	JEQ(LabelRef("done"))
-	MOVQ(ready, slot)
-	MOVQ(U32(0), far)
-	JMP(LabelRef("last"))
-	Label("done")
-	RET()
 }
 
-func hasEights() {
-	var all [lanes]reg.GPVirtual
-	for i := range all {
-		all[i] = GP64()
-	}
-	dst := NewParamAddr("dst", 32)
-	eights("hasEights", ", dst *bool", func() {
-		for _, all := range all {
-			MOVL(U32(1), all.As32())
-		}
-	}, func() {}, func(words, slot reg.GPVirtual) {
-		for i, all := range all {
-			word, bit := lane(slot, i)
-			SHRXQ(bit, Mem{Base: words, Index: word, Scale: 8}, word)
-			ANDQ(word, all)
-		}
-	}, func() {
-		to := GP64()
-		MOVQ(dst, to)
-		for i, all := range all {
-			ANDL(U8(1), all.As32())
-			MOVB(all.As8(), Mem{Base: to, Disp: i})
-		}
-		ADDQ(U8(lanes), dst)
-	})
-}
-
-func setEights() {
-	eights("setEights", "", func() {}, func() { VPROLVQ(v, ones, v) }, func(words, slot reg.GPVirtual) {
-		for i := range lanes {
-			word, bit := lane(slot, i)
-			ORQ(bit, Mem{Base: words, Index: word, Scale: 8})
-		}
-	}, func() {})
-}
-
-// lane emits loads of a lane of both vectors of a slot.
-func lane(slot reg.Register, i int) (first, second reg.GPVirtual) {
-	first, second = GP64(), GP64()
-	MOVQ(Mem{Base: slot, Disp: 8 * i}, first)
-	MOVQ(Mem{Base: slot, Disp: secondVector + 8*i}, second)
-	return first, second
-}
+func (avx512) end() {}
