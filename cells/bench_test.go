@@ -6,7 +6,7 @@ import (
 )
 
 // BenchmarkArray measures operations on whole arrays of 1 MiB (in cache) and, without -short, of
-// 1 GiB. For comparison it measures copy, into existing memory, and Clone, into a new array.
+// 1 GiB. copy and foldWords write into existing memory, Clone, Fold and Unfold into a new array.
 func BenchmarkArray(b *testing.B) {
 	for _, size := range []struct {
 		name  string
@@ -35,6 +35,12 @@ func BenchmarkArray(b *testing.B) {
 			run("Nonzero", "", func() error { a.Nonzero(); return nil })
 			run("Sum", "", func() error { return to.Sum(a) })
 			run("Max", "", func() error { return to.Max(a) })
+			for _, r := range []int{2, 3} {
+				run("foldWords", fmt.Sprintf(",r=%d", r), func() error {
+					newLanes(width).foldWords(dst[:len(words)/r], words, r)
+					return nil
+				})
+			}
 			for _, groupWords := range []uint64{1, 8} {
 				group := groupWords * 64 / uint64(width)
 				for _, r := range []uint64{2, 3, 7, 60} {

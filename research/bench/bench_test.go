@@ -188,7 +188,7 @@ func TestRun(t *testing.T) {
 	if want := "go run ./research/bench --only 'a|b'"; r.Command != want {
 		t.Errorf("command %s, want %s", r.Command, want)
 	}
-	want := selection{sizes: []uint64{2_000, 1_100_000}, rates: []float64{0.01}, bits: []float64{11}, inputs: []input{hashed, bytes8}}
+	want := selection{goroutines: 3, sizes: []uint64{2_000, 1_100_000}, rates: []float64{0.01}, bits: []float64{11}, inputs: []input{hashed, bytes8}}
 	for _, c := range want.cases() {
 		table, err := c.run(o, p)
 		if err != nil {
@@ -249,7 +249,7 @@ func TestRun(t *testing.T) {
 func TestOnlyAndFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"--n", "10"}, {"--n", "x"}, {"--fpr", "0"}, {"--fpr", "NaN"}, {"--bits", "1"}, {"--keys", "9B"},
-		{"--rounds", "0"}, {"--trees", "0"}, {"--only", "("}, {"extra"}, {"--only", "no such case"},
+		{"--rounds", "0"}, {"--goroutines", "0"}, {"--trees", "0"}, {"--only", "("}, {"extra"}, {"--only", "no such case"},
 	} {
 		if err := run(args); err == nil {
 			t.Errorf("%q: no error", args)

@@ -30,7 +30,19 @@ func (c filterCase) title() string {
 		want = fmt.Sprintf("sized for %g %%", c.rate*100)
 	}
 	what := [inputs]string{"precomputed hashes", "keys of 8 bytes", "keys of 32 bytes"}[c.input]
-	return fmt.Sprintf("%s keys, %s, %s%s", short(c.keys), want, what, c.note)
+	note := c.note
+	if c.goroutines != 0 {
+		note = fmt.Sprintf(", %s goroutines on one filter", inWords(c.goroutines))
+	}
+	return fmt.Sprintf("%s keys, %s, %s%s", short(c.keys), want, what, note)
+}
+
+// inWords formats a number of goroutines; the tables of two are in docs.
+func inWords(n int) string {
+	if n == 2 {
+		return "two"
+	}
+	return fmt.Sprint(n)
 }
 
 // short formats a number of keys, for example as 1e5.
@@ -89,7 +101,7 @@ func (m *match) enter(t *Table) error {
 	chosen := slices.DeleteFunc(slices.Clone(m.contestants), func(c contestant) bool {
 		return !slices.Contains(c.takes, m.input) ||
 			!m.only.MatchString(m.path()+"/"+c.name) ||
-			c.role != filter && m.shared ||
+			c.role != filter && m.goroutines != 0 ||
 			c.role == floor && m.bitsPerKey == 0
 	})
 	for _, first := range []bool{true, false} {
@@ -102,7 +114,7 @@ func (m *match) enter(t *Table) error {
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", m.path(), c.name, err)
 			}
-			if s == nil || m.shared && s.addShared == nil {
+			if s == nil || m.goroutines != 0 && s.addShared == nil {
 				continue
 			}
 			e := &entrant{s, c.role, &Row{Name: c.name}}
@@ -153,13 +165,13 @@ type contest struct {
 	section     string
 	contestants []contestant
 	ops         [][]operation // the first group contains the additions
-	shared      bool          // two goroutines use one filter
+	goroutines  int           // that use one filter; 0 if one goroutine uses each
 	note        string        // appended to the title
 }
 
 var (
 	filters  = contest{section: "filters", contestants: fixed, ops: singleOps}
-	together = contest{section: "shared", contestants: fixed, ops: sharedOps, shared: true, note: ", two goroutines on one filter"}
+	together = contest{section: "shared", contestants: fixed, ops: sharedOps, goroutines: 2}
 
 	// Contests of other kinds with a standard filter.
 	counters = contest{section: "counting", contestants: countingContestants, ops: removeOps, note: ", filters with removal"}
@@ -182,6 +194,7 @@ var fixed = []contestant{
 	{"blobloom", anyKeys, blobloomPlain, filter},
 	{"blobloom SyncFilter", hashOnly, blobloomSync, filter},
 	{"parquet-go SBBF", anyKeys, parquetGo, filter},
+	{"parquet-go SBBF, XXH3", bytesOnly, parquetGoXXH3, filter},
 	{"xorfilter fuse8", hashOnly, fuse8, static},
 	{"touch a line", hashOnly, touchFloor, floor},
 	{"prefetch a line", hashOnly, prefetchFloor, floor},

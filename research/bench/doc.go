@@ -21,6 +21,8 @@
 // Bitcoin node. gcs also scans the whole set for each query; the Golomb-coded sets here
 // have the same number of bytes.
 //
+// In section shared two goroutines, or as many as --goroutines says, use one filter.
+//
 // Sections by themselves:
 //
 //	go run ./research/bench --n 1e5,1e7 --only '^(counting|weighted|growing|folding|planner)/'

@@ -32,6 +32,8 @@ type selection struct {
 	rates  []float64
 	bits   []float64
 	inputs []input
+
+	goroutines int // on one filter
 }
 
 func main() {
@@ -47,6 +49,7 @@ func run(args []string) error {
 	rates := flags.String("fpr", "0.01,0.001", "false-positive rates for which filters are sized")
 	bits := flags.String("bits", "11", "bits per key, the same for all filters, with precomputed hashes")
 	inputs := flags.String("keys", "hash,8B,32B", "inputs of the filters: hash, 8B, 32B")
+	goroutines := flags.Int("goroutines", 2, "goroutines that use one filter, in shared/")
 	trees := flags.Int("trees", 300, "trees for each number of receivers and each network, in multicast/search")
 	rounds := flags.Int("rounds", 5, "number of counted rounds")
 	only := flags.String("only", "", "measure only paths that match this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/, multicast/")
@@ -69,7 +72,10 @@ func run(args []string) error {
 	if o.only, err = regexp.Compile(*only); err != nil {
 		return err
 	}
-	var want selection
+	if *goroutines < 1 || *goroutines > 1000 {
+		return fmt.Errorf("%d goroutines, want 1 to 1000", *goroutines)
+	}
+	want := selection{goroutines: *goroutines}
 	if err := want.parse(*sizes, *rates, *bits, *inputs); err != nil {
 		return err
 	}
@@ -134,7 +140,9 @@ func (w *selection) cases() (cs []filterCase) {
 		}
 		if len(w.rates) > 0 {
 			z := size{keys: n, rate: w.rates[0]}
-			cs = append(cs, filterCase{z, hashed, together})
+			shared := together
+			shared.goroutines = w.goroutines
+			cs = append(cs, filterCase{z, hashed, shared})
 			for _, in := range []input{hashed, bytes8} {
 				cs = append(cs, filterCase{z, in, counters}, filterCase{z, in, growers})
 			}

@@ -33,7 +33,7 @@ type operation struct {
 	removes bool
 }
 
-// singleOps contains the operations of one goroutine, sharedOps those of two goroutines,
+// singleOps contains the operations of one goroutine, sharedOps those of several goroutines,
 // and removeOps those of filters with removal. The operations of a group are timed in the
 // same turns, so they can be compared with each other.
 var (
@@ -215,8 +215,8 @@ func (m *match) clock(op operation, e *entrant, loop func(*keys), k *keys) float
 	if op.removes {
 		defer e.fill(k)
 	}
-	if m.shared {
-		return perKey(inTwo(k, loop), k.n)
+	if m.goroutines != 0 {
+		return perKey(inParts(m.goroutines, k, loop), k.n)
 	}
 	return perKey(timed(func() { loop(k) }), k.n)
 }

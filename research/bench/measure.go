@@ -64,28 +64,33 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// inTwo runs f concurrently on both halves of k. It returns the time from the moment when
-// both goroutines are ready to the moment when both are done.
-func inTwo(k *keys, f func(*keys)) time.Duration {
-	first, second := k.slice(0, k.n/2), k.slice(k.n/2, k.n)
-	var ready, start, done atomic.Bool
-	go func() {
-		ready.Store(true)
-		await(&start)
-		f(second)
-		done.Store(true)
-	}()
-	await(&ready)
+// inParts runs f concurrently on n equal parts of k, the first of them in the calling
+// goroutine. It returns the time from the moment when all goroutines are ready to the moment
+// when all are done.
+func inParts(n int, k *keys, f func(*keys)) time.Duration {
+	var ready, start, done atomic.Int64
+	for i := 1; i < n; i++ {
+		part := k.slice(i*k.n/n, (i+1)*k.n/n)
+		go func() {
+			ready.Add(1)
+			await(&start, 1)
+			f(part)
+			done.Add(1)
+		}()
+	}
+	first := k.slice(0, k.n/n)
+	await(&ready, n-1)
 	return timed(func() {
-		start.Store(true)
+		start.Store(1)
 		f(first)
-		await(&done)
+		await(&done, n-1)
 	})
 }
 
-// await spins, because waking a goroutine takes longer than an operation in cache.
-func await(b *atomic.Bool) {
-	for spins := 0; !b.Load(); spins++ {
+// await waits until x is n. It spins, because waking a goroutine takes longer than an
+// operation in cache.
+func await(x *atomic.Int64, n int) {
+	for spins := 0; x.Load() != int64(n); spins++ {
 		if spins%1000 == 999 {
 			runtime.Gosched()
 		}

@@ -140,16 +140,10 @@ func blobloomSync(z size, in input) (*subject, error) {
 // parquetGo is a slice of blocks. Given a rate, it has the size of umbel's splitblock,
 // which has the same rate; parquet-go has no formula.
 func parquetGo(z size, in input) (*subject, error) {
-	m := z.bits()
-	if z.rate != 0 {
-		var err error
-		if m, err = plan.SplitBlockSize(z.keys, z.rate); err != nil {
-			return nil, err
-		}
+	f, s, err := newParquetGo(z)
+	if err != nil {
+		return nil, err
 	}
-	const blockBits = parquet.BlockSize * 8
-	f := make(parquet.SplitBlockFilter, max(1, m/blockBits))
-	s := &subject{bits: uint64(len(f)) * blockBits, clear: f.Reset}
 	if in == hashed {
 		s.add = func(k *keys) { eachHash(k, func(h uint64) { f.Insert(h) }) }
 		s.has = func(k *keys) int { return countHashes(k, func(h uint64) bool { return f.Check(h) }) }
@@ -173,6 +167,33 @@ func parquetGo(z size, in input) (*subject, error) {
 		})
 	}
 	return s, nil
+}
+
+// parquetGoXXH3 is parquetGo with a faster hash, which the format doesn't allow.
+func parquetGoXXH3(z size, in input) (*subject, error) {
+	f, s, err := newParquetGo(z)
+	if err != nil {
+		return nil, err
+	}
+	s.add = func(k *keys) { eachKey(k, func(key []byte) { f.Insert(xxh3.Hash(key)) }) }
+	s.has = func(k *keys) int {
+		return countKeys(k, func(key []byte) bool { return f.Check(xxh3.Hash(key)) })
+	}
+	return s, nil
+}
+
+// newParquetGo returns a filter and its subject without loops.
+func newParquetGo(z size) (parquet.SplitBlockFilter, *subject, error) {
+	m := z.bits()
+	if z.rate != 0 {
+		var err error
+		if m, err = plan.SplitBlockSize(z.keys, z.rate); err != nil {
+			return nil, nil, err
+		}
+	}
+	const blockBits = parquet.BlockSize * 8
+	f := make(parquet.SplitBlockFilter, max(1, m/blockBits))
+	return f, &subject{bits: uint64(len(f)) * blockBits, clear: f.Reset}, nil
 }
 
 // fuse8 is made from all keys at once. It always has 9 bits per key and a rate of 1/256.
