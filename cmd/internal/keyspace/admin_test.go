@@ -161,9 +161,6 @@ func TestEvents(t *testing.T) {
 	if e := m.events["fast-command"]; e.worst != 6 {
 		t.Errorf("%+v", e)
 	}
-	if o := m.observed(); len(o) != 2 || o[0] != (observed{"exists", 10, 6000}) {
-		t.Errorf("%+v", o)
-	}
 }
 
 func BenchmarkObserve(b *testing.B) {

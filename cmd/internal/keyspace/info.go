@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
@@ -33,7 +34,7 @@ var order = []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Rep
 func (k *keyspace) parts(c *resp.Conn) []part {
 	list := []part{
 		{"Clients", plain, func() [][2]string { return k.clients(c) }},
-		{"Commandstats", all, k.commands},
+		{"Commandstats", all, func() [][2]string { return k.commands(c) }},
 		{"Keyspace", plain, k.keyspaceFields},
 		{"bf_bloom_core_metrics", everything, k.blooms},
 	}
@@ -115,11 +116,12 @@ func (k *keyspace) keyspaceFields() [][2]string {
 }
 
 // commands returns the totals of each command, without rejected and failed calls, which are not counted.
-func (k *keyspace) commands() (fields [][2]string) {
-	for _, o := range k.monitor.observed() {
-		fields = append(fields, [2]string{"cmdstat_" + o.name,
-			fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f", o.calls, o.micros, float64(o.micros)/float64(max(o.calls, 1)))})
-	}
+func (k *keyspace) commands(c *resp.Conn) (fields [][2]string) {
+	k.monitor.usage(c.Server(), func(cmd *resp.Command, calls uint64, took time.Duration) {
+		micros := took.Microseconds()
+		fields = append(fields, [2]string{"cmdstat_" + cmd.Name,
+			fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f", calls, micros, float64(micros)/float64(calls))})
+	})
 	return fields
 }
 

@@ -3,7 +3,6 @@ package keyspace
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -15,23 +14,19 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 )
 
-// Monitor records the durations of commands for SLOWLOG, LATENCY and INFO commandstats. It is
+// Monitor records slow commands for SLOWLOG and LATENCY, and what INFO has counted before CONFIG RESETSTAT. It is
 // safe for concurrent use.
 type Monitor struct {
 	slower    atomic.Int64 // minimum duration of SLOWLOG in microseconds; below 0: off
 	threshold atomic.Int64 // minimum duration of an event in milliseconds; 0: off
 	keep      atomic.Int64 // number of slow calls to keep
 
-	counts sync.Map // name to *count
-
 	mu     sync.Mutex
-	slow   []slowCall // oldest first
+	before map[*resp.Command]resp.Usage // at the last CONFIG RESETSTAT; never modified
+	slow   []slowCall                   // oldest first
 	nextID int64
 	events map[string]*event
 }
-
-// count contains the totals of one command.
-type count struct{ calls, micros atomic.Int64 }
 
 // slowCall is an entry of SLOWLOG.
 type slowCall struct {
@@ -61,14 +56,7 @@ func NewMonitor() *Monitor {
 }
 
 // Observe is for resp.Options. It does not allocate for fast calls.
-func (m *Monitor) Observe(c *resp.Conn, cmd *resp.Command, n int, took time.Duration) {
-	v, ok := m.counts.Load(cmd.Name)
-	if !ok {
-		v, _ = m.counts.LoadOrStore(cmd.Name, new(count))
-	}
-	s := v.(*count)
-	s.calls.Add(int64(n))
-	s.micros.Add(took.Microseconds())
+func (m *Monitor) Observe(c *resp.Conn, cmd *resp.Command, _ int, took time.Duration) {
 	if slower := m.slower.Load(); slower >= 0 && took.Microseconds() >= slower {
 		m.keepSlow(c, cmd, took)
 	}
@@ -155,36 +143,31 @@ func (m *Monitor) slowest(n int64) []slowCall {
 	return calls
 }
 
-// observed is a line of INFO commandstats.
-type observed struct {
-	name          string
-	calls, micros int64
-}
-
-func (m *Monitor) observed() []observed {
-	found := map[string]observed{}
-	m.counts.Range(func(name, v any) bool {
-		s := v.(*count)
-		found[name.(string)] = observed{name.(string), s.calls.Load(), s.micros.Load()}
-		return true
+// usage calls each with the commands of a server that were called since the last CONFIG RESETSTAT.
+func (m *Monitor) usage(s *resp.Server, each func(cmd *resp.Command, calls uint64, took time.Duration)) {
+	m.mu.Lock()
+	before := m.before
+	m.mu.Unlock()
+	s.Usage(func(cmd *resp.Command, u resp.Usage) {
+		if b := before[cmd]; u.Calls > b.Calls {
+			each(cmd, u.Calls-b.Calls, u.Took-b.Took)
+		}
 	})
-	var list []observed
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		list = append(list, found[name])
-	}
-	return list
 }
 
 // Calls returns the number of calls since the last CONFIG RESETSTAT.
-func (m *Monitor) Calls() (n int64) {
-	m.counts.Range(func(_, v any) bool {
-		n += v.(*count).calls.Load()
-		return true
-	})
+func (m *Monitor) Calls(s *resp.Server) (n uint64) {
+	m.usage(s, func(_ *resp.Command, calls uint64, _ time.Duration) { n += calls })
 	return n
 }
 
-func (m *Monitor) resetCounts() { m.counts.Clear() }
+func (m *Monitor) resetUsage(s *resp.Server) {
+	before := map[*resp.Command]resp.Usage{}
+	s.Usage(func(cmd *resp.Command, u resp.Usage) { before[cmd] = u })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.before = before
+}
 
 // setting is a number that CONFIG can get and set.
 type setting struct {

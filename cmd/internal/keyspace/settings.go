@@ -109,7 +109,7 @@ func failed(name []byte, why string) string {
 }
 
 func (k *keyspace) configResetStat(c *resp.Conn, _ [][]byte) {
-	k.monitor.resetCounts()
+	k.monitor.resetUsage(c.Server())
 	c.Simple("OK")
 }
 

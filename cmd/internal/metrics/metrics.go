@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
@@ -26,11 +27,12 @@ type Options struct {
 	Publications func() []api.Publication
 	// Subscriptions returns the states of the publications that a replica follows.
 	Subscriptions func() []api.Subscription
-	Disk          *Latencies
-	Commands      []string      // commands that Observe may be called with
-	Filters       int           // number of largest filters with their own series
-	Every         time.Duration // interval between surveys
-	Version       string
+	// Usage calls each with the commands that clients called: see resp.Server.Usage.
+	Usage   func(each func(*resp.Command, resp.Usage))
+	Disk    *Latencies
+	Filters int           // number of largest filters with their own series
+	Every   time.Duration // interval between surveys
+	Version string
 }
 
 // Totals are totals of all clients since the start.
@@ -45,7 +47,6 @@ type Totals struct {
 type Metrics struct {
 	o        Options
 	registry *prometheus.Registry
-	commands *commands
 	survey   *survey
 	requests *prometheus.CounterVec
 	waits    *prometheus.HistogramVec
@@ -59,7 +60,6 @@ func New(o Options) *Metrics {
 	m := &Metrics{
 		o:        o,
 		registry: prometheus.NewRegistry(),
-		commands: newCommands(o.Commands),
 		survey:   &survey{o: o, idle: idle},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "umbel_http_requests_total", Help: "HTTP requests answered.",
@@ -73,7 +73,7 @@ func New(o Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, m.commands, m.survey, m.requests, m.waits, state{o}, publications{o.Publications}, subscriptions{o.Subscriptions},
+	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, commands{o.Usage}, m.survey, m.requests, m.waits, state{o}, publications{o.Publications}, subscriptions{o.Subscriptions},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -87,12 +87,6 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Request(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 	m.waits.WithLabelValues(route).Observe(took.Seconds())
-}
-
-// Observe counts n calls of a command with their total duration. It does not allocate and takes
-// no lock.
-func (m *Metrics) Observe(command string, n int, took time.Duration) {
-	m.commands.observe(command, n, took)
 }
 
 // Latencies are the times that the disk takes. They are made before the rest of the metrics, because

@@ -14,13 +14,14 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 	"github.com/umbel-filters/umbel/filter"
 )
 
 // described returns the names of all metrics that are this package's own.
 func described(m *Metrics) (names []string) {
-	for _, c := range []prometheus.Collector{m.commands, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}, publications{}, subscriptions{}} {
+	for _, c := range []prometheus.Collector{commands{}, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}, publications{}, subscriptions{}} {
 		ch := make(chan *prometheus.Desc)
 		go func() {
 			c.Describe(ch)
@@ -54,41 +55,32 @@ func TestDocumented(t *testing.T) {
 
 // Calls of a pipeline count one by one, and their time once.
 func TestCommands(t *testing.T) {
-	c := newCommands([]string{"bf.add", "bf.exists", "ping"})
-	c.observe("bf.add", 64, 20*time.Microsecond)
-	c.observe("bf.add", 1, 16*time.Microsecond)
-	c.observe("bf.add", 1, 90*time.Second)
-	c.observe("bf.exists", 3, -1)
-	c.observe("unknown", 1, 1)
+	c := commands{func(each func(*resp.Command, resp.Usage)) {
+		each(&resp.Command{Name: "bf.add"}, resp.Usage{Calls: 66, Took: 90 * time.Second, Runs: [resp.Buckets]uint64{0: 2, resp.Buckets - 1: 1}})
+	}}
 	const want = `
+# HELP umbel_command_duration_seconds Duration of commands without the wait for the disk; consecutive calls of one pipeline count as one.
+# TYPE umbel_command_duration_seconds histogram
+umbel_command_duration_seconds_bucket{command="bf.add",le="1.6e-05"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="6.4e-05"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="0.000256"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="0.001024"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="0.004096"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="0.016384"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="0.065536"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="0.262144"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="1.048576"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="4.194304"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="16.777216"} 2
+umbel_command_duration_seconds_bucket{command="bf.add",le="+Inf"} 3
+umbel_command_duration_seconds_sum{command="bf.add"} 90
+umbel_command_duration_seconds_count{command="bf.add"} 3
 # HELP umbel_commands_total Commands called by clients.
 # TYPE umbel_commands_total counter
 umbel_commands_total{command="bf.add"} 66
-umbel_commands_total{command="bf.exists"} 3
 `
-	if err := testutil.CollectAndCompare(c, strings.NewReader(want), "umbel_commands_total"); err != nil {
+	if err := testutil.CollectAndCompare(c, strings.NewReader(want)); err != nil {
 		t.Error(err)
-	}
-	k := c.by["bf.add"]
-	if k.buckets[0].Load() != 1 || k.buckets[1].Load() != 1 || k.buckets[len(k.buckets)-1].Load() != 1 {
-		t.Error("times are in other buckets")
-	}
-	if n := testing.AllocsPerRun(100, func() { c.observe("bf.add", 64, time.Millisecond) }); n != 0 {
-		t.Errorf("observing allocates %v times", n)
-	}
-}
-
-// The buckets that observe finds are those that are told.
-func TestBuckets(t *testing.T) {
-	if len(seconds)+1 != len(calls{}.buckets) {
-		t.Fatalf("%d bounds, %d buckets", len(seconds), len(calls{}.buckets))
-	}
-	bound := 16 * time.Microsecond
-	for i, s := range seconds {
-		if got := time.Duration(s*1e9 + 0.5); got != bound {
-			t.Errorf("bound %d is %v, want %v", i, got, bound)
-		}
-		bound *= 4
 	}
 }
 
@@ -97,14 +89,6 @@ func TestLabel(t *testing.T) {
 		if got := label(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
-	}
-}
-
-func BenchmarkObserve(b *testing.B) {
-	c := newCommands([]string{"bf.add"})
-	b.ReportAllocs()
-	for b.Loop() {
-		c.observe("bf.add", 64, 20*time.Microsecond)
 	}
 }
 

@@ -141,7 +141,7 @@ func (p process) statsFields() [][2]string {
 	}
 	return [][2]string{
 		{"total_connections_received", fmt.Sprint(t.Connections)},
-		{"total_commands_processed", fmt.Sprint(p.monitor.Calls())},
+		{"total_commands_processed", fmt.Sprint(p.monitor.Calls(p.resp))},
 		{"total_net_input_bytes", fmt.Sprint(t.Read)},
 		{"total_net_output_bytes", fmt.Sprint(t.Written)},
 		{"rejected_connections", fmt.Sprint(t.Rejected)},

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"os"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/command"
@@ -31,14 +29,13 @@ func (n *Node) serve() error {
 	if err != nil {
 		return err
 	}
-	table := n.commands(h)
+	n.resp = n.newRESP(n.commands(h))
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
-			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List, Subscriptions: n.following.List, Disk: n.latencies, Commands: slices.Collect(maps.Keys(table)),
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List, Subscriptions: n.following.List, Disk: n.latencies, Usage: n.resp.Usage,
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}
-	n.resp = n.newRESP(table)
 	if l := n.listeners.resp; l != nil {
 		n.run("resp", func() error { return n.resp.Serve(n.encrypt(l)) })
 	}
@@ -127,9 +124,6 @@ func (n *Node) version(key []byte) uint64 {
 func (n *Node) observe(c *resp.Conn, cmd *resp.Command, calls int, took time.Duration) {
 	n.monitor.Observe(c, cmd, calls, took)
 	n.record(c, cmd)
-	if n.metrics != nil {
-		n.metrics.Observe(cmd.Name, calls, took)
-	}
 }
 
 // totals returns the totals of all clients for metrics.

@@ -24,6 +24,7 @@ type Conn struct {
 	id     int64
 	limits *Limits // in force for this connection
 	shift  shift   // that serves it; nil: it has a goroutine of its own
+	lane   int     // of its counters: see usage.go
 
 	more    bool // there may be complete commands that the rate limit holds back
 	closing bool // the connection ends after the replies
@@ -69,6 +70,7 @@ type connInfo struct {
 
 func newConn(s *Server, nc net.Conn) *Conn {
 	c := &Conn{s: s, nc: nc, id: s.lastID.Add(1), gone: make(chan struct{})}
+	c.lane = int(c.id % int64(len(s.traffic)))
 	c.applyLimits()
 	c.born = time.Now()
 	c.since.Store(c.born.UnixNano())

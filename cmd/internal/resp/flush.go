@@ -39,7 +39,7 @@ func (c *Conn) flush() {
 	c.position, c.replies = 0, 0
 	for part := range slices.Chunk(c.out, maxUnflushed) {
 		c.state(writing, c.clock)
-		c.s.stats.written.Add(uint64(len(part)))
+		c.s.traffic[c.lane].written.Add(uint64(len(part)))
 		if _, err := c.nc.Write(part); err != nil {
 			c.broken = true
 			return

@@ -29,7 +29,7 @@ func (ls *loops) take(s *Server, nc net.Conn) net.Conn {
 			n = max(runtime.GOMAXPROCS(0)/2, 1)
 		}
 		for range n {
-			l, err := newLoop(s)
+			l, err := newLoop(s, len(ls.all))
 			if err != nil {
 				s.messages.Logger(s.o.Log).Warn("no event loop; each connection has a goroutine", "error", err)
 				break
@@ -55,6 +55,7 @@ func (ls *loops) add(c *Conn) bool {
 		return false
 	}
 	s.conn = c
+	c.lane = s.loop.lane
 	c.welcome()
 	s.loop.add(s)
 	return true
@@ -73,6 +74,7 @@ const maxEvents = 128
 // loop is an event loop: see the comment on shift.
 type loop struct {
 	s    *Server
+	lane int      // its place among the loops
 	fd   int      // of epoll
 	file *os.File // for Go's poller: a loop that waits holds no processor of the scheduler
 	raw  syscall.RawConn
@@ -91,7 +93,7 @@ type loop struct {
 	closed  bool
 }
 
-func newLoop(s *Server) (*loop, error) {
+func newLoop(s *Server, lane int) (*loop, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
@@ -100,7 +102,7 @@ func newLoop(s *Server) (*loop, error) {
 		unix.Close(fd)
 		return nil, os.NewSyscallError("fcntl", err)
 	}
-	l := &loop{s: s, fd: fd, file: os.NewFile(uintptr(fd), "epoll")}
+	l := &loop{s: s, lane: lane, fd: fd, file: os.NewFile(uintptr(fd), "epoll")}
 	l.take = func(uintptr) bool {
 		n, err := eventsNow(fd, l.events[:])
 		if l.n = n; err != 0 {

@@ -18,6 +18,6 @@ func (c *Conn) countHandshake(err error) {
 	if c.s.alive.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return
 	}
-	c.s.stats.handshakes.Add(1)
+	c.s.handshakes.Add(1)
 	c.logger().Warn("tls handshake failed", "error", err)
 }

@@ -118,7 +118,7 @@ func execute(c *Conn, _ [][]byte) {
 		mark := len(c.out)
 		q.cmd.runOne(c, q.args)
 		c.recordFailure(mark)
-		c.observe(q.cmd.Command, 1)
+		c.observe(q.cmd, 1)
 		if c.overflows() {
 			return
 		}

@@ -18,7 +18,7 @@ func (c *Conn) Error(s string) {
 	if strings.ContainsAny(s, "\r\n") {
 		s = strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
 	}
-	c.s.stats.errors.Add(1)
+	c.s.traffic[c.lane].errors.Add(1)
 	c.out = append(c.out, '-')
 	c.out = append(c.out, s...)
 	c.end()

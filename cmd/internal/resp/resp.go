@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync/atomic"
 )
 
 const (
@@ -140,25 +139,4 @@ func (r *Reader) line() (string, error) {
 
 func (r *Reader) syntax(format string, args ...any) error {
 	return fmt.Errorf("byte %d: %s: %w", r.at, fmt.Sprintf(format, args...), ErrSyntax)
-}
-
-// Stats are totals since the server was made.
-type Stats struct {
-	Connections uint64 // accepted
-	Rejected    uint64 // connections above Limits.Clients
-	Handshakes  uint64 // TLS handshakes that failed
-	Errors      uint64 // error replies
-	Read        uint64 // bytes
-	Written     uint64
-}
-
-// stats are the counters behind Stats.
-type stats struct{ connections, rejected, handshakes, errors, read, written atomic.Uint64 }
-
-// Stats returns the totals. It is safe for concurrent use.
-func (s *Server) Stats() Stats {
-	return Stats{
-		Connections: s.stats.connections.Load(), Rejected: s.stats.rejected.Load(), Handshakes: s.stats.handshakes.Load(), Errors: s.stats.errors.Load(),
-		Read: s.stats.read.Load(), Written: s.stats.written.Load(),
-	}
 }

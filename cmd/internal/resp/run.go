@@ -186,7 +186,7 @@ func (c *Conn) runPending() {
 			}
 		}
 	}
-	c.observe(e.Command, n)
+	c.observe(e, n)
 	c.pending.calls = c.pending.calls[:0]
 }
 
@@ -199,13 +199,15 @@ func (c *Conn) recordFailure(mark int) {
 	}
 }
 
-func (c *Conn) observe(cmd *Command, n int) {
-	if c.s.o.Observe == nil {
-		return
-	}
+// observe counts n consecutive calls.
+func (c *Conn) observe(e *entry, n int) {
 	now := time.Now()
-	c.s.o.Observe(c, cmd, n, now.Sub(c.clock))
+	took := now.Sub(c.clock)
 	c.clock = now
+	e.usage[c.lane].count(n, took)
+	if c.s.o.Observe != nil {
+		c.s.o.Observe(c, e.Command, n, took)
+	}
 }
 
 // replied counts the replies that begin at mark, drops them if they are muted, and sends them if

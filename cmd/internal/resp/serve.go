@@ -69,7 +69,7 @@ func (c *Conn) read() error {
 		}
 		n, err := c.nc.Read(room)
 		if n > 0 {
-			c.s.stats.read.Add(uint64(n))
+			c.s.traffic[c.lane].read.Add(uint64(n))
 			c.in.filled(n)
 			if n == len(room) {
 				c.in.grow()

@@ -47,8 +47,8 @@ type Options struct {
 	Allow func(c *Conn, cmd *Command, args [][]byte) error
 	// Version returns a number that changes with the key's value, for WATCH.
 	Version func(key []byte) uint64
-	// Observe is called after n consecutive calls of a command, with their total duration, for metrics
-	// and SLOWLOG. Args of the connection are those of the first call.
+	// Observe is called after n consecutive calls of a command, with their total duration, for SLOWLOG and the
+	// audit log; Server.Usage has the totals. Args of the connection are those of the first call.
 	Observe func(c *Conn, cmd *Command, n int, took time.Duration)
 	// Redis is the version that HELLO reports, "" for 8.4.0; Modules are the modules it reports.
 	Redis   string
@@ -122,8 +122,10 @@ type Server struct {
 	running     sync.WaitGroup // connections
 	loops       loops
 	lastID      atomic.Int64
-	stats       stats
 	messages    *loglimit.Limit // about clients
+
+	traffic                           []traffic // by lane
+	connections, rejected, handshakes atomic.Uint64
 }
 
 // NewServer returns a server. Call Serve next.
@@ -134,7 +136,8 @@ func NewServer(o Options) *Server {
 	if o.Redis == "" {
 		o.Redis = "8.4.0"
 	}
-	s := &Server{o: o, keys: newKeyLocks(), commands: newDispatch(sessionCommands(), o.Commands),
+	lanes := lanesOf(o.Loops)
+	s := &Server{o: o, keys: newKeyLocks(), commands: newDispatch(lanes, sessionCommands(), o.Commands), traffic: make([]traffic, lanes),
 		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}, messages: loglimit.Clients()}
 	s.SetLimits(o.Limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -213,11 +216,11 @@ func (s *Server) register(nc net.Conn, take func(*Server, net.Conn) net.Conn) *C
 		return nil
 	}
 	if most := s.limits.Load().Clients; most > 0 && len(s.conns) >= most {
-		s.stats.rejected.Add(1)
+		s.rejected.Add(1)
 		s.running.Go(func() { rejectConn(nc) })
 		return nil
 	}
-	s.stats.connections.Add(1)
+	s.connections.Add(1)
 	if take != nil {
 		nc = take(s, nc)
 	}

@@ -9,6 +9,8 @@ type loopShift struct {
 	at       int
 	deferred []*socket // whose replies wait for the disk
 	poll     bool      // runs the loop
+
+	_ [56]byte // two cache lines: the next shift may be of another loop
 }
 
 // run runs rounds until there are none.

@@ -27,6 +27,8 @@ type socket struct {
 	parked bool          // no shift serves it
 	closed bool          // so is the descriptor
 	event  chan struct{} // receives after an event; nil until something waited for one
+
+	_ [24]byte // two cache lines: the next connection may be in another loop
 }
 
 // newSocket returns a socket with a copy of the descriptor of nc, or nil.

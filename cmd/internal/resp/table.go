@@ -75,6 +75,8 @@ type entry struct {
 	write          bool // may change something
 	oneKey         bool // the first key is the only one
 	short          bool // takes microseconds and waits for nothing
+
+	usage []usage // by lane
 }
 
 // runOne runs a single call.
@@ -90,8 +92,8 @@ func (e *entry) runOne(c *Conn, args [][]byte) {
 // dispatch maps names to commands; subcommands by the part after "|".
 type dispatch map[string]*entry
 
-// newDispatch combines tables; later ones take precedence.
-func newDispatch(tables ...Table) dispatch {
+// newDispatch combines tables; later ones take precedence. lanes is the number of counters of each command.
+func newDispatch(lanes int, tables ...Table) dispatch {
 	all := Table{}
 	for _, t := range tables {
 		maps.Copy(all, t)
@@ -100,7 +102,7 @@ func newDispatch(tables ...Table) dispatch {
 	for _, name := range slices.Sorted(maps.Keys(all)) { // commands before their subcommands
 		parent, sub, isSub := strings.Cut(name, "|")
 		e := &entry{Command: all[name], isSub: isSub, changesSession: slices.Contains(sessionNames, parent), immediate: slices.Contains(immediateNames, name),
-			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi"), write: all[name].has("write")}
+			open: all[name].has("no_auth"), noMulti: all[name].has("no_multi"), write: all[name].has("write"), usage: make([]usage, lanes)}
 		e.short = e.Short || e.has("fast") || e.RunAll != nil
 		e.oneKey = e.FirstKey > 0 && e.LastKey == e.FirstKey
 		if !isSub {
@@ -109,7 +111,7 @@ func newDispatch(tables ...Table) dispatch {
 		}
 		p := d[parent]
 		if p == nil {
-			p = &entry{Command: &Command{Name: parent, Arity: -2, Categories: []string{"@slow"}, Group: all[name].Group}}
+			p = &entry{Command: &Command{Name: parent, Arity: -2, Categories: []string{"@slow"}, Group: all[name].Group}, usage: make([]usage, lanes)}
 			d[parent] = p
 		}
 		if p.subs == nil {
@@ -187,11 +189,13 @@ func clip(b []byte, n int) string {
 }
 
 // Commands calls each with every command and subcommand, sorted by name.
-func (s *Server) Commands(each func(*Command)) { s.commands.walk(each) }
+func (s *Server) Commands(each func(*Command)) {
+	s.commands.walk(func(e *entry) { each(e.Command) })
+}
 
-func (d dispatch) walk(each func(*Command)) {
+func (d dispatch) walk(each func(*entry)) {
 	for _, name := range d.sorted() {
-		each(d[name].Command)
+		each(d[name])
 		d[name].subs.walk(each)
 	}
 }
