@@ -29,7 +29,7 @@ func (ls *loops) take(s *Server, nc net.Conn) net.Conn {
 			n = max(runtime.GOMAXPROCS(0)/2, 1)
 		}
 		for range n {
-			l, err := newLoop(s, len(ls.all))
+			l, err := newLoop(s, len(ls.all)%len(s.traffic)) // the number of processors may have risen
 			if err != nil {
 				s.messages.Logger(s.o.Log).Warn("no event loop; each connection has a goroutine", "error", err)
 				break
@@ -74,7 +74,7 @@ const maxEvents = 128
 // loop is an event loop: see the comment on shift.
 type loop struct {
 	s    *Server
-	lane int      // its place among the loops
+	lane int      // of the counters of its connections
 	fd   int      // of epoll
 	file *os.File // for Go's poller: a loop that waits holds no processor of the scheduler
 	raw  syscall.RawConn

@@ -7,8 +7,8 @@ import (
 )
 
 // Every command adds to counters. A counter that several processors write would move between their caches for each
-// command, so that each event loop has counters of its own, its lane. Connections with a goroutine each share
-// the lanes, one for each processor. Whoever reads a counter adds the lanes.
+// command, so each event loop has counters of its own, its lane. Connections with a goroutine each share the lanes,
+// of which there is at least one per processor. Readers add the lanes.
 
 // lanesOf returns the number of lanes for so many loops.
 func lanesOf(loops int) int { return max(loops, runtime.GOMAXPROCS(0)) }
