@@ -51,9 +51,11 @@ func (e *Engine) SettleDirectory() Position {
 
 // lookup returns the filter with this name, or nil.
 func (e *Engine) lookup(name string) *Filter {
-	e.index.RLock()
-	f := e.names.find(name)
-	e.index.RUnlock()
+	hash := e.names.hash(name)
+	part := e.index.of(hash)
+	part.RLock()
+	f := e.names.findHash(hash, name)
+	part.RUnlock()
 	if f == nil || f.isExpired() {
 		return nil
 	}

@@ -62,7 +62,7 @@ type Engine struct {
 	last      atomic.Uint64 // position of the last change of the directory
 	displaced []*Filter     // under directory: see claim
 
-	index    sync.RWMutex
+	index    indexLock
 	names    nameIndex
 	roster   roster
 	expiring map[*Filter]struct{}

@@ -25,8 +25,11 @@ func newNameIndex() nameIndex {
 }
 
 // find returns the filter with this name, or nil. It does not allocate.
-func (n *nameIndex) find(name string) *Filter {
-	if f := n.first[n.hash(name)]; f != nil && f.Name() == name {
+func (n *nameIndex) find(name string) *Filter { return n.findHash(n.hash(name), name) }
+
+// findHash is find for a name with that hash.
+func (n *nameIndex) findHash(hash uint64, name string) *Filter {
+	if f := n.first[hash]; f != nil && f.Name() == name {
 		return f
 	}
 	return n.more[name]
