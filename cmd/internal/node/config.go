@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
 // Config contains all settings of a node. DefaultConfig returns the defaults. The comment of a field names
@@ -207,6 +208,8 @@ func (c Config) validateData() error {
 		return fmt.Errorf("bf-expansion-factor is %d, want 0 to 32768", c.BFExpansionFactor)
 	case c.CommitDelay < 0 || c.SnapshotInterval < 0:
 		return fmt.Errorf("commit-delay and snapshot-interval can't be negative")
+	case c.MaxDisk > 0 && c.MaxDisk < leastDisk:
+		return fmt.Errorf("max-disk is %v, want at least %v, which a node without filters needs, or 0 for no limit", c.MaxDisk, leastDisk.RoundUp())
 	case c.CommitDelay > time.Second:
 		return fmt.Errorf("commit-delay is %v, want at most 1s because every write waits for it", c.CommitDelay)
 	}
@@ -281,6 +284,9 @@ type Memory struct {
 	Auto  bool
 	Bytes quantity.Size // 0: no limit
 }
+
+// leastDisk is the smallest limit with which anything can be changed.
+var leastDisk = quantity.Size(store.LeastLimit(diskReserve))
 
 // leastMemory is the smallest limit that is not taken for a number whose unit is missing.
 const leastMemory quantity.Size = 64 << 10

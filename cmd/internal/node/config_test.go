@@ -150,6 +150,7 @@ func TestValidate(t *testing.T) {
 		"expansion":            func(c *Config) { c.BFExpansionFactor = 1 << 16 },
 		"no clients":           func(c *Config) { c.MaxClients = 0 },
 		"negative time":        func(c *Config) { c.DrainDelay = -1 },
+		"too little disk":      func(c *Config) { c.MaxDisk = leastDisk - 1 },
 		"delay of a minute":    func(c *Config) { c.CommitDelay = time.Minute },
 		"directory of no name": func(c *Config) { c.Data = "" },
 	} {

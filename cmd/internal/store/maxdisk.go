@@ -57,6 +57,13 @@ func (o *Options) limitFor(filters uint64) uint64 {
 	return min(files/3*4+4, (files+reserve)/7*8+8, (files+log)/7*8+8, files+reserve+log)
 }
 
+// LeastLimit returns the least limit of all files with which a store without filters accepts changes. reserve is
+// Options.Reserve.
+func LeastLimit(reserve uint64) uint64 {
+	o := Options{Reserve: reserve}
+	return o.limitFor(0)
+}
+
 // LimitFor returns the least limit with which the filters that exist can always be saved.
 func (s *Store) LimitFor() uint64 { return s.o.limitFor(s.engine.Stored()) }
 
