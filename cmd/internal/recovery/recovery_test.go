@@ -236,7 +236,8 @@ func TestReplayer(t *testing.T) {
 	if _, err = replay(slices.Delete(slices.Clone(batches), i, i+1)); !errors.Is(err, recovery.ErrLost) {
 		t.Errorf("a batch is missing: %v", err)
 	}
-	if _, err = replay([][]byte{batches[0][:len(batches[0])-1]}); err == nil || errors.Is(err, recovery.ErrLost) {
+	last := batches[len(batches)-1] // it ends with a key, while the first one may end with the record of one byte that ends the creation
+	if _, err = replay(append(batches[:len(batches)-1:len(batches)-1], last[:len(last)-1])); err == nil || errors.Is(err, recovery.ErrLost) {
 		t.Errorf("a batch is cut: %v", err)
 	}
 }
