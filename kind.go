@@ -109,6 +109,9 @@ func (ks Kinds) Find(name string) (Kind, error) {
 	for i, k := range ks {
 		names[i] = k.Name
 	}
+	if len(ks) == 0 {
+		return Kind{}, fmt.Errorf("umbel: kind %q, and the list of kinds is empty: pass filter.All: %w", clip(name), ErrKind)
+	}
 	return Kind{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(name), strings.Join(names, ", "), ErrKind)
 }
 

@@ -19,8 +19,8 @@ type Planned struct {
 }
 
 // OverfullFactor is the number of times that the rate of a filter may be the planned one before
-// the filter counts as overfull. Estimates, kinds that grow in steps, and small filters exceed the
-// planned rate by less.
+// the filter counts as overfull. Estimates and kinds that grow in steps exceed the planned rate by less. Filters
+// for a few keys may exceed it by more: see [Planned.Exceeded].
 const OverfullFactor = 2
 
 // PlannedBy returns the requirements of a filter that is made for g, with forecast f: the rate of
@@ -48,8 +48,17 @@ func (p Planned) Check() error {
 
 // Exceeded reports whether a filter with this false-positive rate is overfull: whether the rate is
 // above [OverfullFactor] times the planned one. It is false if p is zero.
+//
+// With few keys the rate depends on how many cells they happen to share. In a standard filter that is half full, the
+// logarithm of the rate has the standard deviation 0.46·√(k/n), with k = log2(1/rate). So the factor is at least
+// exp(3.1·0.46·√(k/n)), which about one filter in a thousand exceeds, but no rate above one half is accepted for it. It is
+// 8.3 for 3 keys at 1 %, and 2 from 29 keys on.
 func (p Planned) Exceeded(fpRate float64) bool {
-	return p.FPRate > 0 && fpRate > OverfullFactor*p.FPRate
+	if p.FPRate <= 0 || p.Keys == 0 {
+		return false
+	}
+	chance := math.Exp(3.1 * 0.46 * math.Sqrt(-math.Log2(p.FPRate)/float64(p.Keys)))
+	return fpRate > max(OverfullFactor*p.FPRate, min(chance*p.FPRate, 0.5))
 }
 
 // Accepting returns p for a user who accepts that the filter has this rate with about this number of keys, for example

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/splitblock"
 	"github.com/umbel-filters/umbel/filter/squid"
@@ -33,6 +34,23 @@ func TestOwnErrorsContainNoSeed(t *testing.T) {
 		}
 		if form := fixture.FindSeed(fmt.Sprintf("%v %+v %#v", err, err, err), seed); form != "" {
 			t.Errorf("%s prints a seed, as %s: %v", name, form, err)
+		}
+	}
+}
+
+// What is made from a filter, and what has one, prints no seed either, as pointers and as values.
+func TestWhatHasAFilterPrintsNoSeed(t *testing.T) {
+	seed := umbel.SeedFrom([16]byte([]byte("SECRTabcdefgXYZ!")))
+	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: seed}}
+	f := fixture.Must(counting.NewGoal(g))
+	bound := fixture.Must(f.Max(f.State()))
+	for _, v := range []any{f.View(), *f.View(), bound, *bound, f.View().Filter()} {
+		text := fmt.Sprintf("%v %+v %#v %s %d", v, v, v, v, v)
+		if form := fixture.FindSeed(text, seed); form != "" {
+			t.Errorf("%T prints a seed, as %s: %.200s", v, form, text)
+		}
+		if len(text) > 2000 {
+			t.Errorf("%T prints %d bytes", v, len(text))
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (q Message) judge(o *MessageOption) {
 	case q.Memory > 0 && o.Memory > q.Memory:
 		o.Why = fmt.Sprintf("needs %d bytes at a receiver, %d are allowed", o.Memory, q.Memory)
 	case q.Bits > 0 && update.Most > q.Bits:
-		o.Why = fmt.Sprintf("sends up to %.0f bits, %.0f are allowed", update.Most, q.Bits)
+		o.Why = fmt.Sprintf("sends up to %.0f bytes, %.0f are allowed", math.Ceil(update.Most/8), math.Floor(q.Bits/8))
 	case o.Kind == "ribbon" && !q.QueryOnly:
 		o.Why = "receivers can only query it: no deltas, no additions, no merging, no folding"
 	default:

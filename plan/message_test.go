@@ -186,7 +186,7 @@ func TestMessageErrors(t *testing.T) {
 		"tail":           {Message{Keys: 1, FPRate: .1, Tail: 1}, "probability 1"},
 		"peers":          {Message{Keys: 1, FPRate: .1, Peers: -1}, "-1 peers"},
 		"too few bits":   {Message{Keys: 1e4, Bits: 100}, "100 bits are too few"},
-		"neither fits":   {Message{Keys: 1e4, Bits: 6e4, FPRate: .01}, "60000 are allowed"},
+		"neither fits":   {Message{Keys: 1e4, Bits: 6e4, FPRate: .01}, "7500 are allowed"},
 		"too little":     {Message{Keys: 1e4, FPRate: .01, Memory: 100}, "10000 keys"},
 		"too many cells": {Message{Keys: math.MaxUint64, FPRate: .01}, "18446744073709551615 keys"},
 	} {

@@ -22,8 +22,8 @@ identifies the contents. The sent size is that of the packed filter (see umbel p
 the entropy of its cells; the codings of its blocks follow. Above 16 MiB of cells it is estimated
 from a part of them, unless --packed is given.
 
-Next to the rate is what the filter was made for, if that is known: a rate with a number of keys. A filter is
-overfull if its rate is more than twice that rate.
+Next to the rate is what the filter was made for, if that is known: a rate with a number of
+keys. A filter is overfull if its rate is more than twice that rate, for few keys more.
 
 For kinds of fixed size, a curve shows how the rate grows with the number of keys, and a mark where
 the filter is, and where it was planned to be.

@@ -91,6 +91,9 @@ func hintKeys(cmd *cobra.Command, file string, err error) error {
 	if !ok || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if addr := cmd.Flags().Lookup("addr"); addr != nil && addr.Changed {
+		file += " --addr " + addr.Value.String()
+	}
 	return fmt.Errorf("%w; to give a key itself: echo %s | %s %s", err, missing.Path, cmd.CommandPath(), file)
 }
 

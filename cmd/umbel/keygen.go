@@ -100,7 +100,7 @@ func generateKey(cmd *cobra.Command, name, file string) error {
 	if err := atomicfile.Write(publicFile, lineWriter(public)); err != nil {
 		return err
 	}
-	if !isQuiet(cmd) {
+	if !isQuiet(cmd) && !wantsJSON(cmd) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the private key of %s; keep it secret\n%s: the public key:\n", file, name, publicFile)
 	}
 	return printKey(cmd, keyPair{name, public, file, publicFile})

@@ -42,7 +42,7 @@ of those merged. If it is overfull, --strict deletes a new filter; one of those 
 The exit code is 2.`
 
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
-  umbel union --estimate monday.umb tuesday.umb
+  umbel merge --estimate monday.umb tuesday.umb
   umbel merge shard-*.umb -o all.umb
   umbel merge large.umb recent.umb --as union -o both.umb`
 

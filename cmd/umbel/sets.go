@@ -20,11 +20,11 @@ const intersectHelp = `Estimate how many keys are in both filters, with an inter
 estimate is the keys in A, plus those in B, minus those in the union, each from the number of
 set cells. It is coarse if A and B share few keys. No filter of the shared keys is made.
 
-Both must be filters of bits with the same kind and hash. A counting filter takes part with
+Both must be filters of bits with the same hash and kind, but a counting filter takes part with
 its nonzero counters, and a folding filter with its folded filter, so kinds bloom, counting and
 folding can be compared with each other. Filters of different sizes are folded to a common
-divisor, if there is one close to both. Filters of kind bloom, counting and folding of other sizes, or
-with different k, are compared without folding.`
+divisor, if there is one close to both. Filters of kind bloom, counting and folding of other sizes,
+or with different k, are compared without folding.`
 
 const intersectExample = `  umbel intersect monday.umb tuesday.umb
   umbel intersect --json a.umb b.umb | jq .both.estimate`

@@ -40,7 +40,7 @@ printed. If FILE exists, its filter is used as it is, of any kind that umbel mak
 if its rate is 0.1 % or higher, unless --fpr states it.
 
 With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME: a window of --keys
-different lines per TIME, 1,000,000 unless given, in 7.37 MiB. Each repetition counts as seen. A line expires at
+different lines per TIME, 1,000,000 unless given, in 7.37 MiB, or more if TIME is below 24s. Each repetition counts as seen. A line expires at
 most one step late; a step is a 24th of TIME at the default rate, rounded up to whole seconds. In the
 first step after that about half of the expired lines are still mistaken for known ones, in the second
 a quarter, and so on. Beyond --keys the rate rises; warnings state the rate, the number of different
@@ -225,6 +225,6 @@ func (r *uniqRun) printCount(n uint64) error {
 		return err
 	}
 	return jsonLine(r.cmd.OutOrStdout(), struct {
-		Keys uint64 `json:"keys"`
+		New uint64 `json:"new"`
 	}{n})
 }

@@ -38,7 +38,11 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 		return nil
 	}
 	if isStrict(cmd) && s.overfull() != "" {
-		return fmt.Errorf("%s; umbel uniq stopped after %v lines, which are remembered (--strict)", text, quantity.Count(stream.Read))
+		stopped := fmt.Sprintf("%s; umbel uniq stopped after %v lines", text, quantity.Count(stream.Read))
+		if state.name != "" {
+			stopped += ", which are remembered"
+		}
+		return errors.New(stopped + " (--strict)")
 	}
 	if r.isDue(stream) {
 		r.warn(cmd, stream, text)
@@ -99,10 +103,18 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 	}
 	words := fmt.Sprintf("%s different lines so far, and the rate of new lines taken for known ones is %s", number, rateOf(float64(sum.FPRate)))
 	if isWindow {
-		return fmt.Sprintf("more lines than --keys arrive in %s: %s; use a new --state with --keys %.0f or more", w.least(), words, twoDigits(max(lines, planned)))
+		return fmt.Sprintf("more lines than --keys arrive in %s: %s; %s with --keys %.0f or more", w.least(), words, s.anew(), twoDigits(max(lines, planned)))
 	}
 	// A layer that is overfull stays so if more memory is permitted.
-	return fmt.Sprintf("the filter has reached its limit of memory: %s; use a new --state with more --max-memory and --keys %.0f or more", words, twoDigits(lines))
+	return fmt.Sprintf("the filter has reached its limit of memory: %s; %s with more --max-memory and --keys %.0f or more", words, s.anew(), twoDigits(lines))
+}
+
+// anew says how to begin with another filter.
+func (s *uniqState) anew() string {
+	if s.name == "" {
+		return "run it again"
+	}
+	return "use a new --state"
 }
 
 // uniqHighRate is the rate from which the filter of an existing state needs a reason.

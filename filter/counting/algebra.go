@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 )
 
 // Fold shrinks f by factor r by adding counters: counter for counter to the filter built
@@ -101,6 +102,12 @@ func (b *Bound) Count(d umbel.Digest) uint64 { return b.f.Count(d) }
 
 // Cells returns the counters, which are the bound's own memory.
 func (b *Bound) Cells() cells.Array { return b.f.counters.Cells() }
+
+// String describes the bound by its type and shape, without seed and cells.
+func (b *Bound) String() string { return front.String("counting.Bound", b.f.Shape()) }
+
+// Format writes String for every verb: a seed is never printed. See [Filter.Format].
+func (b Bound) Format(s fmt.State, _ rune) { front.Format(s, b.String()) }
 
 // Stats measures the counters as those of a filter.
 func (b *Bound) Stats() umbel.Stats { return b.f.Stats() }

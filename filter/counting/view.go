@@ -1,6 +1,7 @@
 package counting
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -32,6 +33,12 @@ func (f *Filter) View() *View {
 // which none was removed. Every call returns the same filter. The caller must not
 // change it. It may be read whenever the counting filter may be.
 func (v *View) Filter() *bloom.Filter { return &v.bloom }
+
+// String describes the view by its type and shape, without seed and cells.
+func (v *View) String() string { return front.String("counting.View", v.bloom.Shape()) }
+
+// Format writes String for every verb: a seed is never printed. See [Filter.Format].
+func (v View) Format(s fmt.State, _ rune) { front.Format(s, v.String()) }
 
 // words returns the words of the bits.
 func (v *View) words() []uint64 { return v.bloom.Cells().Words }

@@ -27,7 +27,11 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 	case interface{ Folded() (*bloom.Filter, error) }:
 		return f.Folded()
 	}
-	if s := f.State(); len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
+	s := f.State()
+	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
+		return nil, fmt.Errorf("a zero Filter has no cells: make it with New: %w", errors.ErrUnsupported)
+	}
+	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		return nil, fmt.Errorf("kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
 	}
 	return f, nil
@@ -75,7 +79,7 @@ func bitsOfBoth(a, b umbel.Filter) (umbel.Filter, umbel.Filter, error) {
 
 // Intersection returns a filter with the cells of a that are also set in b; their kinds are in kinds, as in filter.All. The
 // keys that are in both filters are in it. Its rate is higher than that of a filter made of the shared keys, because different keys
-// may have set the same cells. Filters of different sizes are folded to a common one or, if they are of kind bloom and none is
+// may have set the same cells; for the same reason the number of keys in its Stats is too high, and [Of] estimates it. Filters of different sizes are folded to a common one or, if they are of kind bloom and none is
 // close, the result has the size of a. Neither changes, and nothing may change them while Intersection runs. Memory and
 // errors are those of [Of]; at sizes without a large common divisor a must not have a larger k than b.
 func Intersection(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
@@ -109,7 +113,7 @@ func differ(a, b umbel.Filter, err error) bool {
 	return errors.Is(err, umbel.ErrMismatch) && a.State().Kind == bloom.Name && a.State().CheckMatch(b.State()) == nil
 }
 
-// Keys returns the estimated number of keys of a filter.
+// Keys returns the estimated number of keys of a filter, from its Stats. It is too high for an [Intersection].
 func Keys(f umbel.Filter) plan.Estimate {
 	s := f.Stats()
 	return plan.Estimate{Value: s.Keys, Low: s.Low, High: s.High}

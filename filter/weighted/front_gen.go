@@ -107,7 +107,8 @@ func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, 
 
 // MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
-// empty element for a filter, without an error.
+// empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
+// a pointer must be passed by its address.
 func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("weighted.Filter") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.

@@ -69,9 +69,10 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 	return front.New[*Filter](Kind, g, umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}})
 }
 
-// NewTicks returns an empty filter by time with the shape that [Plan] returns for g and a window of the given number of
-// ticks, at least 1. Its time is 0 until the first Advance. If other programs are to advance it, they must know what a
-// tick is: see [Filter.SetTick]. The error wraps umbel.ErrGoal.
+// NewTicks returns an empty filter by time with the shape that [Plan] returns for g and a window of the given
+// number of ticks, at least 1. Its time is 0 until the first Advance: with a clock, call that before the first key is
+// added, since a key that was added at time 0 has expired once the time is the window's length. If other programs are
+// to advance it, they must know what a tick is: see [Filter.SetTick]. The error wraps umbel.ErrGoal.
 func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
 	if ticks == 0 {
 		return nil, errNoTicks

@@ -130,7 +130,7 @@ func (p *Publication) publish(ctx context.Context, paths, added Paths, removals 
 // outgrown.
 func (p *Publication) make(paths Paths) (shape, cellsFilter, error) {
 	if len(paths) == 0 && p.o.Design.Keys == 0 {
-		return shape{}, nil, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have")
+		return shape{}, nil, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have (--paths)")
 	}
 	s, err := p.shapeFor(uint64(len(paths)))
 	if err != nil {

@@ -113,7 +113,11 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 	case err == nil:
 		return got, nil
 	case resp.Header.Get("Content-Type") != ContentType && !errors.Is(err, squid.ErrOverfull):
-		return Fetched{}, fmt.Errorf("%s: the server is no Squid: it answers with %.80q instead of a cache digest: %w", url, resp.Header.Get("Content-Type"), ErrNoSquid)
+		answer := "without a Content-Type"
+		if kind := resp.Header.Get("Content-Type"); kind != "" {
+			answer = fmt.Sprintf("with %.80q", kind)
+		}
+		return Fetched{}, fmt.Errorf("%s: the server is no Squid: it answers %s instead of a cache digest: %w", url, answer, ErrNoSquid)
 	}
 	return got, fmt.Errorf("%s: %w", url, err)
 }
