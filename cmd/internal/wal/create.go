@@ -84,14 +84,28 @@ func (l *Log) create(first uint64, before link, need int64) (*active, error) {
 // frugalBytes is the size of a segment of a frugal log, unless its first entries need more.
 const frugalBytes = 256 << 10
 
+// firstBytes is the size of the first segment of a log. Each new one is twice as large as the one before, up to
+// Options.SegmentBytes, so that a log with few entries takes little room.
+const firstBytes = 1 << 20
+
+// newSize returns the size of a new file for a segment, unless its first entries need more.
+func (l *Log) newSize() int64 {
+	if l.frugal.Load() {
+		return min(l.o.SegmentBytes, frugalBytes)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	size := int64(firstBytes)
+	if n := len(l.segments); n > 0 {
+		size = max(size, 2*l.segments[n-1].size)
+	}
+	return min(l.o.SegmentBytes, size)
+}
+
 // takeFile returns the name of a file of at least need bytes with that header, and its size. Called with
 // writing and syncing held.
 func (l *Log) takeFile(header []byte, need int64) (name string, size int64, err error) {
-	size = l.o.SegmentBytes
-	if l.frugal.Load() {
-		size = min(size, frugalBytes)
-	}
-	for size = max(need, size); ; {
+	for size = max(need, l.newSize()); ; {
 		l.mu.Lock()
 		spare := ""
 		if len(l.spares) > 0 {

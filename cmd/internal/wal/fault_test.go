@@ -182,6 +182,31 @@ func TestFrugal(t *testing.T) {
 	b.must(b.log.Read(last, func(wal.Entry) error { return nil }))
 }
 
+// The segments of a new log become larger, also after it was opened again, and only those of the full size are used again.
+func TestSegmentsGrow(t *testing.T) {
+	b := newBench(t)
+	b.o.SegmentBytes = 8 << 20
+	b.again()
+	sizes, before := []int64{}, int64(b.log.Bytes())
+	for b.log.Next() < 60 {
+		b.must(b.log.Append([]wal.Entry{{Index: b.log.Next(), Term: 1, Type: wal.Batch, Data: make([]byte, 500<<10)}}))
+		if now := int64(b.log.Bytes()); now > before {
+			sizes, before = append(sizes, (now-before)>>20), now
+			b.again()
+		}
+	}
+	if want := []int64{1, 2, 4, 8, 8, 8}; !slices.Equal(sizes, want) {
+		t.Errorf("segments of %d MiB, want %d", sizes, want)
+	}
+	b.must(b.log.CutFront(b.log.Next() - 1))
+	if n := len(slices.DeleteFunc(b.disk.Names(), func(name string) bool { return !isSpare(name) })); n != 2 {
+		t.Errorf("%d files are kept to be used again, want 2 of 8 MiB", n)
+	}
+	if n := b.log.Bytes(); n < 24<<20 || n > 25<<20 {
+		t.Errorf("the log takes %d bytes, want three files of 8 MiB", n)
+	}
+}
+
 func TestDiskLimit(t *testing.T) {
 	b := newBench(t)
 	b.o = wal.Options{Disk: budget.New(1 << 20), SegmentBytes: 256 << 10}

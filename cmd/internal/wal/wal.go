@@ -54,8 +54,8 @@ type Options struct {
 	// AcceptUnreadable makes bytes that the disk cannot read count as damaged. Otherwise Open and the methods that
 	// read return an error that wraps disk.ErrUnreadable.
 	AcceptUnreadable bool
-	// SegmentBytes is the size of a segment file; 0 means 32 MiB. Segments are smaller if the disk
-	// or Disk leave no more space, and larger if an entry needs it.
+	// SegmentBytes is the size of a segment file; 0 means 32 MiB. The first segments of a log are smaller, from 1 MiB
+	// on, and so are those for which the disk or Disk leave no more space; if an entry needs it, one is larger.
 	SegmentBytes int64
 	// Spare is the number of obsolete segment files that are kept to be used again, since writing
 	// to them is faster than to new files; 0 means 2, negative means none.
