@@ -82,3 +82,29 @@ func TestBudgetLog(t *testing.T) {
 		}
 	}
 }
+
+// A subscriber reports once that it follows a publisher that began later.
+func TestSubscriberLog(t *testing.T) {
+	var log strings.Builder
+	p := newPair(t)
+	source := &struct{ share.Source }{p.store}
+	s := p.subscriber(share.SubscriberOptions{Source: source, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	follow := func(want int) {
+		t.Helper()
+		for i := range uint64(3) {
+			p.publish(set(t, 10_000, 0, 10+i))
+			update(t, s)
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != want {
+			t.Errorf("%d messages, want %d: %s", n, want, &log)
+		}
+	}
+	follow(0)
+	p.store = new(share.Memory)
+	p.publisher()
+	source.Source = p.store
+	follow(1)
+	if want := "a publisher that began later is followed now"; !strings.Contains(log.String(), want) {
+		t.Errorf("want %q: %s", want, &log)
+	}
+}

@@ -174,6 +174,8 @@ func (s *Subscriber) checkOrder(h *Head, now time.Time) error {
 		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
 	case c < 0:
 		s.o.Log.Warn("the publisher that began later has stopped", "stream", h.Stream.String(), "last", last.Stream.String())
+	case c > 0: // another program publishes with the key, or the store of the publisher was lost
+		s.o.Log.Warn("a publisher that began later is followed now", "stream", h.Stream.String(), "last", last.Stream.String(), "from", last.Version, "to", h.Version)
 	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.Fold == last.Fold && h.ID != last.ID):
 		// The head was signed later, so it is what the publisher means. Its store was restored.
 		s.o.Log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)

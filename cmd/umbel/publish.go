@@ -29,7 +29,12 @@ what changed since the version that it has, and verifies it with the public key.
 The head of the publication is valid for a time, --valid. Afterwards subscribers no longer take its
 answers for exact. Publish again before, even if the filter has not changed.
 
+A key is for one directory. If a second one is published with it, subscribers follow the
+publisher that began later.
+
 With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.
+Heads are then valid for three periods, at least 1m, unless --valid is given, also if the last
+head was valid for longer.
 With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
 at once.
 

@@ -70,6 +70,7 @@ var events = map[string]string{
 	"update failed": "subscription-failed",
 	"a part of the version cannot be used, and another way to it is tried":                        "subscription-resync",
 	"the publisher that began later has stopped":                                                  "subscription-publisher",
+	"a publisher that began later is followed now":                                                "subscription-publisher",
 	"the publisher was set back":                                                                  "subscription-publisher",
 	"the cache is ignored":                                                                        "subscription-cache",
 	"the version in the cache is fetched again":                                                   "subscription-cache",
