@@ -160,7 +160,8 @@ func (h Hasher) String() string {
 // Format writes String for every verb.
 func (h Hasher) Format(s fmt.State, _ rune) { io.WriteString(s, h.String()) }
 
-// MarshalText returns String. There is no UnmarshalText, since the seed is missing.
+// MarshalText returns String, so that JSON of a shape contains no seed. There is no UnmarshalText, since the seed is missing:
+// store the container of a filter, from MarshalBinary, to make it again.
 func (h Hasher) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // Seed is the key of a hash algorithm: 16 bytes, as two little-endian words, Lo from the

@@ -38,7 +38,7 @@ func WriteStatus(w io.Writer, s siblings.Status, now time.Time) error {
 	t := table.New("", "")
 	t.Row("name", s.Name)
 	t.Row("held", fmt.Sprintf("%s responses, version %s of the publication, signed %v ago", count(uint64(s.Held)), count(s.Version), now.Sub(s.Signed).Round(time.Second)))
-	t.Row("requests", fmt.Sprintf("%s: %s from siblings, %s from the origin, %s of siblings", count(s.Requests), count(s.Hits), count(s.Origin), count(s.Hops)))
+	t.Row("requests", fmt.Sprintf("%s: %s from siblings, %s from the origin, %s of siblings in vain", count(s.Requests), count(s.Hits), count(s.Origin), count(s.Hops)))
 	t.Row("evicted", count(s.Evicted)+" responses that were thought to be held")
 	if s.Errors > 0 {
 		t.Row("errors", count(s.Errors)+" requests for which the origin could not be reached")
