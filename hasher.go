@@ -19,7 +19,9 @@ import (
 // digests if and only if they are equal by ==. The zero value is XXH3-128 without a seed.
 // Its methods are safe for concurrent use.
 //
-// A hasher prints, and encodes as JSON or text, without its seed.
+// A hasher prints, and encodes as JSON or text, without its seed. Package fmt cannot call its methods in an unexported
+// field of a struct, or for the verbs %w and %p: there it prints all numbers. So keep a hasher, or what contains one by
+// value (Goal, State, shapes and filters), in an exported field or behind a pointer, or do not print the struct.
 type Hasher struct {
 	Alg  Alg
 	Seed Seed // bytes that Alg does not use are zero
@@ -165,12 +167,12 @@ func (h Hasher) Format(s fmt.State, _ rune) { io.WriteString(s, h.String()) }
 func (h Hasher) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // Seed is the key of a hash algorithm: 16 bytes, as two little-endian words, Lo from the
-// first eight. It prints, and encodes as JSON or text, as "redacted"; [Seed.Bytes] returns
-// the bytes. (It is two words and not an array, because a hasher then travels in registers;
+// first eight. It prints, and encodes as JSON or text, as "redacted", with the limits that [Hasher] states; [Seed.Bytes]
+// returns the bytes. (It is two words and not an array, because a hasher then travels in registers;
 // this saves more time than hashing a short key takes.)
 type Seed struct{ Lo, Hi uint64 }
 
-// SeedFrom returns the seed with the given bytes.
+// SeedFrom returns the seed with the given bytes. A secret seed has bytes of crypto/rand.Read; the zero Seed is none.
 func SeedFrom(b [16]byte) Seed { return Seed{le64(b[:8]), le64(b[8:])} }
 
 // ParseSeed returns the seed that is written as up to 32 hexadecimal digits, first byte
@@ -181,8 +183,11 @@ func ParseSeed(s string) (Seed, error) {
 	if len(s) > 2*len(b) {
 		return Seed{}, fmt.Errorf("umbel: seed has %d characters, want at most 32 hexadecimal digits: %w", len(s), ErrGoal)
 	}
+	if len(s)%2 != 0 {
+		return Seed{}, fmt.Errorf("umbel: seed has %d hexadecimal digits, want an even number: %w", len(s), ErrGoal)
+	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Seed{}, fmt.Errorf("umbel: seed is not an even number of hexadecimal digits: %w", ErrGoal)
+		return Seed{}, fmt.Errorf("umbel: seed has characters other than hexadecimal digits: %w", ErrGoal)
 	}
 	return SeedFrom(b), nil
 }

@@ -1,6 +1,7 @@
 package filter_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -51,6 +52,9 @@ func TestWhatHasAFilterPrintsNoSeed(t *testing.T) {
 		}
 		if len(text) > 2000 {
 			t.Errorf("%T prints %d bytes", v, len(text))
+		}
+		if b, err := json.Marshal(v); err == nil {
+			t.Errorf("%T has the JSON %.200s, want an error", v, b)
 		}
 	}
 }

@@ -109,5 +109,11 @@ func (b *Bound) String() string { return front.String("counting.Bound", b.f.Shap
 // Format writes String for every verb: a seed is never printed. See [Filter.Format].
 func (b Bound) Format(s fmt.State, _ rune) { front.Format(s, b.String()) }
 
+// MarshalJSON returns an error, as that of [Filter.MarshalJSON].
+func (b Bound) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.Bound") }
+
+// MarshalYAML returns an error, as MarshalJSON does.
+func (b Bound) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.Bound") }
+
 // Stats measures the counters as those of a filter.
 func (b *Bound) Stats() umbel.Stats { return b.f.Stats() }

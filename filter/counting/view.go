@@ -40,6 +40,12 @@ func (v *View) String() string { return front.String("counting.View", v.bloom.Sh
 // Format writes String for every verb: a seed is never printed. See [Filter.Format].
 func (v View) Format(s fmt.State, _ rune) { front.Format(s, v.String()) }
 
+// MarshalJSON returns an error, as that of [Filter.MarshalJSON]: marshal the filter that [View.Filter] returns.
+func (v View) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.View") }
+
+// MarshalYAML returns an error, as MarshalJSON does.
+func (v View) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.View") }
+
 // words returns the words of the bits.
 func (v *View) words() []uint64 { return v.bloom.Cells().Words }
 
@@ -55,6 +61,7 @@ func (f *Filter) syncView() {
 		if err != nil {
 			panic(err) // it is smaller than the filter
 		}
+		b.SetPlanned(f.Planned())
 		v.bloom = *b
 		v.prefetcher = probe.NewPrefetcher(v.words(), shape.K)
 	}

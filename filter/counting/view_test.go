@@ -179,3 +179,14 @@ func TestViewOfZeroFilter(t *testing.T) {
 	}
 	wantView(t, &f, "unmarshalled")
 }
+
+// A view was made for what its filter was made for.
+func TestViewIsPlanned(t *testing.T) {
+	f, err := counting.New(100, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.View().Filter().Planned(); got != f.Planned() || got.Keys != 100 {
+		t.Errorf("the view is planned for %v, the filter for %v", got, f.Planned())
+	}
+}

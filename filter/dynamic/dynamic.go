@@ -159,6 +159,14 @@ func Open(s umbel.State) (*Filter, error) {
 
 // openLayers opens the layers of a state, which are of kind k, and sets shape to theirs.
 func openLayers(s umbel.State, k core.Kind, shape *Shape) ([]core.Array, error) {
+	if s.Kind == Name && len(s.Parts) > 0 {
+		switch part := s.Parts[0].Kind; {
+		case part == core.Counting.Name && !k.Counters:
+			return nil, fmt.Errorf("dynamic: the filter has counters: open it as Counting, with OpenCounting: %w", umbel.ErrKind)
+		case part == core.Bloom.Name && k.Counters:
+			return nil, fmt.Errorf("dynamic: the filter has no counters: open it as Filter, with Open: %w", umbel.ErrKind)
+		}
+	}
 	layers, err := layered.OpenParts(Name, s, k.Open, paramNames, &shape.Full, &shape.MaxBytes)
 	if err != nil {
 		return nil, err

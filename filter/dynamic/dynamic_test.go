@@ -2,7 +2,9 @@ package dynamic_test
 
 import (
 	"encoding"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -59,4 +61,23 @@ func FuzzOpenCounting(f *testing.F) { filtertest.Fuzz(f, removable) }
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, dynamic.Kind, func() umbel.Filter { return new(dynamic.Filter) })
 	filtertest.Zero(t, removable, func() umbel.Filter { return new(dynamic.Counting) })
+}
+
+// A filter of the other form is an error that names the function for it, and not corrupt.
+func TestOtherForm(t *testing.T) {
+	counters, err := dynamic.NewCounting(100, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits, err := dynamic.New(100, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, errBits := dynamic.Open(counters.State())
+	_, errCounters := dynamic.OpenCounting(bits.State())
+	for want, err := range map[string]error{"OpenCounting": errBits, "with Open:": errCounters} {
+		if !errors.Is(err, umbel.ErrKind) || errors.Is(err, umbel.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error that names %s", err, want)
+		}
+	}
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/plan"
 )
 
 // Bits returns a filter as one array of bits: the view of a counting filter, the folded filter of
 // a folding filter, or f. It may share memory of f. The error wraps errors.ErrUnsupported if the filter has no
-// such array, as windows, unions and kinds of several parts.
+// such array, as unions, lists of positions and kinds of several parts.
 func Bits(f umbel.Filter) (umbel.Filter, error) {
 	switch f := f.(type) {
 	case interface{ View() *counting.View }:
@@ -32,6 +33,9 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 		return nil, fmt.Errorf("a zero Filter has no cells: make it with New: %w", errors.ErrUnsupported)
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
+		if s.Kind == sparse.Name {
+			return nil, fmt.Errorf("kind sparse can't be compared: compare the filter of sparse.Filter.Bloom: %w", errors.ErrUnsupported)
+		}
 		return nil, fmt.Errorf("kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
 	}
 	return f, nil
@@ -43,10 +47,10 @@ type Overlap struct {
 	Cells             uint64 // at which the filters were compared; 0 if each had its own size
 }
 
-// Of estimates how many keys a and b share; their kinds are in kinds, as in filter.All. Neither changes, and nothing may
+// Of estimates how many keys a and b share; their kinds are in kinds, and bloom for kinds counting and folding, as in filter.All. Neither changes, and nothing may
 // change them while Of runs. It takes memory for at most two copies of the smaller filter and one of the larger. The
 // error wraps errors.ErrUnsupported as that of [Bits], or umbel.ErrMismatch if the filters are incompatible: if they have different
-// hashers or, at sizes without a large common divisor, if they are not of kind bloom or one is over 1000 times as large.
+// hashers, kinds that do not merge, as windows by keys, or, at sizes without a large common divisor, if they are not of kind bloom or one is over 1000 times as large.
 func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	a, b, err := bitsOfBoth(a, b)
 	if err != nil {

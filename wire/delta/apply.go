@@ -54,6 +54,10 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 		d.Base = hashtree.Identify(base, d.Limits.Workers)
 	}
 	if err := info.checkBase(d.Base); err != nil {
+		if info.Kind != base.Kind {
+			err = fmt.Errorf("delta: the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made: %w",
+				short(info.Base), short(info.Result), info.Kind, short(d.Base), base.Kind, umbel.ErrMismatch)
+		}
 		return umbel.State{}, err
 	}
 	l := d.budget(base)
