@@ -39,6 +39,7 @@ type pair struct {
 	common   float64 // min(ka, kb)
 	na, nb   float64 // values in a and b
 	za, zb   float64 // ln Za, ln Zb
+	spread   bool    // one of the filters has no lanes: see grids
 	split    float64 // share of the finer cells that a boundary divides
 	interior []float64
 }
@@ -46,7 +47,7 @@ type pair struct {
 func pairOf(a, b grid) pair {
 	p := pair{
 		la: 1 / float64(a.groups), lb: 1 / float64(b.groups), lanes: float64(a.lanes),
-		ka: float64(a.k), kb: float64(b.k), common: float64(min(a.k, b.k)),
+		ka: float64(a.k), kb: float64(b.k), common: float64(min(a.k, b.k)), spread: a.spread || b.spread,
 		za: math.Log(a.empty()), zb: math.Log(b.empty()),
 	}
 	p.na, p.nb = -p.za*float64(a.cells.Len), -p.zb*float64(b.cells.Len)
@@ -94,6 +95,10 @@ func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate
 	m, d := p.mean(s)
 	d /= m // of ln M
 	keys := s / p.common
+	if p.spread { // its cells are related to those of several lanes, which variance does not consider
+		n := min(max(p.na/p.ka+p.nb/p.kb-keys, least), most)
+		return plan.Estimate{Value: n, Low: least, High: most}, plan.Estimate{Value: keys, High: max(keys, min(a.High, b.High))}
+	}
 	perU := 1 / (d * p.common)
 
 	deviation := math.Sqrt(p.variance(s, weights{-perU, -perU, perU}, [3]float64{0, 0, 1 / p.common}))

@@ -123,6 +123,51 @@ func TestIntersectDifferentSizes(t *testing.T) {
 	}
 }
 
+// A filter of a few cells, which has no groups of 64, is compared with larger ones, and intersected both ways. Each of its
+// cells is related to many of the larger filter, so the interval of the shared keys is as wide as the few keys allow.
+func TestFewCells(t *testing.T) {
+	const trials = 300
+	for _, shared := range []int{0, 2, 5} {
+		bothHeld, unionHeld := 0, 0
+		for i := range uint64(trials) {
+			random := rand.New(rand.NewPCG(i, uint64(shared)))
+			a, b := sized(t, 49, 7), sized(t, 64*151, 7)
+			common := make([]umbel.Digest, shared)
+			for j := range common {
+				common[j] = umbel.Digest{H1: random.Uint64(), H2: random.Uint64()}
+				a.Add(common[j])
+				b.Add(common[j])
+			}
+			fill(random, 5-shared, a)
+			fill(random, 700, b)
+			o, err := Of(filter.All, a, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := float64(shared); o.Both.Low <= n && n <= o.Both.High {
+				bothHeld++
+			}
+			if n := float64(705); o.Union.Low <= n && n <= o.Union.High {
+				unionHeld++
+			}
+			for _, pair := range [][2]umbel.Filter{{a, b}, {b, a}} {
+				both, err := Intersection(filter.All, pair[0], pair[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, d := range common {
+					if !both.Has(d) {
+						t.Fatal("a common key is lost")
+					}
+				}
+			}
+		}
+		if bothHeld < trials*93/100 || unionHeld < trials*91/100 { // 95 % less two and three standard deviations
+			t.Errorf("%d shared keys: the intervals held %d and %d times of %d", shared, bothHeld, unionHeld, trials)
+		}
+	}
+}
+
 func sized(t *testing.T, m uint64, k int) *bloom.Filter {
 	t.Helper()
 	group := uint8(0)

@@ -17,6 +17,7 @@ type grid struct {
 	groups uint64
 	lanes  uint64 // 64, so that a group is a word, or 1
 	k      int
+	spread bool // a group has one cell, which is that of all 64 lanes: see grids
 }
 
 // gridOf returns the grid of a filter of kind bloom.
@@ -27,15 +28,19 @@ func gridOf(f umbel.Filter) (grid, bool) {
 	}
 	s := b.Shape()
 	lanes := uint64(1) << s.Group
-	return grid{b.State().Arrays[0], s.M / lanes, lanes, s.K}, true
+	return grid{cells: b.State().Arrays[0], groups: s.M / lanes, lanes: lanes, k: s.K}, true
 }
 
 // zeros returns a word with the zero cells of group i.
 func (g grid) zeros(i uint64) uint64 {
-	if g.lanes == 64 {
+	if g.lanes == 64 && !g.spread {
 		return ^g.cells.Words[i]
 	}
-	return ^g.cells.Words[i>>6] >> (i & 63) & 1
+	zero := ^g.cells.Words[i>>6] >> (i & 63) & 1
+	if g.spread {
+		return -zero
+	}
+	return zero
 }
 
 // empty returns the share of the values for which the cells of g are zero.
@@ -90,9 +95,10 @@ func keepCommon(f, g umbel.Filter) error {
 
 // keep clears the cells of group i that are zero in set.
 func (g grid) keep(i, set uint64) {
-	if g.lanes == 64 {
+	switch {
+	case g.lanes == 64 && !g.spread:
 		g.cells.Words[i] &= set
-	} else if set&1 == 0 {
+	case g.spread && set == 0, !g.spread && set&1 == 0:
 		g.cells.Words[i>>6] &^= 1 << (i & 63)
 	}
 }
@@ -112,7 +118,8 @@ func sweep(f, g umbel.Filter) (Overlap, error) {
 // mostRatio is the largest ratio of the sizes of two filters. It limits the time of an estimate.
 const mostRatio = 1000
 
-// grids returns the grids of two filters with the same lanes.
+// grids returns the grids of two filters with the same lanes: if only one of them has lanes, a filter of less than 64
+// cells for example, a cell of the other is in all of them.
 func grids(f, g umbel.Filter) (a, b grid, err error) {
 	a, ok := gridOf(f)
 	b, ok2 := gridOf(g)
@@ -120,7 +127,8 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 		return a, b, fmt.Errorf("filters of kind %s and %s cannot be compared at different sizes: %w", f.State().Kind, g.State().Kind, umbel.ErrMismatch)
 	}
 	if a.lanes != b.lanes {
-		return a, b, fmt.Errorf("one filter has groups of %d cells, the other of %d (Shape.Group 0 or 6; umbel make and New choose 6): %w", a.lanes, b.lanes, umbel.ErrMismatch)
+		a.spread, b.spread = a.lanes == 1, b.lanes == 1
+		a.lanes, b.lanes = 64, 64
 	}
 	const most = 1 << 31 // groups, so that products are exact and a share of a group is more than rounding
 	if large, small := max(a.groups, b.groups), min(a.groups, b.groups); large > most || large/small > mostRatio {
