@@ -123,7 +123,7 @@ func readDeltas(names []string) (deltaFiles, error) {
 // after returns the deltas after the last one with that result, and all if none has it.
 func (ds deltaFiles) after(id wire.ID) deltaFiles {
 	for i, d := range slices.Backward(ds) {
-		if d.info.Result == id {
+		if d.info.Result == id && d.info.Base != id { // otherwise only notes differ
 			return ds[i+1:]
 		}
 	}

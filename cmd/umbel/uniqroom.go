@@ -92,21 +92,25 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 		return ""
 	}
 	lines, planned := float64(sum.Keys.Estimate), float64(s.filter.State().Planned.Keys)
-	number := "about " + wholeKeys(lines)
+	enough := func(lines float64) string {
+		if isWindow {
+			lines = max(lines, planned)
+		}
+		return fmt.Sprintf("--keys %.0f or more", twoDigits(lines))
+	}
+	number, room := "about "+wholeKeys(lines), enough(lines)
 	switch known := isFinite(sum.Keys.Estimate); {
 	case !known && s.existed: // nobody knows how many lines earlier runs had
-		lines = 2 * max(float64(read), planned)
-		number = "more than " + wholeKeys(planned)
+		number, room = "more than "+wholeKeys(planned), "--keys for all lines, whose number the full filter does not show"
 	case !known:
-		lines = float64(read)
-		number = fmt.Sprintf("at most %v", quantity.Count(read))
+		number, room = fmt.Sprintf("at most %v", quantity.Count(read)), enough(float64(read))
 	}
 	words := fmt.Sprintf("%s different lines so far, and the rate of new lines taken for known ones is %s", number, rateOf(float64(sum.FPRate)))
 	if isWindow {
-		return fmt.Sprintf("more lines than --keys arrive in %s: %s; %s with --keys %.0f or more", w.least(), words, s.anew(), twoDigits(max(lines, planned)))
+		return fmt.Sprintf("more lines than --keys arrive in %s: %s; %s with %s", w.least(), words, s.anew(), room)
 	}
 	// A layer that is overfull stays so if more memory is permitted.
-	return fmt.Sprintf("the filter has reached its limit of memory: %s; %s with more --max-memory and --keys %.0f or more", words, s.anew(), twoDigits(lines))
+	return fmt.Sprintf("the filter has reached its limit of memory: %s; %s with more --max-memory and %s", words, s.anew(), room)
 }
 
 // anew says how to begin with another filter.

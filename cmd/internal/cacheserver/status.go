@@ -32,6 +32,7 @@ type Report struct {
 	Misses      uint64 `json:"misses"`
 	Collapsed   uint64 `json:"collapsed"`
 	Passed      uint64 `json:"passed"`
+	Abandoned   uint64 `json:"abandoned"`
 	Errors      uint64 `json:"errors"`
 	Stored      uint64 `json:"stored"`
 	Evicted     uint64 `json:"evicted"`
@@ -47,7 +48,7 @@ func (s *Server) Report() Report {
 	r := Report{
 		Listen: s.Addr().String(), Store: "memory", Limit: c.Memory, Seconds: time.Since(s.begun).Seconds(), Keys: s.Cache.Keys(), Bytes: s.Cache.Bytes(),
 		Hits: n.Hits.Load(), Validated: n.Validated.Load(), Stale: n.Stale.Load(), Misses: n.Misses.Load(), Collapsed: n.Collapsed.Load(),
-		Passed: n.Passed.Load(), Errors: n.Errors.Load(), Stored: n.Stored.Load(), Evicted: n.Evicted.Load(), Invalidated: n.Invalidated.Load(),
+		Passed: n.Passed.Load(), Abandoned: n.Abandoned.Load(), Errors: n.Errors.Load(), Stored: n.Stored.Load(), Evicted: n.Evicted.Load(), Invalidated: n.Invalidated.Load(),
 		Incomplete: n.Incomplete.Load(),
 	}
 	if c.Origin != nil {
@@ -73,7 +74,7 @@ func (r Report) Write(w io.Writer) error {
 		count uint64
 	}{
 		{"hits", r.Hits}, {"validated", r.Validated}, {"stale", r.Stale}, {"misses", r.Misses}, {"collapsed", r.Collapsed}, {"passed", r.Passed},
-		{"errors", r.Errors}, {"stored", r.Stored}, {"evicted", r.Evicted}, {"invalidated", r.Invalidated}, {"incomplete", r.Incomplete},
+		{"abandoned", r.Abandoned}, {"errors", r.Errors}, {"stored", r.Stored}, {"evicted", r.Evicted}, {"invalidated", r.Invalidated}, {"incomplete", r.Incomplete},
 	} {
 		t.Row(row.name, quantity.Count(row.count).String())
 	}
@@ -108,7 +109,7 @@ func metrics(c *httpcache.Cache, m *member) *prometheus.Registry {
 	}
 	for result, load := range map[string]func() uint64{
 		"hit": n.Hits.Load, "validated": n.Validated.Load, "stale": n.Stale.Load, "miss": n.Misses.Load, "collapsed": n.Collapsed.Load,
-		"passed": n.Passed.Load, "error": n.Errors.Load,
+		"passed": n.Passed.Load, "abandoned": n.Abandoned.Load, "error": n.Errors.Load,
 	} {
 		counter("umbel_cache_requests_total", "Requests by the way they were answered.", prometheus.Labels{"result": result}, load)
 	}

@@ -216,6 +216,7 @@ func (c *Cache) answerStored(w http.ResponseWriter, r *http.Request, t target, a
 func (c *Cache) attend(w http.ResponseWriter, r *http.Request, f *flight, leads bool) (done bool) {
 	defer c.leave(f)
 	if !c.wait(w, r, f, leads) {
+		c.stats.Abandoned.Add(1)
 		panic(http.ErrAbortHandler) // without an answer net/http would send an empty one
 	}
 	return c.follow(w, r, f, leads)

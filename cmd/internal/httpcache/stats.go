@@ -10,6 +10,7 @@ type Stats struct {
 	Misses      atomic.Uint64 // answered by the origin, and the answer may be stored
 	Collapsed   atomic.Uint64 // answered by the request of another client
 	Passed      atomic.Uint64 // answered by the origin, without the store
+	Abandoned   atomic.Uint64 // not answered, because the client went away before the origin answered
 	Errors      atomic.Uint64 // answered with an error of the cache: 502, 504 and 508
 	Stored      atomic.Uint64 // responses that were stored
 	Evicted     atomic.Uint64 // keys that were removed because the store was full

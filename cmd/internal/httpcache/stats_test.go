@@ -59,3 +59,24 @@ func TestRequestsAreCounted(t *testing.T) {
 		t.Error("the hit is not counted")
 	}
 }
+
+// A request whose client goes away before the origin answers is counted, too.
+func TestAbandonedIsCounted(t *testing.T) {
+	asked, end := make(chan struct{}), make(chan struct{})
+	o := &origin{handle: func(http.ResponseWriter, *http.Request) { close(asked); <-end }}
+	c := newTestCache(t, o)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }() // http.ErrAbortHandler
+		c.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil).WithContext(ctx))
+	}()
+	<-asked
+	cancel()
+	<-done
+	close(end)
+	if n := c.Stats().Abandoned.Load(); n != 1 {
+		t.Errorf("%d abandoned requests are counted, want 1", n)
+	}
+}
