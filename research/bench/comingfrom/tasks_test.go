@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/zeebo/xxh3"
 )
@@ -235,9 +236,11 @@ func TestUnion(t *testing.T) {
 		must(t, err)
 
 		both, err := a.EstimateIntersection(b)
+		o, err := overlap.Of(filter.All, a, b)
+		common, err := overlap.Intersection(filter.All, a, b)
 
 		must(t, err)
-		check(t, both.Value == 0)
+		check(t, both.Value == 0 && o.Both.Value == 0 && !common.Has(umbel.Hasher{}.HashString("alice")))
 	}
 	{
 		a, b := bab.NewWithEstimates(1000, 0.01), bab.NewWithEstimates(1000, 0.01)
