@@ -236,7 +236,13 @@ func TestUnion(t *testing.T) {
 		must(t, err)
 
 		both, err := a.EstimateIntersection(b)
+
+		must(t, err)
+
 		o, err := overlap.Of(filter.All, a, b)
+
+		must(t, err)
+
 		common, err := overlap.Intersection(filter.All, a, b)
 
 		must(t, err)
