@@ -107,14 +107,14 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 	}
 	words := fmt.Sprintf("%s different lines so far, and the rate of new lines taken for known ones is %s", number, rateOf(float64(sum.FPRate)))
 	if isWindow {
-		return fmt.Sprintf("more lines than --keys arrive in %s: %s; %s with %s", w.least(), words, s.anew(), room)
+		return fmt.Sprintf("more lines than --keys arrive in %s: %s; %s with %s", w.least(), words, s.withAnother(), room)
 	}
 	// A layer that is overfull stays so if more memory is permitted.
-	return fmt.Sprintf("the filter has reached its limit of memory: %s; %s with more --max-memory and %s", words, s.anew(), room)
+	return fmt.Sprintf("the filter has reached its limit of memory: %s; %s with more --max-memory and %s", words, s.withAnother(), room)
 }
 
-// anew says how to begin with another filter.
-func (s *uniqState) anew() string {
+// withAnother says how to run with another filter.
+func (s *uniqState) withAnother() string {
 	if s.name == "" {
 		return "run it again"
 	}

@@ -65,7 +65,7 @@ func emptyInBoth(a, b grid) float64 {
 	return sum / float64(a.groups) / float64(b.groups) / float64(a.lanes)
 }
 
-// keepCommon clears the cells of f whose values have no set cell in g: see Intersect. A value
+// keepCommon clears the cells of f whose values have no set cell in g: see Intersection. A value
 // lies in the intervals of its cells in both filters, so these intersect, and no key of both
 // filters is lost.
 func keepCommon(f, g umbel.Filter) error {
