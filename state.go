@@ -1,6 +1,7 @@
 package umbel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -26,6 +27,12 @@ type State struct {
 	// are counted from 1970-01-01T00:00:00Z. It is 0 if the program chose their unit and origin itself. It
 	// describes the filter in the same way as Planned.
 	Tick uint64
+}
+
+// MarshalJSON returns an error that wraps errors.ErrUnsupported: JSON would not contain the hasher's seed, without which
+// the arrays answer nothing. A field of type []byte with the container of package wire holds a whole state.
+func (s State) MarshalJSON() ([]byte, error) {
+	return nil, fmt.Errorf("umbel: a State has no JSON: use a field of type []byte with its container (wire.Append): %w", errors.ErrUnsupported)
 }
 
 // Clone returns a copy of s that shares no memory with it.
@@ -178,6 +185,9 @@ func (n Number) String() string {
 	}
 	return fmt.Sprint(n.bits)
 }
+
+// MarshalText returns String, so that JSON of parameters contains their values.
+func (n Number) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
 // Params are the named numbers of a state, in the order of the kind's specification. The
 // Params of Kind.New may have any order.

@@ -1,6 +1,8 @@
 package umbel_test
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -49,6 +51,15 @@ func TestStateCloneSharesNothing(t *testing.T) {
 	c.Parts[1] = umbel.State{}
 	if want := sample(); !reflect.DeepEqual(s, want) {
 		t.Errorf("after changing the clone, the state is %v, want %v", s, want)
+	}
+}
+
+func TestStateHasNoJSON(t *testing.T) {
+	if b, err := json.Marshal(sample()); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if b, err := json.Marshal(sample().Params); string(b) != `[{"Name":"growth","Value":"2"},{"Name":"rate","Value":"0.5"}]` || err != nil {
+		t.Errorf("%s, %v", b, err)
 	}
 }
 

@@ -27,7 +27,8 @@ type Message struct {
 	Tail      float64 // probability that an update has more than Bits, 0 for [DefaultTail]
 }
 
-// MessageOption is one way to meet a [Message].
+// MessageOption is one way to meet a [Message]. The example PlannedMessage of package filter makes and sends the filter
+// of each option.
 type MessageOption struct {
 	Kind     string  // "bloom"; "sparse", sent as a bloom filter with k=1 and stored as positions; or "ribbon"
 	Coded    bool    // the whole filter is sent compressed

@@ -30,13 +30,13 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 	}
 	s := f.State()
 	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
-		return nil, fmt.Errorf("a zero Filter has no cells: make it with New: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("overlap: a zero Filter has no cells: make it with New: %w", errors.ErrUnsupported)
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		if s.Kind == sparse.Name {
-			return nil, fmt.Errorf("kind sparse can't be compared: compare the filter of sparse.Filter.Bloom: %w", errors.ErrUnsupported)
+			return nil, fmt.Errorf("overlap: kind sparse can't be compared: compare the filter of sparse.Filter.Bloom: %w", errors.ErrUnsupported)
 		}
-		return nil, fmt.Errorf("kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
+		return nil, fmt.Errorf("overlap: kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
 	}
 	return f, nil
 }
@@ -135,7 +135,7 @@ func align(kinds umbel.Kinds, a, b umbel.Filter) (union umbel.Filter, folded [2]
 	}
 	m, ok := union.(umbel.Merger)
 	if !ok {
-		return nil, folded, fmt.Errorf("kind %s doesn't merge: %w", small.State().Kind, errors.ErrUnsupported)
+		return nil, folded, fmt.Errorf("overlap: kind %s doesn't merge: %w", small.State().Kind, errors.ErrUnsupported)
 	}
 	if err := m.Merge(large.State()); err != nil {
 		return nil, folded, err
@@ -161,7 +161,7 @@ func foldedTo(kinds umbel.Kinds, f umbel.Filter, size uint64) (umbel.Filter, err
 	}
 	folder, ok := f.(umbel.Folder)
 	if !ok {
-		return nil, fmt.Errorf("a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold: %w", f.State().Kind, m, size, errors.ErrUnsupported)
+		return nil, fmt.Errorf("overlap: a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold: %w", f.State().Kind, m, size, errors.ErrUnsupported)
 	}
 	return f, folder.Fold(m / size)
 }

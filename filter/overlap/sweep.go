@@ -74,7 +74,7 @@ func keepCommon(f, g umbel.Filter) error {
 		return err
 	}
 	if a.k > b.k {
-		return fmt.Errorf("the first filter has k = %d, more than the other with %d: exchange them: %w", a.k, b.k, umbel.ErrMismatch)
+		return fmt.Errorf("overlap: the first filter has k = %d, more than the other with %d: exchange them: %w", a.k, b.k, umbel.ErrMismatch)
 	}
 	j := uint64(0)
 	for i := range a.groups {
@@ -124,7 +124,7 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 	a, ok := gridOf(f)
 	b, ok2 := gridOf(g)
 	if !ok || !ok2 {
-		return a, b, fmt.Errorf("filters of kind %s and %s cannot be compared at different sizes: %w", f.State().Kind, g.State().Kind, umbel.ErrMismatch)
+		return a, b, fmt.Errorf("overlap: filters of kind %s and %s cannot be compared at different sizes: %w", f.State().Kind, g.State().Kind, umbel.ErrMismatch)
 	}
 	if a.lanes != b.lanes {
 		a.spread, b.spread = a.lanes == 1, b.lanes == 1
@@ -132,7 +132,7 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 	}
 	const most = 1 << 31 // groups, so that products are exact and a share of a group is more than rounding
 	if large, small := max(a.groups, b.groups), min(a.groups, b.groups); large > most || large/small > mostRatio {
-		return a, b, fmt.Errorf("filters of %d and %d cells cannot be compared: want at most %d groups of %d, and a ratio of at most %d: %w",
+		return a, b, fmt.Errorf("overlap: filters of %d and %d cells cannot be compared: want at most %d groups of %d, and a ratio of at most %d: %w",
 			a.cells.Len, b.cells.Len, uint64(most), a.lanes, mostRatio, umbel.ErrMismatch)
 	}
 	return a, b, nil
