@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -24,7 +26,8 @@ would exceed it, and nothing is written. A second umbel add to the same file wai
 first has ended, except on Windows, where the keys of one of them are lost.
 
 With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
-that were added before an error stay. With -o NAME the keys are added to a copy. The rate is known
+that were added before an error stay. While the node refuses changes, because its disk is full, the keys
+that it refused are sent again for up to 30 seconds. With -o NAME the keys are added to a copy. The rate is known
 after the keys are added: with --strict the exit code is 2, the keys stay, and a copy is deleted.
 
 A filter of kind ribbon stores later keys in a list, 16 bytes each, and a warning is printed; umbel make
@@ -77,7 +80,7 @@ func addCommand() *cobra.Command {
 					if !*allowEmpty {
 						batches = orError(batches, noKeys(args[1:]))
 					}
-					if read, err = addOnNode(ctx, n, name, batches); err != nil {
+					if read, err = addOnNode(cmd, n, name, batches); err != nil {
 						if name == args[0] && errors.Is(err, context.Canceled) {
 							return remote.Info{}, interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(read)))
 						}
@@ -121,15 +124,16 @@ func listedWords(file string, listed uint64) string {
 
 // addOnNode adds keys to a node's filter and returns how many were acknowledged. On an error
 // the node may have added more.
-func addOnNode(ctx context.Context, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
+func addOnNode(cmd *cobra.Command, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
+	ctx := cmd.Context()
 	f, _, err := n.Filter(ctx, name)
 	if err != nil {
 		return 0, err
 	}
 	var added uint64
-	err = f.Each(ctx, remote.Add, batches, func(list [][]byte, _ []uint64) error {
-		added += uint64(len(list))
-		return nil
+	var once sync.Once
+	err = f.AddEach(ctx, batches, func(n int) { added += uint64(n) }, func(err error) {
+		once.Do(func() { warn(cmd, "%s: %s; trying again", name, message.Of(err)) })
 	})
 	if e, ok := errors.AsType[*remote.Error](err); ok {
 		added += e.Done

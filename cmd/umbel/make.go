@@ -250,7 +250,7 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 		return err
 	}
 	batches, stop := readKeys(t.cmd, format, files)
-	read, err := addOnNode(ctx, t.node, name, batches)
+	read, err := addOnNode(t.cmd, t.node, name, batches)
 	stop()
 	if err == nil && read == 0 && !allowEmpty {
 		err = errNoKeys

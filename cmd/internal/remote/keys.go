@@ -196,10 +196,16 @@ func readLines(response *http.Response, n int) ([]uint64, error) {
 // stops at the first error of batches, a request or answered. It does not wait for batches to
 // return.
 func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error {
+	send := func(ctx context.Context, keys [][]byte) ([]uint64, error) { return f.Keys(ctx, v, keys) }
+	return each(ctx, batches, send, answered)
+}
+
+// each is Each with the function that sends a batch.
+func each(ctx context.Context, batches iter.Seq2[[][]byte, error], send sender, answered func([][]byte, []uint64) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	sent := make(chan *batch, parallel-1)
-	go f.sendAll(ctx, v, batches, sent)
+	go sendAll(ctx, batches, send, sent)
 	for {
 		select {
 		case <-ctx.Done():
@@ -215,8 +221,11 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 	}
 }
 
+// sender sends the keys of a batch and returns their answers.
+type sender func(ctx context.Context, keys [][]byte) ([]uint64, error)
+
 // sendAll sends requests, and passes each to the receiver of sent.
-func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], sent chan<- *batch) {
+func sendAll(ctx context.Context, batches iter.Seq2[[][]byte, error], send sender, sent chan<- *batch) {
 	defer close(sent)
 	for keys, err := range batches {
 		b := &batch{keys: cloneKeys(keys), done: make(chan struct{}), err: err}
@@ -231,7 +240,7 @@ func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte
 		}
 		go func() {
 			defer close(b.done)
-			b.answers, b.err = f.Keys(ctx, v, b.keys)
+			b.answers, b.err = send(ctx, b.keys)
 		}()
 	}
 }
