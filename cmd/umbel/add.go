@@ -131,12 +131,17 @@ func addOnNode(cmd *cobra.Command, n *remote.Client, name string, batches iter.S
 		return 0, err
 	}
 	var added uint64
-	var once sync.Once
-	err = f.AddEach(ctx, batches, func(n int) { added += uint64(n) }, func(err error) {
-		once.Do(func() { warn(cmd, "%s: %s; trying again", name, message.Of(err)) })
-	})
+	err = f.AddEach(ctx, batches, func(n int) { added += uint64(n) }, refusedWarning(cmd, name))
 	if e, ok := errors.AsType[*remote.Error](err); ok {
 		added += e.Done
 	}
 	return added, err
+}
+
+// refusedWarning returns a function that warns once that a node refuses to change a filter. It is safe for concurrent use.
+func refusedWarning(cmd *cobra.Command, name string) func(error) {
+	var once sync.Once
+	return func(err error) {
+		once.Do(func() { warn(cmd, "%s: %s; trying again", name, message.Of(err)) })
+	}
 }

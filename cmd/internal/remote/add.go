@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -18,11 +19,10 @@ const (
 )
 
 // AddEach adds many keys in batches with several concurrent requests, and calls added, which may be nil, with the
-// number of keys of each batch, in order. While the node refuses changes (engine.ErrReadOnly), as it does until a
-// full disk has room again, AddEach sends what the node has not added again, for up to 30 seconds; refused, which
-// may be nil, is called with each such error, and concurrently. Other errors, and batches, are as for Each.
+// number of keys of each batch, in order. It waits as AddKeys does; refused may be called concurrently. Errors, and
+// batches, are as for Each.
 func (f *Filter) AddEach(ctx context.Context, batches iter.Seq2[[][]byte, error], added func(n int), refused func(error)) error {
-	send := func(ctx context.Context, keys [][]byte) ([]uint64, error) { return nil, f.add(ctx, keys, refused) }
+	send := func(ctx context.Context, keys [][]byte) ([]uint64, error) { return f.AddKeys(ctx, keys, refused) }
 	return each(ctx, batches, send, func(keys [][]byte, _ []uint64) error {
 		if added != nil {
 			added(len(keys))
@@ -31,31 +31,35 @@ func (f *Filter) AddEach(ctx context.Context, batches iter.Seq2[[][]byte, error]
 	})
 }
 
-// add adds the keys of a batch. The error has the number of keys of the whole batch that were added.
-func (f *Filter) add(ctx context.Context, keys [][]byte, refused func(error)) error {
-	begin, done := time.Now(), 0
+// AddKeys is Keys with the operation Add, and waits while the node refuses changes (engine.ErrReadOnly), as it does
+// until a full disk has room again: it sends what the node has not added again, for up to 30 seconds, and calls
+// refused, which may be nil, with each such error. If the node added a part of a request before it refused the rest,
+// the answers to that part are 1. The Done of an error counts all keys that were added.
+func (f *Filter) AddKeys(ctx context.Context, keys [][]byte, refused func(error)) ([]uint64, error) {
+	begin, answers := time.Now(), make([]uint64, 0, len(keys))
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		_, err := f.Keys(ctx, Add, keys[done:])
+		got, err := f.Keys(ctx, Add, keys[len(answers):])
 		e, ok := errors.AsType[*Error](err)
 		if !ok {
-			return err
+			return append(answers, got...), err
 		}
-		if e.Done > uint64(len(keys)-done) {
-			return err // not an answer to this request
+		if e.Done > uint64(len(keys)-len(answers)) {
+			return nil, err // not an answer to this request
 		}
-		if done += int(e.Done); e.Done > 0 {
+		if e.Done > 0 {
+			answers = append(answers, slices.Repeat([]uint64{1}, int(e.Done))...)
 			begin, wait = time.Now(), firstRetry // the node accepts changes again
 		}
-		e.Done = uint64(done)
+		e.Done = uint64(len(answers))
 		if !errors.Is(err, engine.ErrReadOnly) || time.Since(begin)+wait > refusedFor {
-			return err
+			return nil, err
 		}
 		if refused != nil {
 			refused(err)
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		case <-time.After(wait):
 		}
 	}

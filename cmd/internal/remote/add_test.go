@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,5 +122,25 @@ func TestAddEachEnds(t *testing.T) {
 	f.name = "absent"
 	if err := f.AddEach(t.Context(), numbers(10, nil), nil, nil); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("a filter that does not exist: %v", err)
+	}
+}
+
+// The answers are those of Keys; keys that were added before a refusal count as new.
+func TestAddKeysAnswers(t *testing.T) {
+	j := &refusing{}
+	n := serve(t, httpapi.Options{Engine: refusingEngine(j)})
+	must(n.Make(t.Context(), "a", api.FilterSpec{Keys: BatchKeys, FPRate: 1e-9}))(t)
+	f, _, err := n.Filter(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for keys := range largeBatches(1) {
+		for _, want := range []uint64{1, 0} {
+			j.begin(2, int(want))
+			answers, err := f.AddKeys(t.Context(), keys, nil)
+			if err != nil || !slices.Equal(answers, slices.Repeat([]uint64{want}, len(keys))) {
+				t.Errorf("%d answers, not all %d, %v", len(answers), want, err)
+			}
+		}
 	}
 }
