@@ -33,10 +33,17 @@ func TestExamples(t *testing.T) {
 			tryExample(t, "../../docs/examples/"+name)
 		})
 	}
+	t.Run("bazel", func(t *testing.T) {
+		bazel, err := exec.LookPath("bazel")
+		if err != nil {
+			t.Skip("bazel is not installed: npm install -g @bazel/bazel-linux_x64")
+		}
+		tryExample(t, "../../docs/examples/bazel-cache", "BAZEL="+bazel)
+	})
 }
 
-// tryExample compares the output of an example's script with its page.
-func tryExample(t *testing.T, directory string) {
+// tryExample compares the output of an example's script, with variables of the environment, with its page.
+func tryExample(t *testing.T, directory string, variables ...string) {
 	t.Helper()
 	self, err := exec.LookPath("umbel") // this program: see TestMain
 	if err != nil {
@@ -56,7 +63,7 @@ func tryExample(t *testing.T, directory string) {
 		t.Fatal(err)
 	}
 	c := exec.Command(filepath.Join(directory, "try"))
-	c.Env = append(os.Environ(), "PATH="+filepath.Dir(self)+":"+os.Getenv("PATH"), fmt.Sprint("PORT=", ports))
+	c.Env = append(append(os.Environ(), variables...), "PATH="+filepath.Dir(self)+":"+os.Getenv("PATH"), fmt.Sprint("PORT=", ports))
 	c.WaitDelay = 10 * time.Second
 	output, err := c.CombinedOutput()
 	lines := strings.ReplaceAll("\n"+string(output), "\n", "\n    ")
