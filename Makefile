@@ -14,8 +14,14 @@ SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
 # Packages with goroutines, in the same order.
 RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
 	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
-# Tests that vary sizes, damage or time, mostly in one goroutine, and take long with the race detector.
-LONG = ^Test(MaxDiskIsNotExceeded|LeastLimitIsEnough|RefusalNamesTheLimit|DeletionAtMaxDisk|SnapshotBeforeTheDiskIsFull|KillsAtEachStepOfASnapshot|DiskThatDoesNotAnswer|RandomDamage|FlippedBits|LostBatchesAndFiles|BudgetSkips|BudgetFits|BytesPerSecond|Day|FaultsAreFound|Missed|Samples)$$
+# Tests that vary sizes, damage or time, or use much memory, mostly in one goroutine, and take long with the race detector.
+LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit DeletionAtMaxDisk SnapshotBeforeTheDiskIsFull \
+	MaxDiskBelowTwiceTheFilters DeletionOnAFullDisk StartOnAFullDisk StartWithinTheLimitOfMemory \
+	KillsAtEachStepOfASnapshot AbortedChange UnfinishedChange DeletedFiltersAreFreed ManyFiltersStay \
+	ManyItemsAtOnce DiskThatDoesNotAnswer RandomDamage FlippedBits DamagedManifests LostBatchesAndFiles \
+	NamesInALostBatch ResumeDamaged NotesParts BudgetSkips BudgetFits BytesPerSecond Day FaultsAreFound Missed \
+	Samples
+LONG = ^Test($(subst $() $(),|,$(strip $(LONGTESTS))))$$
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
 # Packages that are tested at the same time: one more than processors, since many tests wait for servers and disks.
@@ -27,12 +33,15 @@ PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/mul
 # The command and its libraries are built for other systems too.
 PORTABLE = . ./share ./share/nats ./siblings ./inpacket/multicast ./cmd
 
+# Test binaries are linked once and run once, which is faster without tables for debuggers.
+STRIPPED = -vet=off -ldflags='-s -w'
+
 # Directories of the packages whose tests contain a function with a prefix.
 dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|'
 
 # A number of inputs, not a duration: Go before 1.27 may fail a target whose time ends
 # during an input (go.dev/issue/75804).
-FUZZTIME  = 5000x
+FUZZTIME  = 2000x
 # Benchmarks run once, to see that they do.
 BENCHTIME = 1x
 
@@ -44,19 +53,18 @@ tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 
 
 .PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
 
-# vet is a target of its own, so that no other vets again, and tests need no tables of debuggers. This halves the time
-# with an empty build cache.
+# vet is a target of its own, so that no other vets again.
 test:
-	$(call tests,-p $(ATONCE) -vet=off -ldflags='-s -w' -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$',$(SLOW) $(PACKAGES))
+	$(call tests,-p $(ATONCE) $(STRIPPED) -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$',$(SLOW) $(PACKAGES))
 
 # Tests that compile large libraries of others, wait for caches or compute for long: the HTTP interface against its
 # OpenAPI document, the tests of a Redis client, nginx and Squid against the recorded verdicts of HTTP caching tests,
 # and all figures and tables of the papers.
 foreign:
-	$(call tests,,./cmd/internal/httpapi)
-	$(call tests,-vet=off -run '^TestGoRedisSuite$$',./research/interop)
-	$(call tests,-vet=off -run '^(TestRecorded|TestUmbel|TestNoCache)$$',./research/cachetests)
-	$(call tests,-vet=off -run '^TestAllPieces$$',./research/papers)
+	$(call tests,$(STRIPPED),./cmd/internal/httpapi)
+	$(call tests,$(STRIPPED) -run '^TestGoRedisSuite$$',./research/interop)
+	$(call tests,$(STRIPPED) -run '^(TestRecorded|TestUmbel|TestNoCache)$$',./research/cachetests)
+	$(call tests,$(STRIPPED) -run '^TestAllPieces$$',./research/papers)
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
@@ -75,15 +83,15 @@ tidy:
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
-	CGO_ENABLED=1 $(call tests,-p $(ATONCE) -vet=off -race -short -tags noopenapi -skip '$(LONG)',$(RACE))
-	CGO_ENABLED=1 go test $(PATIENT) -vet=off -race -short -run '$(ATOMIC)' ./filter/...
+	CGO_ENABLED=1 $(call tests,-p $(ATONCE) $(STRIPPED) -race -short -tags noopenapi -skip '$(LONG)',$(RACE))
+	CGO_ENABLED=1 go test $(PATIENT) $(STRIPPED) -race -short -run '$(ATOMIC)' ./filter/...
 
 purego:
-	go test -vet=off -tags purego -short $(PURE)
+	go test $(STRIPPED) -tags purego -short $(PURE)
 
 # Plans are the same where the compiler fuses multiplications and additions. It needs qemu-user.
 platforms:
-	GOARCH=arm64 go test -vet=off -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -run PlansOfPlatforms ./plan
+	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -run PlansOfPlatforms ./plan
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:
@@ -91,7 +99,7 @@ fuzz:
 
 # Two lists of packages at a time, since go test runs the benchmarks of a list one after the other.
 bench:
-	@$(call dirs_with,Benchmark) | xargs -P2 -n8 go test -vet=off -tags noopenapi -run '^$$' -short -bench . -benchtime $(BENCHTIME)
+	@$(call dirs_with,Benchmark) | xargs -P2 -n8 go test $(STRIPPED) -tags noopenapi -run '^$$' -short -bench . -benchtime $(BENCHTIME)
 
 # All generated files are generated again.
 generate:
