@@ -11,9 +11,11 @@ export CGO_ENABLED = 0
 
 # Packages whose tests take longest begin first, so that the others run at the same time.
 SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
-# Packages with goroutines, in the same order.
+# Packages with goroutines, in the same order. Those of the program are found by their code and their tests.
+BEGINS = ^[[:space:]]*go [a-z]|[.]Go\(|RunParallel|httptest.NewServer
+CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- 'cmd/internal/*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
-	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim ./cmd/internal/...
+	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim $(CONCURRENT)
 # Tests that vary sizes, damage or time, or use much memory, mostly in one goroutine, and take long with the race detector.
 LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit DeletionAtMaxDisk SnapshotBeforeTheDiskIsFull \
 	MaxDiskBelowTwiceTheFilters DeletionOnAFullDisk StartOnAFullDisk StartWithinTheLimitOfMemory \
