@@ -91,9 +91,9 @@ race:
 purego:
 	go test $(STRIPPED) -tags purego -short $(PURE)
 
-# Plans are the same where the compiler fuses multiplications and additions. It needs qemu-user.
+# On arm64: plans are the same where the compiler fuses multiplications and additions, and filters work without kernels. It needs qemu-user.
 platforms:
-	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -run PlansOfPlatforms ./plan
+	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -short -run "PlansOfPlatforms|Kind|Has|Add|Atomic" ./plan ./probe ./cells ./filter/bloom ./filter/blocked ./filter/splitblock
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:

@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync/atomic"
 
 	"github.com/umbel-filters/umbel/internal/chunked"
+	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
 // ErrShape is wrapped by errors about a width, length or factor that is impossible.
@@ -115,7 +115,7 @@ func (a Array) Clone() Array {
 func (a Array) CloneAtomic() Array {
 	words := allocate(len(a.Words))
 	for i := range words {
-		words[i] = atomic.LoadUint64(&a.Words[i])
+		words[i] = relaxed.Load(&a.Words[i])
 	}
 	a.Words = words
 	return a
@@ -152,7 +152,7 @@ func (a Array) Blocks(words int) iter.Seq2[int, []uint64] {
 // Bit reports whether cell i of an array of bits is set.
 func (a Array) Bit(i uint64) bool {
 	a.checkIndex(i)
-	return atomic.LoadUint64(&a.Words[i>>6])>>(i&63)&1 != 0
+	return relaxed.Load(&a.Words[i>>6])>>(i&63)&1 != 0
 }
 
 // SetBit sets cell i of an array of bits and reports whether it was zero.

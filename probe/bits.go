@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/batchlock"
 	"github.com/umbel-filters/umbel/internal/cpucache"
+	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
 // WordLog is the Log of mappings whose groups are words of bits. Only they have kernels; arrays of
@@ -130,8 +131,7 @@ func (b *Bits) Locate(dst []uint64, d umbel.Digest) []uint64 {
 	return dst
 }
 
-// hasPlain is Has in plain Go, for any mapping and machine. It loads atomically, which costs nothing,
-// to be safe next to AddAtomic.
+// hasPlain is Has in plain Go, for any mapping and machine.
 //
 //lint:ignore U1000 the kernel jumps to it
 func hasPlain(b *Bits, h1, h2 uint64) bool {
@@ -141,7 +141,7 @@ func hasPlain(b *Bits, h1, h2 uint64) bool {
 	for range b.table.k {
 		v, s = s.Next()
 		i := base + b.slice.At(v)
-		all &= atomic.LoadUint64(&words[i>>6]) >> (i & 63)
+		all &= relaxed.Load(&words[i>>6]) >> (i & 63)
 		base += b.stride
 	}
 	return all != 0

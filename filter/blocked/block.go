@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/batchlock"
+	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
 // The layout. A block is a cache line of eight words. A key has
@@ -196,11 +197,11 @@ func (s *blockArray) mask(h2 uint64, shift uint) uint64 {
 }
 
 // lacks returns the bits of m that are not set in the word.
-func lacks(word *uint64, m uint64) uint64 { return m &^ atomic.LoadUint64(word) }
+func lacks(word *uint64, m uint64) uint64 { return m &^ relaxed.Load(word) }
 
 // lacksPair is lacks for a pair, in fewer instructions.
 func lacksPair(word *uint64, h2 uint64, shift uint) uint64 {
-	was := atomic.LoadUint64(word)
+	was := relaxed.Load(word)
 	return was ^ withPair(was, h2, shift)
 }
 

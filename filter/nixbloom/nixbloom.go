@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
+	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
 // NixHasher is the hasher of the filters in files: digests are those of [DigestOf].
@@ -80,7 +81,7 @@ func (f *Filter) hasFrom(v, step uint64, n int) bool {
 // bit returns the bit at the position of v, 0 or 1.
 func (f *Filter) bit(v uint64) uint64 {
 	at := f.position(v)
-	return atomic.LoadUint64(&f.bits.Words[at>>6]) >> (at & 63) & 1
+	return relaxed.Load(&f.bits.Words[at>>6]) >> (at & 63) & 1
 }
 
 // AddAtomic adds d and reports whether a bit changed. It is safe to call concurrently with Has and itself: see

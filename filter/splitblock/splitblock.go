@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/batchlock"
 	"github.com/umbel-filters/umbel/internal/cpucache"
+	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
 const (
@@ -120,10 +121,10 @@ func hasPlain(f *Filter, hash uint64) bool {
 		return false
 	}
 	b, x := f.block(hash), uint32(hash)
-	return pair(x, salt0, salt1)&^atomic.LoadUint64(&b[0])|
-		pair(x, salt2, salt3)&^atomic.LoadUint64(&b[1])|
-		pair(x, salt4, salt5)&^atomic.LoadUint64(&b[2])|
-		pair(x, salt6, salt7)&^atomic.LoadUint64(&b[3]) == 0
+	return pair(x, salt0, salt1)&^relaxed.Load(&b[0])|
+		pair(x, salt2, salt3)&^relaxed.Load(&b[1])|
+		pair(x, salt4, salt5)&^relaxed.Load(&b[2])|
+		pair(x, salt6, salt7)&^relaxed.Load(&b[3]) == 0
 }
 
 // block returns the block of a hash.

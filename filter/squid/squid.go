@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
 const (
@@ -113,7 +114,7 @@ func (f *Filter) all(at [K]uint64) bool {
 }
 
 // cell returns cell i in the lowest bit; the other bits have no meaning.
-func (f *Filter) cell(i uint64) uint64 { return atomic.LoadUint64(&f.words[i>>6]) >> (i & 63) }
+func (f *Filter) cell(i uint64) uint64 { return relaxed.Load(&f.words[i>>6]) >> (i & 63) }
 
 // Locate appends the four positions of d to dst, and none for the zero Filter: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {

@@ -1,0 +1,13 @@
+//go:build !race
+
+// Package relaxed loads words that other goroutines may change by atomic operations, without ordering the loads: a
+// relaxed atomic load, in the terms of C11.
+//
+// sync/atomic orders its loads. On arm64 such a load is a load-acquire, before whose end the processor begins no later
+// load, so that the cache misses of a query follow each other instead of overlapping. A query of a filter needs no
+// order: its bits are only ever set, and it must see those whose additions happened before it, as every load does.
+package relaxed
+
+// Load returns *w. By the memory model of Go it returns a word that was stored and that no later store had replaced before
+// this load; on machines with words of 32 bits that is so for each half. The race detector gets an atomic load.
+func Load(w *uint64) uint64 { return *w }
