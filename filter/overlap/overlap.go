@@ -2,7 +2,7 @@
 // estimates how many keys they share, and intersects their cells.
 //
 // Filters whose sizes have a large common divisor are folded to it, as Merge does. Others, of kind bloom, are compared
-// at their own sizes, in one pass over the cells of both; comments of the source derive the estimate and its variance.
+// at their own sizes, in one pass over the cells of both; the comment of type pair in the source derives the estimate and its variance.
 package overlap
 
 import (

@@ -42,7 +42,11 @@ type pair struct {
 	spread   bool    // one of the filters has no lanes: see grids
 	split    float64 // share of the finer cells that a boundary divides
 	interior []float64
+	parts    float64 // d; if it is more than mostParts, interior has mostParts midpoints instead
 }
+
+// mostParts limits the time of a comparison.
+const mostParts = 1024
 
 func pairOf(a, b grid) pair {
 	p := pair{
@@ -54,12 +58,12 @@ func pairOf(a, b grid) pair {
 	fine, coarse := max(a.groups, b.groups), min(a.groups, b.groups)
 	d := coarse / gcd(fine, coarse)
 	p.split = float64(coarse-coarse/d) / float64(fine)
-	const most = 64 // instead of more interior points, the midpoints of as many intervals
-	for i := uint64(1); i < d && d <= most; i++ {
-		p.interior = append(p.interior, float64(i)/float64(d))
+	p.parts = float64(d)
+	for i := uint64(1); i < d && d <= mostParts; i++ {
+		p.interior = append(p.interior, float64(i)/p.parts)
 	}
-	for i := 0; i < most && d > most; i++ {
-		p.interior = append(p.interior, (float64(i)+0.5)/most)
+	for i := 0; i < mostParts && d > mostParts; i++ {
+		p.interior = append(p.interior, (float64(i)+0.5)/mostParts)
 	}
 	return p
 }
@@ -79,6 +83,12 @@ func (p pair) mean(s float64) (value, slope float64) {
 		e := 2 * t * math.Exp(s*cell*t) / float64(len(p.interior))
 		v += e
 		d += e * t
+	}
+	if p.parts > mostParts {
+		// Midpoints give an integral. The trapezoid rule over the points i/d has it as well, but with half of the value
+		// at t = 1, 2·e^(s·cell), which is not among the points.
+		v = (p.parts*v - math.Exp(s*cell)) / (p.parts - 1)
+		d = (p.parts*d - math.Exp(s*cell)) / (p.parts - 1)
 	}
 	whole := (1 - p.split) * math.Exp(s*cell)
 	return whole + p.split*v, cell * (whole + p.split*d)

@@ -36,6 +36,7 @@ func TestIntervalOfDifferentSizes(t *testing.T) {
 		{64 * 151, 64 * 150, 3, 10, 2000, 700, 500},
 		{64 * 37, 64 * 1510, 7, 7, 250, 10_000, 150},
 		{9601, 9973, 7, 7, 1000, 1000, 400},
+		{64 * 22560, 64 * 22800, 10, 10, 100_000, 101_000, 50_000}, // 94 and 95 parts
 	} {
 		t.Run(fmt.Sprintf("%dx%d-%dx%d/shared=%d", c.ma, c.ka, c.mb, c.kb, c.shared), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(9, uint64(c.shared)))
@@ -75,6 +76,37 @@ func TestIntervalOfDifferentSizes(t *testing.T) {
 	if share := float64(held) / float64(all); share < 0.93 {
 		t.Errorf("%.3f of all intervals contain the number, want 0.93", share)
 	}
+}
+
+// The mean over the parts of a cell is that over all points, for numbers of parts below and above mostParts.
+func TestMeanOfParts(t *testing.T) {
+	for _, c := range []struct{ a, b uint64 }{{94, 95}, {134, 137}, {1021, 1031}, {1500, 1511}, {3752, 3789}} {
+		p := pairOf(gridOfGroups(t, c.a), gridOfGroups(t, c.b))
+		for _, s := range []float64{1, 0.3 / p.lb, 3 / p.lb} {
+			s *= p.lanes
+			cell := p.lb / p.lanes
+			var want, slope float64
+			for i := uint64(1); i < c.a; i++ {
+				x := float64(i) / float64(c.a)
+				e := 2 * x * math.Exp(s*cell*x) / float64(c.a-1)
+				want, slope = want+e*p.split, slope+e*x*cell*p.split
+			}
+			want += (1 - p.split) * math.Exp(s*cell)
+			slope += (1 - p.split) * math.Exp(s*cell) * cell
+			if value, d := p.mean(s); math.Abs(value/want-1) > 2e-6 || math.Abs(d/slope-1) > 5e-6 {
+				t.Errorf("%d and %d groups, %g common values: the mean is %.9g with slope %.9g, want %.9g and %.9g", c.a, c.b, s, value, d, want, slope)
+			}
+		}
+	}
+}
+
+// gridOfGroups returns the grid of an empty filter.
+func gridOfGroups(t *testing.T, groups uint64) grid {
+	g, ok := gridOf(sized(t, 64*groups, 7))
+	if !ok {
+		t.Fatal("no grid")
+	}
+	return g
 }
 
 // The intersection of filters of different sizes keeps the common keys, and few others.
