@@ -15,6 +15,9 @@ import (
 // more than a few cells should use it.
 const WordLog = 6
 
+// largeWords is the size in words from which plain Go tests a few bits of a key before the others.
+var largeWords = int(prefetchFrom * cpucache.L2 / 8)
+
 // Bits is an array of bits in which each key sets k: value i of its stream sets one cell of slice i,
 // or of the whole array if it isn't sliced. Its methods are those of the same names in the interfaces
 // of package umbel. The zero Bits contains nothing; adding to it panics.
@@ -131,11 +134,16 @@ func (b *Bits) Locate(dst []uint64, d umbel.Digest) []uint64 {
 	return dst
 }
 
-// hasPlain is Has in plain Go, for any mapping and machine.
+// hasPlain is Has in plain Go, for any mapping and machine. It has no branch for each bit, so that the processor finds
+// the loads of later bits and keys while it waits for the first ones.
 //
 //lint:ignore U1000 the kernel jumps to it
 func hasPlain(b *Bits, h1, h2 uint64) bool {
-	s, words := Stream{h1, h2}, b.words
+	s := Stream{h1, h2}
+	if b.slice.Log == WordLog {
+		return b.hasWords(s)
+	}
+	words := b.words
 	var v, base uint64
 	all := min(b.table.k, 1)
 	for range b.table.k {
@@ -147,12 +155,41 @@ func hasPlain(b *Bits, h1, h2 uint64) bool {
 	return all != 0
 }
 
+// hasWords is Has if the groups are words. In a large array it tests the first few bits before the others, of which most
+// absent keys then need none.
+func (b *Bits) hasWords(s Stream) bool {
+	words, groups, stride, k := b.words, b.slice.Groups, b.stride>>WordLog, b.table.k
+	var v, base uint64
+	all := uint64(1)
+	if len(words) > largeWords && k > firstProbes {
+		for range uint64(firstProbes) {
+			v, s = s.Next()
+			all &= relaxed.Load(&words[base+Reduce(v, groups)]) >> (v & 63)
+			base += stride
+		}
+		if all == 0 {
+			return false
+		}
+		k -= firstProbes
+	}
+	for range k {
+		v, s = s.Next()
+		all &= relaxed.Load(&words[base+Reduce(v, groups)]) >> (v & 63)
+		base += stride
+	}
+	return all != 0
+}
+
 // addPlain is Add in plain Go.
 //
 //lint:ignore U1000 the kernel jumps to it
 func addPlain(b *Bits, h1, h2 uint64) bool {
 	b.mustInit()
-	s, words := Stream{h1, h2}, b.words
+	s := Stream{h1, h2}
+	if b.slice.Log == WordLog {
+		return b.addWords(s)
+	}
+	words := b.words
 	var v, base, fresh uint64
 	for range b.table.k {
 		v, s = s.Next()
@@ -161,6 +198,20 @@ func addPlain(b *Bits, h1, h2 uint64) bool {
 		fresh |= bit &^ *w
 		*w |= bit
 		base += b.stride
+	}
+	return fresh != 0
+}
+
+// addWords is Add if the groups are words.
+func (b *Bits) addWords(s Stream) bool {
+	words, groups, stride := b.words, b.slice.Groups, b.stride>>WordLog
+	var v, base, fresh uint64
+	for range b.table.k {
+		v, s = s.Next()
+		w, bit := &words[base+Reduce(v, groups)], uint64(1)<<(v&63)
+		fresh |= bit &^ *w
+		*w |= bit
+		base += stride
 	}
 	return fresh != 0
 }
