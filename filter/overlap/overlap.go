@@ -1,8 +1,9 @@
 // Package overlap compares two filters, also of different sizes and made for different numbers of keys: it
 // estimates how many keys they share, and intersects their cells.
 //
-// Filters whose sizes have a large common divisor are folded to it, as Merge does. Others, of kind bloom, are compared
-// at their own sizes, in one pass over the cells of both; the comment of type pair in the source derives the estimate and its variance.
+// Filters whose sizes have a large common divisor are folded to it, as Merge does. Others, of kind bloom, are
+// compared at their own sizes, in one pass over the cells of both; the comment of type pair in the source derives
+// the estimate and its variance.
 package overlap
 
 import (
@@ -47,10 +48,12 @@ type Overlap struct {
 	Cells             uint64 // at which the filters were compared; 0 if each had its own size
 }
 
-// Of estimates how many keys a and b share; their kinds are in kinds, and bloom for kinds counting and folding, as in filter.All. Neither changes, and nothing may
-// change them while Of runs. It takes memory for at most two copies of the smaller filter and one of the larger. The
-// error wraps errors.ErrUnsupported as that of [Bits], or umbel.ErrMismatch if the filters are incompatible: if they have different
-// hashers, kinds that do not merge, as windows by keys, or, at sizes without a large common divisor, if they are not of kind bloom or one is over 1000 times as large.
+// Of estimates how many keys a and b share; their kinds are in kinds, and bloom for kinds counting and folding, as
+// in filter.All. Neither changes, and nothing may change them while Of runs. It takes memory for at most two copies
+// of the smaller filter and one of the larger. The error wraps errors.ErrUnsupported as that of [Bits], or
+// umbel.ErrMismatch if the filters are incompatible: if they have different hashers, kinds that do not merge, as
+// windows by keys, or, at sizes without a large common divisor, if they are not of kind bloom or one is over 1000
+// times as large.
 func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	a, b, err := bitsOfBoth(a, b)
 	if err != nil {
@@ -81,11 +84,13 @@ func bitsOfBoth(a, b umbel.Filter) (umbel.Filter, umbel.Filter, error) {
 	return a, b, cmp.Or(errA, errB)
 }
 
-// Intersection returns a filter with the cells of a that are also set in b; their kinds are in kinds, as in filter.All. The
-// keys that are in both filters are in it. Its rate is higher than that of a filter made of the shared keys, because different keys
-// may have set the same cells; for the same reason the number of keys in its Stats is too high, and [Of] estimates it. Filters of different sizes are folded to a common one or, if they are of kind bloom and none is
-// close, the result has the size of a. Neither changes, and nothing may change them while Intersection runs. Memory and
-// errors are those of [Of]; at sizes without a large common divisor a must not have a larger k than b.
+// Intersection returns a filter with the cells of a that are also set in b; their kinds are in kinds, as in
+// filter.All. The keys that are in both filters are in it. Its rate is higher than that of a filter made of the
+// shared keys, because different keys may have set the same cells; for the same reason the number of keys in its
+// Stats is too high, and [Of] estimates it. Filters of different sizes are folded to a common one or, if they are of
+// kind bloom and none is close, the result has the size of a. Neither changes, and nothing may change them while
+// Intersection runs. Memory and errors are those of [Of]; at sizes without a large common divisor a must not have a
+// larger k than b.
 func Intersection(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
 	a, b, err := bitsOfBoth(a, b)
 	if err != nil {
