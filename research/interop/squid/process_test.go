@@ -100,6 +100,17 @@ func startAt(t *testing.T, name, addr string, more ...string) *cache {
 	return c
 }
 
+// version returns how the Squid on PATH names itself, as in "Squid Cache: Version 5.7".
+func version(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "squid", "-v").Output()
+	if err != nil {
+		t.Fatalf("squid -v: %v", err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line
+}
+
 // sharedDir returns a temporary directory that Squid's user can use. That of t.TempDir is for the user of the test only.
 func sharedDir(t *testing.T, name string) string {
 	t.Helper()
