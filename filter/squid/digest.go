@@ -27,8 +27,8 @@ const (
 	BlockBytes = 128
 	// MaxMask is the length of the longest mask in bytes.
 	MaxMask = MaxM / 8
-	// MaxBits is the largest number of bits per entry. Squid 5.7 ends with a failed assertion if a
-	// digest from a peer has 128 or more.
+	// MaxBits is the largest number of bits per entry. Squid ends with a failed assertion if a
+	// digest from a peer has 128 or more: 5.7, 6.13 and 7.7 do.
 	MaxBits = 127
 	// DefaultBits is Squid's default of digest_bits_per_entry.
 	DefaultBits = 5

@@ -28,7 +28,6 @@ type cache struct {
 // settings are those of every Squid of these tests. Squid's periods are as short as it permits. Debian's Squid measures
 // the time to the origin and goes there directly if it is below 400 ms, unless minimum_direct_rtt is 0.
 const settings = `visible_hostname %[1]s
-hostname_aliases 127.0.0.1
 http_port %[2]s
 icp_port 0
 pid_filename %[3]s/squid.pid
