@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/wire"
@@ -96,14 +97,36 @@ func covers(span, media string) bool {
 
 // prefersMinimal reports whether the client prefers a minimal response: RFC 7240.
 func prefersMinimal(r *http.Request) bool {
+	value := preference(r, "return")
+	return strings.EqualFold(value, "minimal")
+}
+
+// maxWait is the longest time for which a client can make a change wait.
+const maxWait = time.Minute
+
+// preferredWait returns the time for which the client prefers to wait for the disk, at most maxWait: the preference
+// wait of RFC 7240, a number of seconds. It is 0 without one, and if it is no number.
+func preferredWait(r *http.Request) time.Duration {
+	value := preference(r, "wait")
+	seconds, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, maxWait)
+}
+
+// preference returns the value of the client's first preference with this name, "" if it has none: RFC 7240.
+func preference(r *http.Request, name string) string {
 	for _, line := range r.Header.Values("Prefer") {
 		for item := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.ReplaceAll(strings.TrimSpace(item), `"`, ""), "return=minimal") {
-				return true
+			item, _, _ = strings.Cut(item, ";") // parameters
+			key, value, _ := strings.Cut(strings.ReplaceAll(item, `"`, ""), "=")
+			if strings.EqualFold(strings.TrimSpace(key), name) {
+				return strings.TrimSpace(value)
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // etagOf returns the strong entity tag of a container: the filter's ID, and the form unless it is

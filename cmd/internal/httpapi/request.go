@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
@@ -185,12 +187,32 @@ func checkComplete(f *engine.Filter) error {
 	return nil
 }
 
-// waitDurable waits until all changes up to pos are as durable as the server's setting demands.
+// durableRetry is the time after which a change that could not be kept is waited for again.
+const durableRetry = 50 * time.Millisecond
+
+// waitDurable waits until all changes up to pos are as durable as the server's setting demands. While they cannot be
+// written, for example because the disk is full, they stay queued, and it waits as long as the client prefers. A client
+// cannot repeat an addition that counts without adding the key twice.
 func (req *request) waitDurable(pos engine.Position) error {
 	if req.Wait == nil || pos == 0 {
 		return nil
 	}
-	return asProblem(notKept, req.Wait(req.http.Context(), pos))
+	err := req.Wait(req.http.Context(), pos)
+	if err == nil {
+		return nil
+	}
+	patience, stop := context.WithTimeout(req.http.Context(), preferredWait(req.http))
+	defer stop()
+	defer context.AfterFunc(req.Serving, stop)()
+	for err != nil {
+		select {
+		case <-patience.Done():
+			return asProblem(notKept, err)
+		case <-time.After(durableRetry):
+		}
+		err = req.Wait(req.http.Context(), pos)
+	}
+	return nil
 }
 
 // limitedBody returns the body of a request that is not a stream, with at most most bytes and

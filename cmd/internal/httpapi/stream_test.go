@@ -335,6 +335,42 @@ func TestChangesThatAreNotKept(t *testing.T) {
 	n.want(n.ask("POST", "/v1/filters/g/has", `{"keys":["a"]}`), 200, "[true]")
 }
 
+// A change that cannot be written for a moment is waited for if the client prefers that, and made once.
+func TestChangesThatAreKeptLater(t *testing.T) {
+	serving, stop := context.WithCancel(t.Context())
+	var failures atomic.Int64
+	e := engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return 1 }})
+	e.SetJournal(new(log))
+	n := serve(t, Options{Engine: e, Serving: serving, Wait: func(context.Context, engine.Position) error {
+		if failures.Add(-1) >= 0 {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}})
+	n.make("f", `{"kind":"counting","keys":1000,"fpRate":0.001}`)
+	for i, prefer := range []string{"wait=30", "return=representation, Wait = 30", `wait="30"; a=b`} {
+		for _, media := range []string{"application/json", "text/plain"} {
+			key := fmt.Sprintf("%s %d", media, i)
+			body := key + "\n"
+			if media == "application/json" {
+				body = fmt.Sprintf(`{"keys":[%q]}`, key)
+			}
+			failures.Store(3)
+			if r := n.ask("POST", "/v1/filters/f/add", body, "Content-Type: "+media, "Prefer: "+prefer); r.StatusCode != 200 || failures.Load() >= 0 {
+				t.Errorf("%s, %s: %s, %d failures left", media, prefer, r.Status, failures.Load())
+			}
+			n.want(n.ask("POST", "/v1/filters/f/count", fmt.Sprintf(`{"keys":[%q]}`, key)), 200, "[1]")
+		}
+	}
+	for _, prefer := range []string{"", "wait", "wait=0", "wait=-1", "wait=x", "waits=30"} {
+		failures.Store(1)
+		n.wantProblem(n.ask("POST", "/v1/filters/f/add", `{"keys":["b"]}`, "Prefer: "+prefer), 503, "not-kept", "disk is full")
+	}
+	failures.Store(1 << 40)
+	time.AfterFunc(20*time.Millisecond, stop)
+	n.wantProblem(n.ask("POST", "/v1/filters/f/add", `{"keys":["c"]}`, "Prefer: wait=60"), 503, "not-kept", "disk is full")
+}
+
 // A filter that may not grow takes what it can, and the client is told how much that was.
 func TestStreamToFullFilter(t *testing.T) {
 	n := serve(t, Options{})

@@ -34,7 +34,12 @@ func (f *Filter) AddEach(ctx context.Context, batches iter.Seq2[[][]byte, error]
 // AddKeys is Keys with the operation Add, and waits while the node refuses changes (engine.ErrReadOnly), as it does
 // until a full disk has room again: it sends what the node has not added again, for up to 30 seconds, and calls
 // refused, which may be nil, with each such error. If the node added a part of a request before it refused the rest,
-// the answers to that part are 1. The Done of an error counts all keys that were added.
+// the answers to that part are 1. The Done of an error counts all keys that were added and kept.
+//
+// Keys that the node has added in memory and could not write are not sent again, because kinds that count would add
+// them twice. The node itself waits until it has written them, for up to 30 seconds (the header Prefer), and then
+// answers. So no key is added twice, and none is acknowledged that a restart would lose. After an error of a connection that broke
+// meanwhile, and after the problem not-kept, keys beyond Done may have been added.
 func (f *Filter) AddKeys(ctx context.Context, keys [][]byte, refused func(error)) ([]uint64, error) {
 	begin, answers := time.Now(), make([]uint64, 0, len(keys))
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {

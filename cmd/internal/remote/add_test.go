@@ -144,3 +144,27 @@ func TestAddKeysAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A node that has added keys and cannot write them for a moment answers when they are written. They are added once.
+func TestAddKeysKeptLater(t *testing.T) {
+	j := &refusing{}
+	var failures atomic.Int64
+	n := serve(t, httpapi.Options{Engine: refusingEngine(j), Wait: func(context.Context, engine.Position) error {
+		if failures.Add(-1) >= 0 {
+			return errNoRoom
+		}
+		return nil
+	}})
+	must(n.Make(t.Context(), "a", api.FilterSpec{Kind: "counting", Keys: BatchKeys, FPRate: 0.001}))(t)
+	f, _, err := n.Filter(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for keys := range largeBatches(1) {
+		failures.Store(3)
+		answers, err := f.AddKeys(t.Context(), keys, nil)
+		if err != nil || len(answers) != len(keys) || j.added != len(keys) || failures.Load() >= 0 {
+			t.Errorf("%v: %d answers, %d keys added of %d, %d failures left", err, len(answers), j.added, len(keys), failures.Load())
+		}
+	}
+}

@@ -35,6 +35,9 @@ const BatchKeys = 16_384
 // parallel is the number of concurrent requests, for distant nodes.
 const parallel = 4
 
+// keptWithin makes a node that cannot write a change for a moment wait for 30 seconds before it responds with not-kept.
+const keptWithin = "wait=30"
+
 // Filter is a filter of a node whose hasher was queried. It is safe for concurrent use.
 type Filter struct {
 	c      *Client
@@ -78,6 +81,9 @@ func (f *Filter) send(ctx context.Context, v Verb, media string, body []byte) (*
 	header := map[string]string{"Content-Type": media}
 	if f.public {
 		header[api.HeaderHash] = api.HashName(f.hasher)
+	}
+	if v == Add || v == Remove {
+		header["Prefer"] = keptWithin
 	}
 	return f.c.do(ctx, request{method: http.MethodPost, path: api.FilterPath(f.name, string(v)), header: header, body: bytes.NewReader(body)})
 }
