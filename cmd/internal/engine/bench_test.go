@@ -132,3 +132,27 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRefusal adds to a full filter that has no memory to grow, as for a pipeline of BF.ADD: the caller tries the
+// rest of a batch again after each refused key. An operation is a key.
+func BenchmarkRefusal(b *testing.B) {
+	const n = 4096
+	for _, kind := range []string{"redisbloom", "scalable"} {
+		for _, batch := range []int{1, 64, n} {
+			b.Run(fmt.Sprintf("%s/batch=%d", kind, batch), func(b *testing.B) {
+				e := engine.New(engine.Options{Kinds: filter.All})
+				f, ds := fullFilter(b, e, kind), digests(1<<20, n)
+				b.ReportAllocs()
+				for i := 0; i < b.N; i += batch {
+					for rest := ds[:batch]; len(rest) > 0; {
+						took, _, err := f.Add(nil, rest)
+						rest = rest[min(took+1, len(rest)):]
+						if err == nil && len(rest) > 0 {
+							b.Fatal("not refused")
+						}
+					}
+				}
+			})
+		}
+	}
+}

@@ -11,11 +11,13 @@ type growthForecaster interface {
 // addPredictingGrowth adds to a filter that forecasts its growth, and reserves memory before it grows. A
 // present key makes no filter grow, but a kind that counts additions has to count this one too. A
 // present key is skipped only if the kind is monotone, so that its addition changes nothing. Present
-// keys of a batch are then found together; the cells of the others are in the caches afterwards.
+// keys of a batch are then found together; the cells of the others are in the caches afterwards. In a filter
+// that is full and may not grow they are not: the first absent key ends the batch, and a caller that tries
+// the rest again would query it once per refused key.
 func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, error) {
 	g := f.filter.(growthForecaster)
 	there := changed
-	if f.kind.Monotone && len(ds) > 1 {
+	if f.kind.Monotone && len(ds) > 1 && f.engine.mayGrow(g) == nil {
 		umbel.HasAll(f.filter, there, ds)
 	} else {
 		clear(there)
@@ -50,6 +52,18 @@ func (f *Filter) addPredictingGrowth(changed []bool, ds []umbel.Digest) (int, er
 		changed[i] = f.filter.Add(d)
 	}
 	return len(ds), nil
+}
+
+// mayGrow returns why the next new key of a filter is refused now, or nil. It reserves nothing.
+func (e *Engine) mayGrow(g growthForecaster) error {
+	bytes, err := g.NextGrowth()
+	if bytes == 0 || err != nil {
+		return err
+	}
+	if err := e.CheckMemory(bytes); err != nil {
+		return err
+	}
+	return e.admit(bytes)
 }
 
 // digestBytes is an upper bound of the memory of a listed digest.

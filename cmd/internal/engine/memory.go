@@ -34,12 +34,20 @@ func (m *memory) reserve(n uint64) error {
 
 // check returns an error wrapping ErrMemory if n bytes in addition to used exceed the limit.
 func (m *memory) check(used, n uint64) error {
-	limit := m.limit.Load()
-	if used+n < used || limit != 0 && used+n > limit {
-		return fmt.Errorf("%w: %v in addition to %v exceed the limit of %v", ErrMemory, quantity.Size(n), quantity.Size(used), quantity.Size(limit))
+	if limit := m.limit.Load(); used+n < used || limit != 0 && used+n > limit {
+		return &memoryError{n, used, limit}
 	}
 	return nil
 }
+
+// memoryError is an ErrMemory. Its text is made when it is needed: clients that ignore the error cause very many.
+type memoryError struct{ more, used, limit uint64 }
+
+func (e *memoryError) Error() string {
+	return fmt.Sprintf("%v: %v in addition to %v exceed the limit of %v", ErrMemory, quantity.Size(e.more), quantity.Size(e.used), quantity.Size(e.limit))
+}
+
+func (e *memoryError) Unwrap() error { return ErrMemory }
 
 func (m *memory) release(n uint64) { m.used.Add(-n) }
 
