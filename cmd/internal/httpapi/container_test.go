@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"strconv"
@@ -406,5 +408,23 @@ func TestSnapshotOnAFullDisk(t *testing.T) {
 	n := serve(t, Options{Snapshot: func(context.Context) error { return fmt.Errorf("a piece: %w", syscall.ENOSPC) }})
 	if r := n.wantProblem(n.ask("POST", "/v1/snapshot", ""), 503, "busy"); r.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
+	}
+}
+
+// An internal error is logged, except that of a snapshot, which the store has logged.
+func TestInternalErrorsAreLogged(t *testing.T) {
+	var log strings.Builder
+	fails := func(context.Context) error { return fmt.Errorf("a piece: %w", fs.ErrPermission) }
+	n := serve(t, Options{
+		Snapshot: fails, Backup: func(ctx context.Context, _ io.Writer) error { return fails(ctx) },
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	n.wantProblem(n.ask("POST", "/v1/snapshot", ""), 500, "internal", "permission denied")
+	if log.Len() > 0 {
+		t.Errorf("a failed snapshot is logged again: %s", &log)
+	}
+	n.wantProblem(n.ask("GET", "/v1/backup", ""), 500, "internal")
+	if !strings.Contains(log.String(), "http request failed") {
+		t.Errorf("a failed backup is not logged: %q", &log)
 	}
 }

@@ -39,7 +39,7 @@ type Options struct {
 	Status   func() api.Status
 	Metrics  http.Handler // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error
-	Snapshot func(ctx context.Context) error
+	Snapshot func(ctx context.Context) error // logs its error
 	// Publications are those of the server; nil: none.
 	Publications *publish.Set
 	// Subscriptions are the publications that a replica follows; nil: the server is none.

@@ -92,7 +92,7 @@ func (req *request) takeSnapshot() error {
 		return problemf(absent, "the server has no storage")
 	}
 	if err := req.Snapshot(req.http.Context()); err != nil {
-		return err
+		return loggedError{err}
 	}
 	req.WriteHeader(http.StatusNoContent)
 	return nil

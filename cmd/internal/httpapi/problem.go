@@ -41,6 +41,11 @@ func asProblem(t problemType, err error) error {
 	return &apiError{t, err}
 }
 
+// loggedError is an error that the part of the node in which it occurred has logged.
+type loggedError struct{ error }
+
+func (e loggedError) Unwrap() error { return e.error }
+
 // partialError is an error that occurred after done keys were processed.
 type partialError struct {
 	error

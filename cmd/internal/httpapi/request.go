@@ -56,7 +56,7 @@ func (h *handler) serveRoute(to route) http.Handler {
 			h.Log.Debug("http response aborted", "path", r.URL.EscapedPath(), "error", err)
 			panic(http.ErrAbortHandler) // so that the client notices that the response is incomplete
 		default:
-			if problemTypeOf(err) == internalError {
+			if _, logged := errors.AsType[loggedError](err); !logged && problemTypeOf(err) == internalError {
 				h.Log.Error("http request failed", "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
 			}
 			writeProblem(w, r, err)

@@ -13,7 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,6 +141,7 @@ func (t *Taker) Take(ctx context.Context) error {
 	begin := time.Now()
 	t.setStatus(func(st *Status) { st.Running, st.Began = true, begin })
 	n, err := t.take(ctx)
+	err = withUser(err)
 	took := time.Since(begin)
 	t.setStatus(func(st *Status) {
 		st.Running, st.Took, st.Err = false, took, err
@@ -155,6 +158,14 @@ func (t *Taker) Take(ctx context.Context) error {
 	}
 	t.o.Log.Info("snapshot taken", "filters", t.set.Current.Filters, "bytes", n, "took", took)
 	return nil
+}
+
+// withUser adds to an error of missing permissions which user needs them.
+func withUser(err error) error {
+	if user := os.Getuid(); user >= 0 && errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; the node runs as user %d, which must own the directory, with mode 0700", err, user)
+	}
+	return err
 }
 
 // take takes a snapshot and returns the number of bytes of pieces that it wrote. The caller holds turn.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -451,5 +453,28 @@ func TestSnapshotThatLeavesObsoleteData(t *testing.T) {
 	if left := len(d.files.Names()); left >= files {
 		t.Errorf("%d files, %d before obsolete ones could be deleted", left, files)
 	}
+	n.end(t)
+}
+
+// A snapshot in a directory without permission fails with one message, which has the user that needs it.
+func TestSnapshotWithoutPermission(t *testing.T) {
+	d, log := newDisk(), new(lockedBuffer)
+	n := start(t, d, Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+	n.make(t, 100)
+	d.files.Before(func(op disktest.Op, _ string) error {
+		if op == disktest.Write {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	err := n.Snapshot(t.Context())
+	if user := fmt.Sprintf("user %d,", os.Getuid()); !errors.Is(err, fs.ErrPermission) || os.Getuid() >= 0 && !strings.Contains(err.Error(), user) {
+		t.Errorf("error %v, want %q in it", err, user)
+	}
+	if got := strings.Count(log.String(), "level=ERROR"); got != 1 {
+		t.Errorf("%d errors are logged: %s", got, log)
+	}
+	d.files.Before(nil)
+	snap(t, n)
 	n.end(t)
 }
