@@ -59,7 +59,9 @@ type Log interface {
 type Options struct {
 	Durability  Durability
 	CommitDelay time.Duration // time that a batch waits for more changes
-	Failed      func(error)   // is called with the error of each failed write; nil: nothing is called
+	// Failed is called with the error of each failed write, and reports whether it logged the error: otherwise the
+	// journal does. nil: nothing is called.
+	Failed func(error) (logged bool)
 	// Growing is called before the queue grows by a batch of up to changelog.MaxBatch bytes, with the bytes
 	// that are queued and those that were written since the process began. It must be quick, and must
 	// not call the journal except Refuse. nil: nothing is called.
@@ -109,7 +111,7 @@ func New(l Log, last engine.Position, number uint64, o Options) *Journal {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Failed == nil {
-		o.Failed = func(error) {}
+		o.Failed = func(error) bool { return false }
 	}
 	j := &Journal{log: l, o: o, number: number, session: true, woken: make(chan struct{}, 1), long: make(map[*longPart]struct{})}
 	j.last.Store(uint64(last))

@@ -199,6 +199,36 @@ func TestFailedAppends(t *testing.T) {
 	}
 }
 
+// What Failed has logged is not logged again, neither the failure nor its end.
+func TestFailuresAreLoggedOnce(t *testing.T) {
+	full, broken := errors.New("full"), errors.New("broken")
+	for _, c := range []struct {
+		errs []error // of the attempts, in order
+		want int     // messages about the failure, and about its end
+	}{{[]error{full, full}, 0}, {[]error{broken, broken}, 1}, {[]error{full, broken, full}, 1}} {
+		calls := 0
+		w := newWriter(t, Options{Failed: func(err error) bool { calls++; return errors.Is(err, full) }})
+		left := c.errs
+		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
+			if op != oplogtest.Append || len(left) == 0 {
+				return nil
+			}
+			err := left[0]
+			left = left[1:]
+			return err
+		})
+		pos := w.Append(add(1, 1))
+		for w.Wait(t.Context(), pos) != nil {
+			time.Sleep(time.Millisecond)
+		}
+		w.Close()
+		<-w.ended
+		if got := w.said.String(); calls != len(c.errs) || strings.Count(got, "log write failed") != c.want || strings.Count(got, "log writable again") != c.want {
+			t.Errorf("errors %v: Failed is called %d times, and logged is %s", c.errs, calls, got)
+		}
+	}
+}
+
 func TestEverySec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})

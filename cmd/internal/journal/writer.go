@@ -132,19 +132,23 @@ func (j *Journal) sleep(d time.Duration, timed bool) {
 
 // retry calls an operation of the log until it succeeds or ctx is done.
 func (j *Journal) retry(ctx context.Context, which int, operation func(context.Context) (uint64, error)) (uint64, error) {
-	pause := firstRetry
+	pause, logged := firstRetry, false
 	for tries := 1; ; tries++ {
 		number, err := operation(ctx)
 		if err == nil {
-			if tries > 1 {
+			if logged {
 				j.o.Log.Info("log writable again", "tries", tries)
+			}
+			if tries > 1 {
 				j.setTrouble(which, nil)
 			}
 			return number, nil
 		}
-		j.o.Failed(err)
-		if tries == 1 {
+		if !j.o.Failed(err) && !logged {
 			j.o.Log.Error("log write failed; refusing writes", "error", err)
+			logged = true
+		}
+		if tries == 1 {
 			j.setTrouble(which, fmt.Errorf("journal: log write failed: %w", err))
 		}
 		select {

@@ -32,6 +32,7 @@ var (
 	snapshotNeed    = gauge("umbel_snapshot_need_bytes", "Bytes that the next snapshot may write.")
 	logCommits      = gauge("umbel_log_commits_total", "Batches of changes written to the log.")
 	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the batches written to the log.")
+	refusedChanges  = gauge("umbel_refused_changes_total", "Changes that were refused because they could not be made durable.")
 	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")
 	connections     = labelled("umbel_connections_total", "Accepted connections.", "protocol")
 	rejected        = labelled("umbel_rejected_connections_total", "Connections above max-clients.", "protocol")
@@ -48,7 +49,7 @@ var (
 
 func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		memoryUsed, filtersNow, incomplete, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, diskLeft, diskMissing, snapshotNeed, logCommits, logCommitBytes, logHealthy,
+		memoryUsed, filtersNow, incomplete, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, diskLeft, diskMissing, snapshotNeed, logCommits, logCommitBytes, refusedChanges, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
 		connections, rejected, tlsFailures, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
@@ -80,6 +81,7 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(snapshotNeed, float64(log.Needed))
 	emit(logCommits, prometheus.CounterValue, float64(log.Commits))
 	emit(logCommitBytes, prometheus.CounterValue, float64(log.CommitBytes))
+	emit(refusedChanges, prometheus.CounterValue, float64(log.Refused))
 	now(logHealthy, boolValue(log.Err == nil))
 	if !log.LastSnapshot.IsZero() {
 		now(snapshotAge, time.Since(log.LastSnapshot).Seconds())

@@ -355,7 +355,7 @@ func (n *Node) Writable() error {
 	if err := n.Ready(); err != nil {
 		return err
 	}
-	return n.store.Ready()
+	return n.store.Writable()
 }
 
 // Stopping is closed when a client requests shutdown.

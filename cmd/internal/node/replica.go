@@ -25,7 +25,7 @@ type keeper interface {
 	Kept(pos engine.Position) bool
 	Room(ctx context.Context) error
 	HasRoom() bool
-	Ready() error
+	Writable() error
 	Status() store.Status
 	Snapshot(ctx context.Context) error
 	Sync(ctx context.Context) error
@@ -46,7 +46,7 @@ func (following) Wait(context.Context, engine.Position) error { return nil }
 func (following) Kept(engine.Position) bool                   { return true }
 func (following) Room(context.Context) error                  { return nil }
 func (following) HasRoom() bool                               { return true }
-func (following) Ready() error                                { return engine.ErrReplica }
+func (following) Writable() error                             { return engine.ErrReplica }
 func (following) Status() store.Status                        { return store.Status{} }
 func (following) Snapshot(context.Context) error              { return errNoData }
 func (following) Sync(context.Context) error                  { return nil }

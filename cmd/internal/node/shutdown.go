@@ -25,7 +25,7 @@ func (n *Node) shutdown(ctx context.Context) error {
 	n.log.Info("shutting down", "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
 	pause(ctx, n.config.DrainDelay)
 	timeout := n.config.ShutdownTimeout
-	if errors.Is(n.store.Ready(), syscall.EROFS) {
+	if errors.Is(n.store.Writable(), syscall.EROFS) {
 		timeout = min(timeout, lastWritesTimeout) // no change will be written
 	}
 	closing, cancel := context.WithTimeout(ctx, timeout)
@@ -58,7 +58,7 @@ func (n *Node) closeStore(closing, final context.Context) error {
 	case <-closing.Done():
 	}
 	var err error
-	if n.config.SnapshotAtShutdown && closing.Err() == nil && n.store.Ready() == nil {
+	if n.config.SnapshotAtShutdown && closing.Err() == nil && n.store.Writable() == nil {
 		err = n.store.Snapshot(closing)
 	}
 	err = errors.Join(err, n.store.Close(final))

@@ -49,7 +49,7 @@ func (s *Store) endFull(err error) {
 	s.full.Store(nil)
 	s.accept()
 	s.journal.Retry()
-	s.o.Log.Info("disk has room again; accepting writes")
+	s.episode.touch() // changes were refused until now
 }
 
 // makeRoom takes two snapshots, after which the log before the first one is obsolete, and makes the reserve.

@@ -40,16 +40,27 @@ func (s *Store) noteFull(err error) {
 	if !isFull(err) || !s.full.CompareAndSwap(nil, &err) {
 		return
 	}
+	began, reserve := s.episode.begin(), s.files.Reserved()
 	s.log.Frugal(true)
 	s.refuse(err, untilRoom)
-	s.o.Log.Error("disk full; refusing writes until snapshots have made room", "error", err, "bytes", s.files.Reserved())
 	s.releaseReserve()
+	if began {
+		s.measureFree()
+		s.logFull(err, reserve)
+	}
 	s.journal.Retry()
 	s.wake()
 }
 
+// noteFailed is noteFull for an error of the log, and reports whether it logged err or the episode that err is part of.
+func (s *Store) noteFailed(err error) (logged bool) {
+	s.noteFull(err)
+	return isFull(err)
+}
+
 // refuse refuses changes until something happens. It is safe for concurrent use, and quick.
 func (s *Store) refuse(err error, until string) {
+	s.episode.touch()
 	s.taker.Hurry(true)
 	if s.o.Durability != None {
 		s.journal.Refuse(fmt.Errorf("%w: %w; changes are refused until %s", ErrFull, s.cause(err), until))
@@ -100,12 +111,17 @@ func (s *Store) wake() {
 
 // measure determines what the file system has left and what the next snapshot needs.
 func (s *Store) measure() {
+	s.measureFree()
+	s.taker.Estimate(s.left())
+}
+
+// measureFree determines what the file system has left.
+func (s *Store) measureFree() {
 	free, err := s.files.Free()
 	if err != nil {
 		free = math.MaxInt64 // unknown
 	}
 	s.free.Store(free)
-	s.taker.Estimate(s.left())
 }
 
 // left returns the number of bytes that files may still take, in the limit and on the file system; the highest

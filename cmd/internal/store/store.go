@@ -96,6 +96,7 @@ type Store struct {
 	free    atomic.Int64          // bytes that the file system had left when measure was called
 	kick    chan struct{}         // makes schedule look at once
 	escape  escape                // of schedule
+	episode episode
 }
 
 // Open restores the filters of e, which must be empty and not yet in use, from the snapshots in files
@@ -110,8 +111,8 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	if err != nil {
 		return nil, r.Report, err
 	}
-	s := &Store{log: l, files: files, engine: e, o: o, kick: make(chan struct{}, 1), escape: noEscape}
-	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFull, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
+	s := &Store{log: l, files: files, engine: e, o: o, kick: make(chan struct{}, 1), escape: noEscape, episode: episode{first: make(chan error, 1)}}
+	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFailed, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)
@@ -127,6 +128,7 @@ func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engin
 	s.writing.Go(func() { s.journal.Run(writing) })
 	if !files.ReadOnly() {
 		s.runs.Go(func() { s.schedule(background, r.Damaged) })
+		s.runs.Go(func() { s.logRefusals(background) })
 	}
 	return s, r.Report, nil
 }
@@ -152,12 +154,6 @@ func (s *Store) Room(ctx context.Context) error { return s.journal.Room(ctx) }
 // HasRoom is that of the journal.
 func (s *Store) HasRoom() bool { return s.journal.HasRoom() }
 
-// Ready is that of engine.Journal. The error wraps ErrFull if the disk is full.
-func (s *Store) Ready() error { return s.journal.Ready() }
-
-// ReadyToFree is that of engine.Journal. A full disk is no error.
-func (s *Store) ReadyToFree() error { return s.journal.ReadyToFree() }
-
 // Append is that of engine.Journal.
 func (s *Store) Append(c engine.Change) engine.Position {
 	pos := s.journal.Append(c)
@@ -168,7 +164,10 @@ func (s *Store) Append(c engine.Change) engine.Position {
 }
 
 // Begin is that of engine.Journal.
-func (s *Store) Begin(c engine.Change) (engine.LongChange, error) { return s.journal.Begin(c) }
+func (s *Store) Begin(c engine.Change) (engine.LongChange, error) {
+	l, err := s.journal.Begin(c)
+	return l, s.counted(err)
+}
 
 // Last is that of engine.Journal.
 func (s *Store) Last() engine.Position { return s.journal.Last() }
@@ -223,6 +222,7 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 		case <-tick.C:
 		}
 		s.measure()
+		s.endEpisode()
 		if s.full.Load() == nil {
 			s.escape = noEscape
 			if err := s.checkMaxDisk(0); err != nil {
@@ -238,7 +238,7 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 		}
 		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
 		byBytes := s.o.SnapshotBytes > 0 && s.taker.LogLength() >= s.o.SnapshotBytes
-		if !byTime && !byBytes && !s.nearMaxDisk() && !s.nearFull() || s.Ready() != nil {
+		if !byTime && !byBytes && !s.nearMaxDisk() && !s.nearFull() || s.Writable() != nil {
 			continue
 		}
 		_ = s.snapshot(ctx) // it logs its error
@@ -289,7 +289,8 @@ type Status struct {
 	LastSnapshotTook     time.Duration
 	LastSnapshotErr      error
 	Commits, CommitBytes uint64
-	Err                  error // why changes are refused
+	Refused              uint64 // changes that were refused since the process began
+	Err                  error  // why changes are refused
 }
 
 // Status returns the state of the store.
@@ -298,13 +299,14 @@ func (s *Store) Status() Status {
 	st := Status{Snapshotting: last.Running, SnapshotBegan: last.Began, LastSnapshot: last.Last, LastSnapshotTook: last.Took, LastSnapshotErr: last.Err}
 	st.Pending, st.Lag = s.journal.Pending()
 	st.Commits, st.CommitBytes = s.journal.Counts()
+	st.Refused = s.episode.all.Load()
 	st.LogBytes = s.log.Bytes() + s.files.Bytes() + uint64(s.files.Reserved())
 	st.MaxBytes, st.Left, st.Needed = s.o.Disk.Limit(), uint64(max(s.left(), 0)), s.taker.Needed()
 	if s.full.Load() != nil {
 		st.Missing = s.lacks(leastReserve)
 		st.NeededMax = s.neededLimit(st.Missing)
 	}
-	if st.Err = s.Ready(); st.Err == nil {
+	if st.Err = s.Writable(); st.Err == nil {
 		st.Err = s.log.Health()
 	}
 	return st
