@@ -19,8 +19,9 @@ const (
 // Run updates the subscriber until ctx ends, and then returns its error. It requests the head once
 // per period, or whenever it changes if the source is a Watcher. A Watcher may wait for 40
 // seconds, at most until the head expires, or for a period if that is longer; then the head is requested
-// all the same. Failed updates are logged and repeated after a time that doubles from 100 ms to at most
-// period; each time varies by up to a quarter, so that many subscribers do not act at once.
+// all the same. Failed updates are repeated after a time that doubles from 100 ms to at most period; each
+// time varies by up to a quarter, so that many subscribers do not act at once. The first one is logged, then at most
+// one per minute with the number of those that were omitted, and the first update that succeeds again.
 func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	period = max(period, minWait)
 	retry := minWait
@@ -66,8 +67,10 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		if wait > 0 {
 			wait = wait*3/4 + rand.N(wait/2)
 		}
-		if err != nil && !errors.Is(err, ErrBudget) {
-			s.o.Log.Warn("update failed", "delay", wait.Round(time.Millisecond), "error", err)
+		if err == nil || errors.Is(err, ErrBudget) {
+			s.failing.Succeeded(s.o.Log).Info("updates succeed again")
+		} else {
+			s.failing.Failed(s.o.Log).Warn("update failed", "delay", wait.Round(time.Millisecond), "error", err)
 		}
 		if wait > 0 && !sleep(ctx, wait) {
 			return ctx.Err()

@@ -1,16 +1,20 @@
 package share_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -112,6 +116,37 @@ func TestRunBacksOff(t *testing.T) {
 		time.Sleep(75 * time.Second)
 		synctest.Wait()
 		wantState(t, s, state)
+	})
+}
+
+// Run logs failures when they begin and once per minute, and when they are over.
+func TestRunLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		p.publish(set(t, 1<<12, 0, 100))
+		var log bytes.Buffer
+		source := &polled{Source: p.store}
+		s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+			Source: source, Verifier: p.verifier, Kinds: filter.All, Stale: share.StaleError, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run(t, s, time.Second)()
+		source.failWith(errInjected)
+		time.Sleep(10*time.Minute + 30*time.Second)
+		source.failWith(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 12 || !strings.Contains(lines[0], `msg="update failed"`) || !strings.Contains(lines[11], `msg="updates succeed again" lasted=10m`) {
+			t.Fatalf("logged:\n%s", &log)
+		}
+		for _, line := range lines[1:] {
+			if !strings.Contains(line, " omitted=") {
+				t.Errorf("no number of omitted failures: %s", line)
+			}
+		}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -55,7 +56,7 @@ type SubscriberOptions struct {
 	// Changed, if it is not nil, is called by Update and Run when a new version answers.
 	Changed func(*View)
 	// Log receives what does not fail an update, such as a damaged object that was fetched again, or a
-	// Budget that no class keeps.
+	// Budget that no class keeps; and of Run, as it states there, that updates fail and succeed again.
 	Log *slog.Logger
 	// Now returns the time; the default is time.Now. Update, Run and NewSubscriber compare heads with it.
 	// Waiting is in the time of the system: a version becomes stale when the time has passed for which its
@@ -79,10 +80,11 @@ type Subscriber struct {
 	class   uint64 // the factor of the class whose record is read next; 0 and 1 are the whole filter
 	meter   meter
 	pace    pace
-	target  *target   // the version that the budget does not permit yet, nil if there is none
-	needed  uint64    // bytes that the next update takes, if it waits for them
-	refused time.Time // when a change to a finer class failed
-	unmet   unmet     // what was logged
+	target  *target       // the version that the budget does not permit yet, nil if there is none
+	needed  uint64        // bytes that the next update takes, if it waits for them
+	refused time.Time     // when a change to a finer class failed
+	unmet   unmet         // what was logged
+	failing lasting.Fault // of updates in Run
 	view    atomic.Pointer[View]
 	answers atomic.Pointer[answers]
 

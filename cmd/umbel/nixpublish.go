@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -83,7 +84,7 @@ type nixPublisher struct {
 	o      nixcache.Options
 	share  share.PublisherOptions
 	p      *nixcache.Publication
-	warned string
+	fault  lasting.Fault // its versions can't be published
 }
 
 func nixPublishCommand() *cobra.Command {
@@ -130,6 +131,9 @@ func nixPublishCommand() *cobra.Command {
 		if p.key, err = signing.Read(*key); err != nil {
 			return err
 		}
+		if p.follow {
+			stampMessages(cmd)
+		}
 		p.source, p.guard.maxShrink = args[0], float64(maxShrink)
 		p.o.Valid, p.o.Design = *valid, nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
 		p.share = share.PublisherOptions{
@@ -170,13 +174,13 @@ func (p *nixPublisher) run() (err error) {
 	}
 	// Without the notes the next run continues with larger deltas.
 	defer func() { err = errors.Join(err, p.o.Publisher.Close(context.WithoutCancel(ctx))) }()
-	p.o.Check, p.o.Published, p.o.Failed = p.check, p.print, p.warn
+	p.o.Check, p.o.Published, p.o.Looked = p.check, p.print, p.looked
 	p.p = nixcache.New(p.o)
 	v, err := p.p.Publish(ctx)
 	if v.Head.Version == 0 {
 		return err
 	}
-	p.warn(err)
+	p.looked(err)
 	p.print(v)
 	if !p.follow {
 		return nil
@@ -214,7 +218,7 @@ func (p *nixPublisher) check(paths int) error {
 
 // print prints a version.
 func (p *nixPublisher) print(v nixcache.Version) {
-	p.warned, p.guard.keys = "", float64(v.Paths)
+	p.guard.keys = float64(v.Paths)
 	if isQuiet(p.cmd) {
 		return
 	}
@@ -231,20 +235,18 @@ func (p *nixPublisher) print(v nixcache.Version) {
 	}
 }
 
-// warn prints why a version is not published, each reason once.
-func (p *nixPublisher) warn(err error) {
-	if err == nil || message.Of(err) == p.warned {
-		return
+// looked prints why a version is not published, and when that is over.
+func (p *nixPublisher) looked(err error) {
+	if err != nil {
+		warnOf(p.cmd, &p.fault, "%s; the last version remains published", message.Of(err))
+	} else {
+		noteEnd(p.cmd, &p.fault, "%s can be published again", p.source)
 	}
-	p.warned = message.Of(err)
-	warn(p.cmd, "%s; the last version remains published", p.warned)
 }
 
 // serve serves the publication, and the files of --nixbloom, until the function that it returns is called.
 func (p *nixPublisher) serve(l net.Listener, source share.Source) (stop func()) {
-	if !isQuiet(p.cmd) {
-		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: serving %s at http://%s/\n", p.to, l.Addr())
-	}
+	inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
 	publication := web.NewHandler(source, web.HandlerOptions{})
 	mux := http.NewServeMux()
 	mux.Handle("/", publication)

@@ -100,6 +100,7 @@ func nixServeCommand() *cobra.Command {
 func (s *nixServer) run(siblings, upstreams []string) (err error) {
 	ctx, stop := signalContext(s.cmd)
 	defer stop()
+	stampMessages(s.cmd)
 	s.o.Log = warningLog(s.cmd)
 	s.o.Transport = substituter.NewTransport(s.o.Timeout)
 	defer func() {

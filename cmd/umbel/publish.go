@@ -80,16 +80,17 @@ func (p publication) write(w io.Writer) error {
 
 // publisher is one run of umbel publish.
 type publisher struct {
-	cmd    *cobra.Command
-	file   string
-	to     string
-	key    signing.Key
-	follow time.Duration
-	listen string
-	guard  guard
-	o      share.PublisherOptions
-	p      *share.Publisher
-	read   os.FileInfo // of the file that was read last
+	cmd     *cobra.Command
+	file    string
+	to      string
+	key     signing.Key
+	follow  time.Duration
+	listen  string
+	guard   guard
+	o       share.PublisherOptions
+	p       *share.Publisher
+	read    os.FileInfo // of the file that was read last
+	refused error       // why this file is not published, although it could be read
 }
 
 func publishCommand() *cobra.Command {
@@ -127,6 +128,9 @@ func publishCommand() *cobra.Command {
 		k, err := signing.Read(*key)
 		if err != nil {
 			return err
+		}
+		if follow > 0 {
+			stampMessages(cmd)
 		}
 		if valid == 0 {
 			valid = 24 * time.Hour
@@ -194,9 +198,7 @@ func (p *publisher) run() (err error) {
 
 // serve serves the directory over HTTP until the function that it returns is called.
 func (p *publisher) serve(l net.Listener, source share.Source) (stop func()) {
-	if !isQuiet(p.cmd) {
-		fmt.Fprintf(p.cmd.ErrOrStderr(), "umbel: serving %s at http://%s/\n", p.to, l.Addr())
-	}
+	inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
 	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	go server.Serve(l)
 	return func() { server.Close() }

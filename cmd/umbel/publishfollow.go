@@ -7,31 +7,31 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/message"
+	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/share"
 )
 
 // watch publishes the changes of the file until ctx ends. A file that can't be read
-// or published is tried again; each reason is printed once.
+// or published is tried again.
 func (p *publisher) watch(ctx context.Context) error {
 	t := time.NewTicker(min(p.follow, p.o.Valid/3))
 	defer t.Stop()
-	warned := ""
+	var fault lasting.Fault
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
 		}
-		if err := p.look(ctx); err != nil && ctx.Err() == nil {
-			if errors.Is(err, share.ErrFork) {
-				return err
-			}
-			if text := message.Of(err); text != warned {
-				warn(p.cmd, "%s; the last version remains published", text)
-				warned = text
-			}
-		} else {
-			warned = ""
+		switch err := p.look(ctx); {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, share.ErrFork):
+			return err
+		case err != nil:
+			warnOf(p.cmd, &fault, "%s; the last version remains published", message.Of(err))
+		default:
+			noteEnd(p.cmd, &fault, "%s can be published again", p.file)
 		}
 	}
 }
@@ -47,21 +47,24 @@ func (p *publisher) look(ctx context.Context) error {
 	return err
 }
 
-// lookAtFile publishes the file if it has changed.
+// lookAtFile publishes the file if it has changed. The error of a file that was refused remains until it changes.
 func (p *publisher) lookAtFile(ctx context.Context) error {
 	info, err := os.Stat(p.file)
 	if err != nil {
 		return err
 	}
 	if p.read != nil && os.SameFile(info, p.read) && info.ModTime().Equal(p.read.ModTime()) && info.Size() == p.read.Size() {
-		return nil
+		return p.refused
 	}
+	p.refused = nil
 	s, err := p.open()
 	if err != nil {
 		return err
 	}
 	if err := p.publish(ctx, s); err != nil {
-		if _, shrunk := errors.AsType[shrunkError](err); !shrunk { // try again, also if the file does not change
+		if _, shrunk := errors.AsType[shrunkError](err); shrunk {
+			p.refused = err
+		} else { // try again, also if the file does not change
 			p.read = nil
 		}
 		return err

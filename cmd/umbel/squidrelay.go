@@ -99,9 +99,7 @@ func (r relayRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if !isQuiet(r.cmd) {
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "umbel: relaying at http://%s/\n", listener.Addr())
-	}
+	inform(r.cmd, "relaying at http://%s/", listener.Addr())
 	server := &http.Server{Handler: relay.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	failed := make(chan error, 1)
 	ctx, stop := context.WithCancel(ctx)

@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/wire"
@@ -49,13 +50,14 @@ func (s subscription) write(w io.Writer) error {
 
 // subscriber is one run of umbel subscribe.
 type subscriber struct {
-	cmd     *cobra.Command
-	output  string
-	s       *share.Subscriber
-	before  share.Counters
-	written *share.View
-	delay   time.Duration // until the file is written again after an error
-	retryAt time.Time
+	cmd       *cobra.Command
+	output    string
+	s         *share.Subscriber
+	before    share.Counters
+	written   *share.View
+	delay     time.Duration // until the file is written again after an error
+	retryAt   time.Time
+	unwritten lasting.Fault // the file can't be written
 }
 
 // copyPublication writes a publication to a file: once or, with --follow, until ^C.
@@ -77,6 +79,9 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	reader, err := sourceOf(cmd, spec.Source, follow)
 	if err != nil {
 		return err
+	}
+	if follow > 0 {
+		stampMessages(cmd)
 	}
 	ctx, stop := signalContext(cmd)
 	defer stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -32,8 +33,12 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		switch v := s.s.View(); {
 		case v == nil:
 		case v.Exact():
+			same := s.written != nil && s.written.Head().ID == v.Head().ID
+			if h := v.Head(); warned && same {
+				inform(s.cmd, "version %d of %s is valid again until %s", h.Version, h.Name, h.Expires().Local().Format(time.DateTime))
+			}
 			warned = false
-			if s.written != nil && s.written.Head().ID == v.Head().ID || time.Now().Before(s.retryAt) {
+			if same || time.Now().Before(s.retryAt) {
 				break
 			}
 			if err := s.put(); err != nil && s.written == nil {
@@ -42,6 +47,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 				s.postpone(err)
 			} else {
 				s.delay = 0
+				noteEnd(s.cmd, &s.unwritten, "%s is written again", s.output)
 			}
 		case !warned:
 			warned = true
@@ -60,11 +66,11 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 // maxPutDelay bounds the time between two attempts to write the file.
 const maxPutDelay = time.Minute
 
-// postpone warns that the file can't be written, and sets the time of the next attempt.
+// postpone notes that the file can't be written, and sets the time of the next attempt.
 func (s *subscriber) postpone(err error) {
 	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
 	s.retryAt = time.Now().Add(s.delay)
-	warn(s.cmd, "%v; version %d stays in the file, and the next attempt is in %v", err, s.written.Head().Version, s.delay)
+	warnOf(s.cmd, &s.unwritten, "%s; version %d stays in the file, and the next attempt is in %v", message.Of(err), s.written.Head().Version, s.delay)
 }
 
 // kept says what the file contains.

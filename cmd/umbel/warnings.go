@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
+	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // warn prints a warning on standard error.
@@ -19,13 +20,43 @@ func warn(cmd *cobra.Command, format string, args ...any) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "umbel: %s "+format+"\n", append([]any{warningWord()}, args...)...)
 }
 
+// inform prints on standard error what is no warning, unless -q was given.
+func inform(cmd *cobra.Command, format string, args ...any) {
+	if !isQuiet(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "umbel: "+format+"\n", args...)
+	}
+}
+
 // warningWord begins a warning.
 func warningWord() string { return paintMessage(color.Yellow, "warning:") }
 
-// warningLog returns a logger that prints warnings and errors like [warn], for verbs that a user watches.
-// The log of a server has times and attributes instead: see [logger].
+// warnOf prints a warning about a fault that lasts: when it begins, and once per minute.
+func warnOf(cmd *cobra.Command, f *lasting.Fault, format string, args ...any) {
+	if n, ok := f.Fail(); ok {
+		warn(cmd, "%s%s", fmt.Sprintf(format, args...), omittedNote(n))
+	}
+}
+
+// noteEnd prints that a fault of warnOf is over.
+func noteEnd(cmd *cobra.Command, f *lasting.Fault, format string, args ...any) {
+	if lasted, n, over := f.Succeed(); over {
+		inform(cmd, "%s, after %v%s", fmt.Sprintf(format, args...), lasted.Round(time.Second), omittedNote(n))
+	}
+}
+
+// omittedNote is the end of a warning before which n others were omitted.
+func omittedNote(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (omitted %d)", n)
+}
+
+// warningLog returns a logger that prints warnings and errors like [warn], for verbs that a user watches. Messages of level
+// info, such as that a fault is over, are sentences without the word. The log of a server has times and attributes
+// instead: see [node.NewLogger].
 func warningLog(cmd *cobra.Command) *slog.Logger {
-	return slog.New(&warningHandler{printed: &printed{w: cmd.ErrOrStderr(), at: map[string]time.Time{}}})
+	return slog.New(&warningHandler{printed: &printed{w: cmd.ErrOrStderr(), level: quietLevel(cmd), by: map[string]*warning{}}})
 }
 
 // warningHandler prints a record as a sentence: its message, its error, and its other attributes in parentheses.
@@ -34,29 +65,39 @@ type warningHandler struct {
 	attrs []slog.Attr
 }
 
-// repeatAfter is the time after which the same warning is printed again.
-const repeatAfter = time.Minute
+// repeatAfter is the time after which the same warning is printed again. It is less than lasting.Period, so that it
+// does not omit the messages that are due.
+const repeatAfter = lasting.Period - 5*time.Second
 
 // printed are the warnings that a handler and those derived from it have printed.
 type printed struct {
-	mu sync.Mutex
-	w  io.Writer
-	at map[string]time.Time // by message and error; without those older than repeatAfter
+	level slog.Level
+	mu    sync.Mutex
+	w     io.Writer
+	by    map[string]*warning // by message and error; without those older than repeatAfter
+}
+
+// warning is a warning that was printed.
+type warning struct {
+	at      time.Time
+	omitted uint64 // since then
 }
 
 // Enabled implements slog.Handler.
-func (h *warningHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (h *warningHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
 
 // Handle implements slog.Handler.
 func (h *warningHandler) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	var more []string
-	again := ""
+	omitted, again := uint64(0), ""
 	each := func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok {
 			text += ": " + message.Of(err)
 		} else if a.Key == "delay" {
 			again = "; it is tried again"
+		} else if a.Key == "omitted" {
+			omitted = a.Value.Uint64()
 		} else {
 			more = append(more, a.Key+" "+a.Value.String())
 		}
@@ -66,31 +107,48 @@ func (h *warningHandler) Handle(_ context.Context, r slog.Record) error {
 		each(a)
 	}
 	r.Attrs(each)
-	if !h.due(text) {
-		return nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	word := ""
+	if r.Level >= slog.LevelWarn {
+		n, due := h.due(text)
+		if !due {
+			return nil
+		}
+		omitted += n
+		word = warningWord() + " "
+	} else {
+		clear(h.by) // the next warning begins another fault
+	}
+	if omitted > 0 {
+		more = append(more, fmt.Sprintf("omitted %d", omitted))
 	}
 	if more != nil {
 		text += " (" + strings.Join(more, ", ") + ")"
 	}
-	_, err := fmt.Fprintf(h.w, "umbel: %s %s%s\n", warningWord(), text, again)
+	_, err := fmt.Fprintf(h.w, "umbel: %s%s%s\n", word, text, again)
 	return err
 }
 
-// due reports whether a warning was not printed recently, and records that it is printed now.
-func (p *printed) due(text string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// due reports whether a warning was not printed recently, with the number of times that it was omitted, and records
+// that it is printed now.
+func (p *printed) due(text string) (omitted uint64, ok bool) {
 	now := time.Now()
-	for text, at := range p.at {
-		if now.Sub(at) >= repeatAfter {
-			delete(p.at, text)
+	w := p.by[text]
+	if w != nil && now.Sub(w.at) < repeatAfter {
+		w.omitted++
+		return 0, false
+	}
+	if w != nil {
+		omitted = w.omitted
+	}
+	for text, w := range p.by {
+		if now.Sub(w.at) >= repeatAfter {
+			delete(p.by, text)
 		}
 	}
-	if _, recent := p.at[text]; recent {
-		return false
-	}
-	p.at[text] = now
-	return true
+	p.by[text] = &warning{at: now}
+	return omitted, true
 }
 
 // WithAttrs implements slog.Handler.

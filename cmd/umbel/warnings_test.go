@@ -4,9 +4,48 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/spf13/cobra"
 )
+
+// Warnings that are omitted are counted, and a message that the fault is over makes the next one due.
+func TestWarningLogRepeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		cmd := &cobra.Command{}
+		cmd.SetErr(&b)
+		log := warningLog(cmd)
+		for range 61 {
+			log.Warn("update failed")
+			time.Sleep(time.Second)
+		}
+		log.With("lasted", time.Minute, "omitted", uint64(3)).Info("updates succeed again")
+		log.Warn("update failed")
+		const want = "umbel: warning: update failed\n" +
+			"umbel: warning: update failed (omitted 54)\n" +
+			"umbel: updates succeed again (lasted 1m0s, omitted 3)\n" +
+			"umbel: warning: update failed\n"
+		if got := b.String(); got != want {
+			t.Errorf("printed:\n%s\nwant:\n%s", got, want)
+		}
+	})
+}
+
+// Each line of a verb that runs for long has the time.
+func TestStampWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		cmd := &cobra.Command{}
+		cmd.SetErr(stampWriter{&b})
+		warn(cmd, "one\ntwo")
+		const want = "2000-01-01T00:00:00Z umbel: warning: one\n2000-01-01T00:00:00Z two\n"
+		if got := b.String(); got != want {
+			t.Errorf("printed %q, want %q", got, want)
+		}
+	})
+}
 
 // A warning of a log is a sentence, printed once while it repeats.
 func TestWarningLog(t *testing.T) {
@@ -15,7 +54,7 @@ func TestWarningLog(t *testing.T) {
 	cmd.SetErr(&b)
 	log := warningLog(cmd)
 	cause := errors.New("share/dir: no head")
-	log.Info("a version was fetched")
+	log.Debug("a version was fetched")
 	for delay := range 3 {
 		log.Warn("update failed", "delay", delay, "error", cause)
 	}

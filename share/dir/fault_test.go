@@ -131,6 +131,11 @@ func TestFullDisk(t *testing.T) {
 	if !errors.Is(err, errNoSpace) || h != nil {
 		t.Fatalf("Publish on a full disk: %v, %v", h, err)
 	}
+	for range 2 {
+		if _, again := p.Publish(t.Context(), g.State()); again == nil || again.Error() != err.Error() {
+			t.Errorf("the same fault has the text %v, and before %v", again, err)
+		}
+	}
 	s := sharetest.Subscriber(t, dir.Open(path), verifier)
 	if err := s.Update(t.Context()); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // open on a directory.
 //
 // A crash leaves each file complete or absent, and the record refers to complete objects. If the disk
-// is full, methods fail and the publication remains as it was.
+// is full, methods fail and the publication remains as it was. Errors name what is written, not temporary files.
 type Store struct {
 	*Source
 	lock    *flock.Flock
@@ -124,7 +124,8 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 			return fmt.Errorf("share/dir: %w", err)
 		}
 	}
-	u, err := s.newUpload()
+	path := filepath.Join(s.path, name)
+	u, err := s.newUpload(path)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 	if _, err := u.Write(data); err != nil {
 		return err
 	}
-	if err := u.moveTo(ctx, filepath.Join(s.path, name)); err != nil {
+	if err := u.moveTo(ctx, path); err != nil {
 		return err
 	}
 	if err := syncDirectory(s.path); err != nil {
@@ -142,7 +143,9 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 }
 
 // NewObject begins an object. The result holds an open file until it is closed.
-func (s *Store) NewObject(context.Context) (share.Upload, error) { return s.newUpload() }
+func (s *Store) NewObject(context.Context) (share.Upload, error) {
+	return s.newUpload(filepath.Join(s.path, objectsName))
+}
 
 // objectsAtOnce is the number of names that Objects reads at once.
 const objectsAtOnce = 1024

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,27 +19,39 @@ const temporaryPattern = "new-*"
 
 // upload is a file that is not complete yet.
 type upload struct {
-	s *Store
-	f *os.File
+	s      *Store
+	f      *os.File
+	target string // what its errors name: the record, or the directory of an object, which has no name yet
 }
 
 // newUpload makes a file. It is readable by everybody that the umask permits, unlike the files of
 // os.CreateTemp, so that a web server can read it.
-func (s *Store) newUpload() (*upload, error) {
-	path := filepath.Join(s.path, writerName, "new-"+rand.Text())
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+func (s *Store) newUpload(target string) (*upload, error) {
+	directory := filepath.Join(s.path, writerName)
+	f, err := os.OpenFile(filepath.Join(directory, "new-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("share/dir: %w", err)
+		return nil, failure(err, directory)
 	}
-	return &upload{s, f}, nil
+	return &upload{s, f, target}, nil
+}
+
+// failure returns the error of a temporary file with the name of what is written instead of the temporary one,
+// so that the same fault has the same text.
+func failure(err error, target string) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *fs.PathError:
+		err = &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
+	case *os.LinkError:
+		err = &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
+	}
+	return fmt.Errorf("share/dir: %w", err)
 }
 
 func (u *upload) Write(b []byte) (int, error) {
 	n, err := u.f.Write(b)
-	if err != nil {
-		err = fmt.Errorf("share/dir: %w", err)
-	}
-	return n, err
+	return n, failure(err, u.target)
 }
 
 // Commit makes the object readable under its name. It is durable after the next PutRecord.
@@ -69,7 +82,7 @@ func (u *upload) moveTo(ctx context.Context, path string) error {
 		err = rename(ctx, u.f.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("share/dir: %w", err)
+		return failure(err, path)
 	}
 	u.f = nil
 	return nil
@@ -83,10 +96,7 @@ func (u *upload) Close() error {
 	u.f.Close() // It may be closed already.
 	err := os.Remove(u.f.Name())
 	u.f = nil
-	if err != nil {
-		return fmt.Errorf("share/dir: %w", err)
-	}
-	return nil
+	return failure(err, u.target)
 }
 
 // renameTime is how long rename waits on Windows for readers of the old file.

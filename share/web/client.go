@@ -153,11 +153,11 @@ func (c *Client) record(ctx context.Context, name string, have record, after str
 	case r.StatusCode == http.StatusNotModified && have.tag != "":
 	case r.StatusCode == http.StatusOK:
 		if got.body, err = readRecord(r); err != nil {
-			return nil, fmt.Errorf("share/web: %s: %w", q.path, err)
+			return nil, fmt.Errorf("share/web: %w", err)
 		}
 		got.tag = reliableTag(r.Header, got.body)
 	default:
-		return nil, fmt.Errorf("share/web: %s: unexpected status %s: %w", q.path, r.Status, share.ErrCorrupt)
+		return nil, fmt.Errorf("share/web: unexpected status %s: %w", r.Status, share.ErrCorrupt)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -60,12 +60,12 @@ func (c *Client) get(ctx context.Context, q request) (*http.Response, error) {
 		}
 		err = guard.cause(ctx, err)
 		guard.stop()
-		return nil, fmt.Errorf("share/web: %s: %w", q.path, err)
+		return nil, fmt.Errorf("share/web: %w", err) // the caller names the record or object
 	}
 	reply.Body = &body{ReadCloser: reply.Body, ctx: ctx, guard: guard}
 	if err := c.check(reply); err != nil {
 		reply.Body.Close()
-		return nil, fmt.Errorf("share/web: %s: %w", q.path, err)
+		return nil, fmt.Errorf("share/web: %w", err) // the caller names the record or object
 	}
 	return reply, nil
 }

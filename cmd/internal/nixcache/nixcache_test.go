@@ -81,7 +81,10 @@ func newWorld(t testing.TB, d nixcache.Design, change func(*nixcache.Options)) *
 	}
 	o := nixcache.Options{
 		Source: source, Publisher: w.publisher, Design: d, Valid: time.Minute,
-		Published: func(v nixcache.Version) { w.versions <- v }, Failed: func(err error) {
+		Published: func(v nixcache.Version) { w.versions <- v }, Looked: func(err error) {
+			if err == nil {
+				return
+			}
 			select {
 			case w.failures <- err:
 			default:

@@ -32,8 +32,9 @@ type Options struct {
 	Bloom string
 	// Published, if it is not nil, is called after each new version.
 	Published func(Version)
-	// Failed, if it is not nil, is called if Follow could not read or publish. It tries again at the next look.
-	Failed func(error)
+	// Looked, if it is not nil, is called after each look of Follow: with the error if it could not read or publish, which it
+	// tries again at the next look, and otherwise with nil.
+	Looked func(error)
 }
 
 // Version is a version that was published.
@@ -196,8 +197,8 @@ func (p *Publication) Follow(ctx context.Context, period time.Duration) error {
 			return nil
 		case errors.Is(err, share.ErrFork):
 			return err
-		case err != nil && p.o.Failed != nil:
-			p.o.Failed(err)
+		case p.o.Looked != nil:
+			p.o.Looked(err)
 		}
 	}
 }

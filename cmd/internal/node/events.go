@@ -67,7 +67,8 @@ var events = map[string]string{
 	"publication is stale, because its head has expired":                   "subscription-stale",
 	"version can't be used; the one before answers until its head expires": "subscription-refused",
 
-	"update failed": "subscription-failed",
+	"update failed":         "subscription-failed",
+	"updates succeed again": "subscription-recovered",
 	"a part of the version cannot be used, and another way to it is tried":                        "subscription-resync",
 	"the publisher that began later has stopped":                                                  "subscription-publisher",
 	"a publisher that began later is followed now":                                                "subscription-publisher",

@@ -49,7 +49,7 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 			continue
 		}
 		exports[f[0]] = f[2]
-		if strings.Contains(f[0], "/umbel/cmd/internal/") || strings.HasSuffix(f[0], "/umbel/share") {
+		if strings.Contains(f[0], "/umbel/cmd/internal/") || strings.HasSuffix(f[0], "/umbel/share") || strings.HasSuffix(f[0], "/umbel/internal/lasting") {
 			ours = append(ours, f)
 		}
 	}

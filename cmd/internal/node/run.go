@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
@@ -116,7 +117,7 @@ var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 // NewLogger returns a logger that writes to a file in the format text, json or auto.
 func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: durationText}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if form == "text" || form == "auto" && term.IsTerminal(int(to.Fd())) {
 		return slog.New(eventHandler{slog.NewTextHandler(to, o)})
 	}
@@ -193,10 +194,13 @@ func reachable(a net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// durationText makes durations text in all formats, for example 1.5s: in JSON they were nanoseconds.
-func durationText(_ []string, a slog.Attr) slog.Attr {
+// readable makes durations text in all formats, for example 1.5s: in JSON they were nanoseconds. It makes errors
+// messages for users, without the names of packages.
+func readable(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
+	} else if err, ok := a.Value.Any().(error); ok {
+		a.Value = slog.StringValue(message.Of(err))
 	}
 	return a
 }
