@@ -78,6 +78,9 @@ func (f *Fault) Succeed() (lasted time.Duration, omitted uint64, over bool) {
 	return now.Sub(f.began), omitted, true
 }
 
+// Lasts reports whether there has been a failure since the last end.
+func (f *Fault) Lasts() bool { return f.lasts.Load() }
+
 // discard is the logger of messages that are omitted.
 var discard = slog.New(slog.DiscardHandler)
 

@@ -38,6 +38,7 @@ type Report struct {
 	Evicted     uint64 `json:"evicted"`
 	Invalidated uint64 `json:"invalidated"`
 	Incomplete  uint64 `json:"incomplete"`
+	Unwritten   uint64 `json:"unwritten"`
 
 	Siblings *siblings.Status `json:"siblings,omitempty"`
 }
@@ -49,7 +50,7 @@ func (s *Server) Report() Report {
 		Listen: s.Addr().String(), Store: "memory", Limit: c.Memory, Seconds: time.Since(s.begun).Seconds(), Keys: s.Cache.Keys(), Bytes: s.Cache.Bytes(),
 		Hits: n.Hits.Load(), Validated: n.Validated.Load(), Stale: n.Stale.Load(), Misses: n.Misses.Load(), Collapsed: n.Collapsed.Load(),
 		Passed: n.Passed.Load(), Abandoned: n.Abandoned.Load(), Errors: n.Errors.Load(), Stored: n.Stored.Load(), Evicted: n.Evicted.Load(), Invalidated: n.Invalidated.Load(),
-		Incomplete: n.Incomplete.Load(),
+		Incomplete: n.Incomplete.Load(), Unwritten: n.Unwritten.Load(),
 	}
 	if c.Origin != nil {
 		r.Origin = c.Origin.String()
@@ -74,7 +75,7 @@ func (r Report) Write(w io.Writer) error {
 		count uint64
 	}{
 		{"hits", r.Hits}, {"validated", r.Validated}, {"stale", r.Stale}, {"misses", r.Misses}, {"collapsed", r.Collapsed}, {"passed", r.Passed},
-		{"abandoned", r.Abandoned}, {"errors", r.Errors}, {"stored", r.Stored}, {"evicted", r.Evicted}, {"invalidated", r.Invalidated}, {"incomplete", r.Incomplete},
+		{"abandoned", r.Abandoned}, {"errors", r.Errors}, {"stored", r.Stored}, {"evicted", r.Evicted}, {"invalidated", r.Invalidated}, {"incomplete", r.Incomplete}, {"unwritten", r.Unwritten},
 	} {
 		t.Row(row.name, quantity.Count(row.count).String())
 	}
@@ -117,6 +118,7 @@ func metrics(c *httpcache.Cache, m *member) *prometheus.Registry {
 	counter("umbel_cache_evicted_total", "Keys that were removed because the store was full.", nil, n.Evicted.Load)
 	counter("umbel_cache_invalidated_total", "Keys that were removed because of an unsafe request.", nil, n.Invalidated.Load)
 	counter("umbel_cache_incomplete_total", "Bodies that could not be stored completely.", nil, n.Incomplete.Load)
+	counter("umbel_cache_unwritten_total", "Writes of the store that failed, for example because the disk is full.", nil, n.Unwritten.Load)
 	gauge := func(name, help string, load func() float64) {
 		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, load))
 	}

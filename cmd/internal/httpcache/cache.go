@@ -13,6 +13,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // Options configures a cache. The zero value of each field has a meaning.
@@ -56,8 +57,9 @@ type Cache struct {
 	pseudonym    string
 	tunnel       http.Handler
 	log          *slog.Logger
-	limit        *loglimit.Limit // of warnings that clients can cause
-	storeLimit   *loglimit.Limit // of those about the store
+	origins      *origins        // that can't be reached
+	storing      lasting.Fault   // of the store
+	limit        *loglimit.Limit // of other warnings that clients can cause
 	stats        Stats
 
 	passing *otter.Cache[string, struct{}] // keys whose responses could not be stored recently
@@ -88,7 +90,7 @@ func New(o Options) (*Cache, error) {
 	}
 	c := &Cache{
 		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log,
-		limit: loglimit.Clients(), storeLimit: loglimit.New(time.Minute, 1), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
+		origins: newOrigins(), storing: lasting.Fault{Settle: settle}, limit: loglimit.New(lasting.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)
@@ -248,17 +250,44 @@ func (c *Cache) fail(w http.ResponseWriter, status int, text string) {
 	http.Error(w, text, status)
 }
 
-// warn logs the fault of an origin or of the store.
+// warn logs a fault that is not one of an origin that can't be reached, and not one of a store that can't be written.
 func (c *Cache) warn(message string, t target, err error) {
+	if !errors.Is(err, context.Canceled) {
+		c.limit.Logger(c.log).Warn(message, "url", publicURL(t), "error", err)
+	}
+}
+
+// publicURL returns the URL of a target without its query, which may have secrets.
+func publicURL(t target) string {
+	key, _, _ := strings.Cut(t.key, "?")
+	return key
+}
+
+// unreachable logs that an origin can't be reached, unless the client has gone. It is one fault, whether there was a stale response or not.
+func (c *Cache) unreachable(t target, err error, stale bool) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
-	// Queries may have secrets.
-	key, _, _ := strings.Cut(t.key, "?")
-	c.limit.Logger(c.log).Warn(message, "url", key, "error", err)
+	log := c.origins.unreachable(c.log, originOf(t))
+	if stale {
+		log.Warn("origin is unreachable; a stale response is used", "url", publicURL(t), "error", err)
+	} else {
+		log.Warn("origin is unreachable", "url", publicURL(t), "error", err)
+	}
 }
 
-// warnOfStore logs a failure of the store. On a full disk every response is one.
-func (c *Cache) warnOfStore(message string, err error) {
-	c.storeLimit.Logger(c.log).Warn(message, "error", err)
+// reached logs that an origin answers again.
+func (c *Cache) reached(t target) {
+	if c.origins.failed.Load() {
+		c.origins.answers(c.log, originOf(t)).Info("origin answers again")
+	}
+}
+
+// originOf returns the scheme and the host of a target.
+func originOf(t target) string { return t.url.Scheme + "://" + t.url.Host }
+
+// unstored notes and logs a failure of the store. On a full disk every response is one.
+func (c *Cache) unstored(err error) {
+	c.stats.Unwritten.Add(1)
+	c.storing.Failed(c.log).Warn("could not store a response", "error", err)
 }

@@ -43,20 +43,23 @@ func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target)
 	requested := time.Now()
 	res, err := c.upstream.RoundTrip(out)
 	received := time.Now()
+	if err == nil {
+		c.reached(t)
+	}
 	if old := f.old; old != nil && failed(res, err) && old.policy.usableOnError(f.asked, received, err != nil, c.disconnected) {
 		detail := "origin-unreachable"
 		if err == nil {
 			detail = fmt.Sprintf("stale-if-error; fwd-status=%d", res.StatusCode)
 			_ = res.Body.Close()
 		} else {
-			c.warn("origin is unreachable; a stale response is used", t, err)
+			c.unreachable(t, err, true)
 		}
 		c.decide(f, result{answer: old, how: "fwd=stale; detail=" + detail, kind: staleOnError})
 		c.land(f, func() {})
 		return
 	}
 	if err != nil {
-		c.warn("origin is unreachable", t, err)
+		c.unreachable(t, err, false)
 		c.decide(f, result{err: err})
 		c.land(f, func() {})
 		return
@@ -117,7 +120,7 @@ func (c *Cache) refresh(f *flight, res *http.Response, requested, received time.
 		}
 		c.index.put(s, true)
 		if err := c.bodies.update(s); err != nil && !errors.Is(err, os.ErrNotExist) {
-			c.warnOfStore("could not update a stored response", err)
+			c.unstored(err)
 		}
 	})
 }
@@ -132,7 +135,7 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 	if ok = ok && !tooLarge; ok {
 		var err error
 		if keep, err = c.bodies.keep(res.ContentLength); err != nil {
-			c.warnOfStore("could not store a response", err)
+			c.unstored(err)
 			ok = false
 		}
 	}
@@ -183,17 +186,18 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 			keep.discard()
 			c.passing.Set(t.key, struct{}{})
 			if fault := sp.fault(); fault != nil {
-				c.warnOfStore("could not store a response", fault)
+				c.unstored(fault)
 			}
 			return
 		}
 		b, err := keep.commit(s)
 		if err != nil {
 			keep.discard()
-			c.warnOfStore("could not store a response", err)
+			c.unstored(err)
 			return
 		}
 		c.stats.Stored.Add(1)
+		c.storing.Succeeded(c.log).Info("responses are stored again")
 		c.index.put(s.withBody(b), true)
 	})
 	sp.end(err)

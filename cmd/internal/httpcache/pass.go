@@ -38,6 +38,7 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 			appendField(p.Out.Header, "Via", via(r.ProtoMajor, r.ProtoMinor, c.pseudonym))
 		},
 		ModifyResponse: func(res *http.Response) error {
+			c.reached(t)
 			appendField(res.Header, "Via", via(res.ProtoMajor, res.ProtoMinor, c.pseudonym))
 			appendField(res.Header, "Cache-Status", c.name+"; "+forwardStatus(reason, res.StatusCode, false))
 			if !safe && res.StatusCode >= 200 && res.StatusCode < 400 {
@@ -49,7 +50,7 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 			if errors.Is(err, context.Canceled) { // the client has gone
 				panic(http.ErrAbortHandler)
 			}
-			c.warn("origin is unreachable", t, err)
+			c.unreachable(t, err, false)
 			status, text := statusOf(err)
 			c.fail(w, status, text)
 		},

@@ -15,5 +15,6 @@ type Stats struct {
 	Stored      atomic.Uint64 // responses that were stored
 	Evicted     atomic.Uint64 // keys that were removed because the store was full
 	Invalidated atomic.Uint64 // keys that were removed because of a POST, PUT, DELETE and so on
+	Unwritten   atomic.Uint64 // failed writes of the store, for example because the disk was full
 	Incomplete  atomic.Uint64 // bodies that were not stored because they ended early or the disk was full
 }

@@ -1,0 +1,65 @@
+package httpcache
+
+import (
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/internal/lasting"
+)
+
+const (
+	// maxOrigins is the number of origins whose faults are logged separately. Clients of a forward proxy choose them.
+	maxOrigins = 256
+	// settle is the time without a failure after which a success ends a fault.
+	settle = 2 * time.Second
+)
+
+// origins are the faults of origins.
+type origins struct {
+	failed atomic.Bool // an origin has failed at some time
+	mu     sync.Mutex
+	faults map[string]*lasting.Fault
+	others *loglimit.Limit // of messages about origins beyond maxOrigins
+}
+
+func newOrigins() *origins {
+	return &origins{faults: map[string]*lasting.Fault{}, others: loglimit.New(lasting.Period, 1)}
+}
+
+// unreachable returns the logger for the message that an origin can't be reached.
+func (o *origins) unreachable(log *slog.Logger, origin string) *slog.Logger {
+	log = log.With("origin", origin)
+	o.failed.Store(true)
+	o.mu.Lock()
+	f := o.faults[origin]
+	if f == nil && len(o.faults) >= maxOrigins {
+		maps.DeleteFunc(o.faults, func(_ string, f *lasting.Fault) bool { return !f.Lasts() })
+	}
+	if f == nil && len(o.faults) < maxOrigins {
+		f = &lasting.Fault{Settle: settle}
+		o.faults[origin] = f
+	}
+	o.mu.Unlock()
+	if f == nil {
+		return o.others.Logger(log)
+	}
+	return f.Failed(log)
+}
+
+// answers returns the logger for the message that an origin answers again.
+func (o *origins) answers(log *slog.Logger, origin string) *slog.Logger {
+	o.mu.Lock()
+	f := o.faults[origin]
+	o.mu.Unlock()
+	if f == nil {
+		return discard
+	}
+	return f.Succeeded(log.With("origin", origin))
+}
+
+// discard is the logger of messages that are omitted.
+var discard = slog.New(slog.DiscardHandler)

@@ -1,0 +1,87 @@
+package httpcache
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel/internal/lasting"
+)
+
+// An origin that can't be reached is logged when that begins, once per minute, and when it answers again, with stale
+// responses and without.
+func TestUnreachableInTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := false
+		o := &origin{handle: func(w http.ResponseWriter, r *http.Request) {
+			if down {
+				unreachable(w, errors.New("connection refused"))
+				return
+			}
+			w.Header().Set("Cache-Control", "max-age=1")
+			_, _ = w.Write([]byte("x"))
+		}}
+		var log bytes.Buffer
+		c := newTestCache(t, o, func(o *Options) {
+			o.Disconnected, o.Log = time.Hour, slog.New(slog.NewTextHandler(&log, nil))
+		})
+		get(c, "/stored")
+		time.Sleep(10 * time.Second)
+		down = true
+		for i := range 1210 { // 121 seconds
+			path := "/stored"
+			if i%2 == 1 {
+				path = fmt.Sprintf("/%d", i)
+			}
+			get(c, path)
+			time.Sleep(100 * time.Millisecond)
+		}
+		down = false
+		for range 50 {
+			get(c, "/another")
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 4 || !strings.Contains(lines[0], `msg="origin is unreachable; a stale response is used" origin=`) ||
+			!strings.Contains(lines[1], "omitted=599") || !strings.Contains(lines[3], `msg="origin answers again" origin=`) || !strings.Contains(lines[3], " lasted=2m") {
+			t.Errorf("logged:\n%s", &log)
+		}
+	})
+}
+
+// A forward proxy logs the faults of so many origins separately, and the others together.
+func TestManyOrigins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		o := newOrigins()
+		for range 3 {
+			for i := range 10 * maxOrigins {
+				o.unreachable(logger, fmt.Sprintf("http://host%d", i)).Warn("down")
+			}
+		}
+		if n := strings.Count(log.String(), "\n"); n != maxOrigins+1 {
+			t.Errorf("%d messages, want %d", n, maxOrigins+1)
+		}
+		time.Sleep(settle)
+		for i := range maxOrigins {
+			o.answers(logger, fmt.Sprintf("http://host%d", i)).Info("up")
+		}
+		if n := strings.Count(log.String(), "msg=up"); n != maxOrigins {
+			t.Errorf("%d origins answer again, want %d", n, maxOrigins)
+		}
+		time.Sleep(lasting.Period)
+		log.Reset()
+		o.unreachable(logger, "http://another").Warn("down")
+		if !strings.Contains(log.String(), "origin=http://another") || len(o.faults) != 1 {
+			t.Errorf("logged %q, with %d faults", &log, len(o.faults))
+		}
+	})
+}
