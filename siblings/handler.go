@@ -41,16 +41,14 @@ func (m *Mesh) Handler(origin *url.URL) (http.Handler, error) {
 	}, nil
 }
 
-// warnPeriod is the time between two warnings that the origin can't be reached, since each miss has a reason for one.
-const warnPeriod = time.Minute
+// settle is the time without a failure after which an answer ends the fault that the origin can't be reached.
+const settle = 2 * time.Second
 
 // unreachable answers if the origin can't be reached.
 func (m *Mesh) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		n, now := m.counters.errors.Add(1), time.Now().UnixNano()
-		if last := m.warned.Load(); (last == 0 || now-last >= int64(warnPeriod)) && m.warned.CompareAndSwap(last, now) {
-			m.o.Log.Warn("the origin can't be reached", "reason", err.Error(), "errors", n)
-		}
+		m.counters.errors.Add(1)
+		m.unreached.Failed(m.o.Log).Warn("the origin can't be reached", "error", err)
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Cache-Status", m.status("; fwd=miss; detail=origin-unreachable"))

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 )
@@ -24,7 +24,8 @@ type Mesh struct {
 	samples   samples
 	squid     squidKeys
 	counters  counters
-	warned    atomic.Int64 // when it was logged that the origin can't be reached, in nanoseconds; 0 if never
+	unreached lasting.Fault // the origin can't be reached
+	noDigest  lasting.Fault // there is no cache digest for Squids
 
 	peers        map[string]*peer
 	order        []*peer // as they were given
@@ -44,7 +45,7 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
+	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: lasting.Fault{Settle: settle}, peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)
 	if o.SquidDigest {
 		m.squid.held = m.held
@@ -107,7 +108,7 @@ func (m *Mesh) Run(ctx context.Context) error {
 	if m.o.ProbePeriod > 0 {
 		group.Go(func() { m.probes(ctx) })
 	}
-	warned := ""
+	var late lasting.Fault
 	for {
 		wait(ctx, m.o.Period)
 		if ctx.Err() != nil {
@@ -116,17 +117,14 @@ func (m *Mesh) Run(ctx context.Context) error {
 		for _, x := range m.order {
 			x.watch(m.o.Log)
 		}
-		text := ""
-		if err := m.publish(ctx); err != nil && ctx.Err() == nil {
-			if errors.Is(err, share.ErrFork) {
-				return err
-			}
-			text = err.Error()
+		switch err := m.publish(ctx); {
+		case err == nil:
+			late.Succeeded(m.o.Log).Info("the publication is up to date again")
+		case errors.Is(err, share.ErrFork):
+			return err
+		case ctx.Err() == nil:
+			late.Failed(m.o.Log).Warn("the publication is late", "error", err)
 		}
-		if text != "" && text != warned {
-			m.o.Log.Warn("the publication is late", "reason", text)
-		}
-		warned = text
 	}
 }
 

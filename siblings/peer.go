@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 	"github.com/umbel-filters/umbel/wire"
@@ -24,9 +25,11 @@ type peer struct {
 	digest     atomic.Pointer[squidDigest] // of a Squid; nil until it was read
 	cache      atomic.Pointer[url.URL]     // nil until its description was read
 	suspension suspension
-	logged     string  // the problem that was logged last, without its details; only Mesh.Run uses it
-	roundTrip  average // of answers, in seconds
-	hitShare   average // of the requests that were answered
+	logged     string        // the problem that was logged last, without its details; only Mesh.Run uses it
+	fault      lasting.Fault // problems of all kinds; they may come and go
+	contact    *contact      // nil of a Squid
+	roundTrip  average       // of answers, in seconds
+	hitShare   average       // of the requests that were answered
 	counters   peerCounters
 }
 
@@ -41,8 +44,9 @@ func newPeer(ctx context.Context, o *Options, p PeerOptions) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.contact = &contact{Client: client}
 	x.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{
-		Source: client, Verifier: p.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
+		Source: x.contact, Verifier: p.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
 		Limits: wire.Limits{Bytes: o.MaxPeerBytes},
 	})
 	return x, err
@@ -83,15 +87,18 @@ func (x *peer) run(ctx context.Context, o *Options) {
 func (x *peer) watch(log *slog.Logger) {
 	problem := x.status().Problem
 	kind, _, _ := strings.Cut(problem, ":")
+	log = log.With("peer", x.Name)
 	switch {
-	case kind == x.logged || kind == notRead:
-		return
+	case kind == notRead:
 	case kind == "":
-		log.Info("a sibling is tried again", "peer", x.Name)
-	default:
-		log.Warn("a sibling is not tried", "peer", x.Name, "reason", problem)
+		x.fault.Succeeded(log).Info("a sibling is tried again")
+		x.logged = ""
+	case kind != x.logged:
+		if log = x.fault.Failed(log); log.Enabled(context.Background(), slog.LevelWarn) { // otherwise a later look logs it
+			log.Warn("a sibling is not tried", "error", problem)
+			x.logged = kind
+		}
 	}
-	x.logged = kind
 }
 
 // authorized returns the client for what needs the token.

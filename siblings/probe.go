@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // sample is a response that the cache should hold, with what is needed to request it.
@@ -104,6 +106,7 @@ func (m *Mesh) probe(ctx context.Context, x sample) (bool, error) {
 
 // probes probes the own cache once per period until ctx ends.
 func (m *Mesh) probes(ctx context.Context) {
+	var fault lasting.Fault
 	for {
 		wait(ctx, m.o.ProbePeriod)
 		if ctx.Err() != nil {
@@ -111,9 +114,13 @@ func (m *Mesh) probes(ctx context.Context) {
 		}
 		switch result, err := m.Probe(ctx); {
 		case err != nil && ctx.Err() == nil:
-			m.o.Log.Warn("the own cache can't be probed", "reason", err.Error())
+			fault.Failed(m.o.Log).Warn("the own cache can't be probed", "error", err)
+		case err != nil:
 		case result.Cleared:
+			fault.Succeeded(m.o.Log).Info("the own cache can be probed again")
 			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", "requested", result.Requested, "lost", result.Lost)
+		default:
+			fault.Succeeded(m.o.Log).Info("the own cache can be probed again")
 		}
 	}
 }

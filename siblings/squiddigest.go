@@ -157,10 +157,11 @@ func (m *Mesh) serveSquidDigest(w http.ResponseWriter, r *http.Request) {
 	}
 	b, made, err := m.squid.current(time.Now())
 	if err != nil {
-		m.o.Log.Warn("there is no cache digest", "reason", err.Error())
+		m.noDigest.Failed(m.o.Log).Warn("there is no cache digest", "error", err)
 		http.Error(w, "there is no cache digest", http.StatusNotFound)
 		return
 	}
+	m.noDigest.Succeeded(m.o.Log).Info("there is a cache digest again")
 	h.Set("Content-Type", "application/cache-digest")
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	h.Set("Last-Modified", made.UTC().Format(http.TimeFormat))

@@ -95,6 +95,8 @@ type PeerStatus struct {
 	Zone  int    `json:"zone"`
 	// Problem is why the peer is not tried now; it is empty if it is.
 	Problem string `json:"problem,omitempty"`
+	// Lost is since when its sidecar can't be reached. Its responses are used until its head expires.
+	Lost *time.Time `json:"lost,omitempty"`
 	// Retry is when a suspended peer is tried again.
 	Retry *time.Time `json:"retry,omitempty"`
 
@@ -142,6 +144,8 @@ func (x *peer) status() PeerStatus {
 	problem := x.problem
 	if x.Squid != nil {
 		problem = x.squidProblem
+	} else {
+		s.Lost = x.contact.lost.Load()
 	}
 	s.Problem = problem(&s)
 	if reason, retry := x.suspension.state(); reason != "" {

@@ -130,6 +130,7 @@ func (t transport) pass(r *http.Request, k Key, why string) (*http.Response, err
 	if err != nil {
 		return nil, err
 	}
+	m.unreached.Succeeded(m.o.Log).Info("the origin answers again")
 	arrived := time.Now()
 	h := res.Header
 	h.Del(HopHeader)

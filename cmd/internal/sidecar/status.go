@@ -60,6 +60,9 @@ func WriteStatus(w io.Writer, s siblings.Status, now time.Time) error {
 				problem += "; the next request for what it may hold tries it"
 			}
 		}
+		if p.Lost != nil {
+			problem = strings.TrimPrefix(fmt.Sprintf("%s; no contact for %v", problem, now.Sub(*p.Lost).Round(time.Second)), "; ")
+		}
 		trip := time.Duration(p.RoundTripSeconds * float64(time.Second)).Round(10 * time.Microsecond)
 		peers.Row(p.Name, fmt.Sprint(p.Zone), count(p.Hits), count(p.Absent), count(p.Refused), count(p.Failed), trip.String(), problem)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 const (
@@ -41,6 +42,7 @@ type upstream struct {
 	timeout time.Duration
 	log     *slog.Logger
 	wrong   *loglimit.Limit // of warnings about wrong narinfos: clients repeat their requests
+	failing lasting.Fault   // it does not answer
 	via     string
 	backOff backOff
 
@@ -75,11 +77,11 @@ func (u *upstream) request(ctx context.Context, method string, file *url.URL, he
 	}
 	switch status := reply.StatusCode; status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
-		u.backOff.worked()
+		u.worked()
 		return reply, nil
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // buckets reply with 403 if the names are not public
 		reply.Body.Close()
-		u.backOff.worked()
+		u.worked()
 		return nil, errAbsent
 	default:
 		reply.Body.Close()
@@ -100,8 +102,30 @@ func (u *upstream) fail(ctx context.Context, wait time.Duration, err error) erro
 	}
 	u.failures.Add(1)
 	u.backOff.failed(wait)
-	u.log.Warn("upstream failed", "upstream", u.URL.Redacted(), "error", err)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // the message has the URL
+	}
+	log := u.failing.Failed(u.log).With("url", u.URL.Redacted())
+	if u.Sibling {
+		log.Warn("sibling failed", "error", err)
+	} else {
+		log.Warn("upstream failed", "error", err)
+	}
 	return fmt.Errorf("%w: %w", err, errFailed)
+}
+
+// worked notes that the upstream has answered.
+func (u *upstream) worked() {
+	u.backOff.worked()
+	if !u.failing.Lasts() {
+		return
+	}
+	log := u.failing.Succeeded(u.log).With("url", u.URL.Redacted())
+	if u.Sibling {
+		log.Info("sibling answers again")
+	} else {
+		log.Info("upstream answers again")
+	}
 }
 
 // narinfo requests the narinfo of a path. It returns the body, and the URL of the NAR, relative to the cache. Errors
@@ -120,7 +144,7 @@ func (u *upstream) narinfo(ctx context.Context, q Path) (body []byte, nar string
 	}
 	if nar, err = checkNarinfo(q, body); err != nil {
 		u.failures.Add(1)
-		u.wrong.Logger(u.log).Warn("upstream sent a wrong narinfo", "upstream", u.URL.Redacted(), "path", q.Text, "error", err)
+		u.wrong.Logger(u.log).Warn("upstream sent a wrong narinfo", "url", u.URL.Redacted(), "path", q.Text, "error", err)
 		return nil, "", fmt.Errorf("%w: %w", err, errFailed)
 	}
 	return body, nar, nil
