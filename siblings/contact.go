@@ -5,14 +5,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 )
 
-// contact is the publication of a peer. It notes since when its sidecar can't be reached: until its head expires, nothing else
-// shows that.
+// contact is the publication of a peer. It notes when its sidecar replied last: until its head expires, nothing else
+// shows that it can't be reached.
 type contact struct {
 	*web.Client
-	lost atomic.Pointer[time.Time] // nil if the last request for a head had a reply
+	last   atomic.Pointer[time.Time] // nil before the first reply
+	failed atomic.Bool               // a later request failed
 }
 
 // Record reads a record.
@@ -31,9 +33,21 @@ func (c *contact) WatchRecord(ctx context.Context, name string, last []byte) ([]
 
 // note notes how a request ended. One that the subscriber ended is no failure.
 func (c *contact) note(ctx context.Context, err error) {
-	if err == nil {
-		c.lost.Store(nil)
-	} else if ctx.Err() == nil {
-		c.lost.CompareAndSwap(nil, new(time.Now()))
+	switch {
+	case err == nil:
+		c.last.Store(new(time.Now()))
+		c.failed.Store(false)
+	case ctx.Err() == nil:
+		c.failed.Store(true)
 	}
+}
+
+// lost returns when the sidecar replied last, if a later request failed, or if it has not renewed its head in time. Otherwise,
+// and before the first reply, it returns nil.
+func (c *contact) lost(h share.Head, now time.Time) *time.Time {
+	// A publisher renews its head after a third of its validity.
+	if late := now.Sub(h.Time) > h.Valid*2/3; late || c.failed.Load() {
+		return c.last.Load()
+	}
+	return nil
 }

@@ -95,7 +95,8 @@ type PeerStatus struct {
 	Zone  int    `json:"zone"`
 	// Problem is why the peer is not tried now; it is empty if it is.
 	Problem string `json:"problem,omitempty"`
-	// Lost is since when its sidecar can't be reached. Its responses are used until its head expires.
+	// Lost is when its sidecar replied last, if a later request failed or if it has not renewed its head in time. Its cache is
+	// tried until its head expires.
 	Lost *time.Time `json:"lost,omitempty"`
 	// Retry is when a suspended peer is tried again.
 	Retry *time.Time `json:"retry,omitempty"`
@@ -144,8 +145,8 @@ func (x *peer) status() PeerStatus {
 	problem := x.problem
 	if x.Squid != nil {
 		problem = x.squidProblem
-	} else {
-		s.Lost = x.contact.lost.Load()
+	} else if view := x.subscriber.View(); view != nil {
+		s.Lost = x.contact.lost(view.Head(), time.Now())
 	}
 	s.Problem = problem(&s)
 	if reason, retry := x.suspension.state(); reason != "" {
