@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cacheserver"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
-	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
@@ -168,7 +168,7 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 	if isQuiet(cmd) {
 		level = slog.LevelError
 	}
-	c.Log = node.NewLogger(os.Stderr, logFormat, level)
+	c.Log = eventlog.New(os.Stderr, logFormat, level, cacheserver.Events)
 	if c.Siblings != nil {
 		c.Siblings.Log = c.Log
 	}
@@ -182,7 +182,9 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 	if err != nil {
 		return err
 	}
-	announceCache(cmd, c, s)
+	if c.Origin == nil && !s.Local() {
+		warn(cmd, "everyone who reaches %s can use the proxy; allow only your clients in the firewall", s.Addr())
+	}
 	select {
 	case <-ctx.Done():
 	case err = <-s.Failed():
@@ -194,28 +196,5 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 	if err = errors.Join(err, s.Shutdown(ending)); err != nil || isQuiet(cmd) {
 		return err
 	}
-	c.Log.Info("shutdown complete")
 	return answer(cmd, r, r.Write)
-}
-
-// announceCache prints where the cache serves.
-func announceCache(cmd *cobra.Command, c cacheserver.Config, s *cacheserver.Server) {
-	if c.Origin == nil && !s.Local() {
-		warn(cmd, "everyone who reaches %s can use the proxy; allow only your clients in the firewall", s.Addr())
-	}
-	if isQuiet(cmd) {
-		return
-	}
-	what := "forward proxy"
-	if c.Origin != nil {
-		what = "cache of " + c.Origin.String()
-	}
-	store := fmt.Sprintf("%v in memory", quantity.Size(c.Memory))
-	if c.Disk != "" {
-		store = fmt.Sprintf("%v in %s", quantity.Size(c.DiskSize), c.Disk)
-	}
-	c.Log.Info("ready", "what", what, "listen", s.Scheme()+"://"+s.Addr().String()+"/", "store", store)
-	if a := s.StatusAddr(); a != nil {
-		c.Log.Info("status", "listen", "http://"+a.String()+"/")
-	}
 }

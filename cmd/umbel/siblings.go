@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -88,14 +88,7 @@ func (f *siblingsFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := signalContext(cmd)
 	defer stop()
-	log := f.config.Mesh.Log
-	err := sidecar.Run(ctx, f.config, func(a sidecar.Addresses) {
-		log.Info("ready", append(a.Attributes(), "origin", f.origin, "peers", len(f.config.Mesh.Peers))...)
-	})
-	if err == nil {
-		log.Info("stopped")
-	}
-	return err
+	return sidecar.Run(ctx, f.config, func(sidecar.Addresses) {})
 }
 
 // complete reads the values and the files of the flags.
@@ -107,7 +100,7 @@ func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
 		*f.logFormat = "json"
 	}
 	o := &f.mesh
-	o.Log = node.NewLogger(os.Stderr, *f.logFormat, quietLevel(cmd))
+	o.Log = eventlog.New(os.Stderr, *f.logFormat, quietLevel(cmd), sidecar.Events)
 	if f.config.Origin, err = sidecar.ParseAddress(f.origin); err != nil {
 		return usageError(cmd, fmt.Errorf("--origin %w", err))
 	}

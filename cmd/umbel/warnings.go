@@ -54,7 +54,7 @@ func omittedNote(n uint64) string {
 
 // warningLog returns a logger that prints warnings and errors like [warn], for verbs that a user watches. Messages of level
 // info, such as that a fault is over, are sentences without the word. The log of a server has times and attributes
-// instead: see [node.NewLogger].
+// instead: see package eventlog.
 func warningLog(cmd *cobra.Command) *slog.Logger {
 	return slog.New(&warningHandler{printed: &printed{w: cmd.ErrOrStderr(), level: quietLevel(cmd), by: map[string]*warning{}}})
 }

@@ -8,18 +8,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/forward"
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
-	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 )
 
 // Config configures a server.
@@ -112,7 +111,25 @@ func Start(c Config) (_ *Server, err error) {
 	if s.status != nil {
 		s.serve(s.status, s.statusPage())
 	}
+	s.announce()
 	return s, nil
+}
+
+// announce logs where the server serves.
+func (s *Server) announce() {
+	c := s.config
+	what := "forward proxy"
+	if c.Origin != nil {
+		what = "cache of " + c.Origin.String()
+	}
+	store := fmt.Sprintf("%v in memory", quantity.Size(c.Memory))
+	if c.Disk != "" {
+		store = fmt.Sprintf("%v in %s", quantity.Size(c.DiskSize), c.Disk)
+	}
+	c.Log.Info("ready", "what", what, "listen", s.Scheme()+"://"+s.Addr().String()+"/", "store", store)
+	if a := s.StatusAddr(); a != nil {
+		c.Log.Info("status", "listen", "http://"+a.String()+"/")
+	}
 }
 
 // listen returns a listener for clients or siblings. A forward proxy has HTTP/1.1 only, since a tunnel is a connection.
@@ -135,7 +152,7 @@ func (s *Server) serve(l net.Listener, h http.Handler) {
 		WriteTimeout:                 2 * time.Minute, // the cache extends it while a client takes bytes
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               64 << 10,
-		ErrorLog:                     log.New(faults{loglimit.Clients(), s.config.Log}, "", 0),
+		ErrorLog:                     sidecar.ServerLog(s.config.Log),
 		DisableGeneralOptionsHandler: true,
 	}
 	s.servers = append(s.servers, server)
@@ -151,17 +168,6 @@ func pseudonym(name string) string {
 	var b [6]byte
 	rand.Read(b[:])
 	return name + "-" + hex.EncodeToString(b[:])
-}
-
-// faults logs what the HTTP servers report as text.
-type faults struct {
-	limit *loglimit.Limit // clients cause them
-	log   *slog.Logger
-}
-
-func (f faults) Write(message []byte) (int, error) {
-	f.limit.Logger(f.log).Warn("fault of an HTTP connection", "error", strings.TrimPrefix(strings.TrimSpace(string(message)), "http: "))
-	return len(message), nil
 }
 
 // Scheme returns http, or https with TLS.
@@ -206,7 +212,10 @@ func (s *Server) Shutdown(ctx context.Context) (err error) {
 		s.tunnels.Shutdown(ctx)
 	}
 	s.unwatch()
-	return errors.Join(err, s.Cache.Close())
+	if err = errors.Join(err, s.Cache.Close()); err == nil {
+		s.config.Log.Info("shutdown complete")
+	}
+	return err
 }
 
 func (s *Server) closeListeners() {

@@ -221,7 +221,7 @@ func (c *Cache) serve(w http.ResponseWriter, r *http.Request, t target) {
 				return
 			}
 			if errors.Is(err, errDamaged) {
-				c.warn("a stored response was damaged, and is removed", t, err)
+				c.fault(t, err).Warn("a stored response was damaged, and is removed")
 			}
 			s = nil
 			_, known = c.index.find(t.key, r.Header) // the response has been removed
@@ -250,11 +250,12 @@ func (c *Cache) fail(w http.ResponseWriter, status int, text string) {
 	http.Error(w, text, status)
 }
 
-// warn logs a fault that is not one of an origin that can't be reached, and not one of a store that can't be written.
-func (c *Cache) warn(message string, t target, err error) {
-	if !errors.Is(err, context.Canceled) {
-		c.limit.Logger(c.log).Warn(message, "url", publicURL(t), "error", err)
+// fault returns the logger for a message about an answer, or one that discards it if the client has gone.
+func (c *Cache) fault(t target, err error) *slog.Logger {
+	if errors.Is(err, context.Canceled) {
+		return discard
 	}
+	return c.limit.Logger(c.log).With("url", publicURL(t), "error", err)
 }
 
 // publicURL returns the URL of a target without its query, which may have secrets.

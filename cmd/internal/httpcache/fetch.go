@@ -202,7 +202,7 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 	})
 	sp.end(err)
 	if err != nil && !errors.Is(err, errUnread) {
-		c.warn("the answer of the origin is incomplete", t, err)
+		c.fault(t, err).Warn("the answer of the origin is incomplete")
 	}
 }
 

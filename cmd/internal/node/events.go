@@ -1,13 +1,10 @@
 package node
 
-import (
-	"context"
-	"log/slog"
-)
+import "github.com/umbel-filters/umbel/cmd/internal/eventlog"
 
 // events are the values of the attribute "event" of log messages. They never change, also if the
 // message does, so that searches and alerts can rely on them. docs/node-logs.md describes them.
-var events = map[string]string{
+var events = eventlog.Events{
 	"ready":                          "ready",
 	"restoring the filters":          "recovering",
 	"signal":                         "signal",
@@ -105,23 +102,4 @@ var events = map[string]string{
 	"data loss accepted": "data-lost",
 	"data of filters was lost; their queries return true for every key until they are created again":                       "filters-incomplete",
 	"names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel acknowledge)": "names-missing",
-}
-
-// eventHandler adds the attribute "event" to messages.
-type eventHandler struct{ slog.Handler }
-
-func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
-	if event, ok := events[r.Message]; ok {
-		r = r.Clone()
-		r.AddAttrs(slog.String("event", event))
-	}
-	return h.Handler.Handle(ctx, r)
-}
-
-func (h eventHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return eventHandler{h.Handler.WithAttrs(attrs)}
-}
-
-func (h eventHandler) WithGroup(name string) slog.Handler {
-	return eventHandler{h.Handler.WithGroup(name)}
 }

@@ -11,7 +11,21 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog/eventlogtest"
 )
+
+// readVocabulary finds what the packages of the server log.
+func readVocabulary(t *testing.T) eventlogtest.Vocabulary {
+	t.Helper()
+	v := eventlogtest.Read(t, func(path string) bool {
+		return strings.Contains(path, "/umbel/cmd/internal/") || strings.HasSuffix(path, "/umbel/share") || strings.HasSuffix(path, "/umbel/internal/lasting")
+	})
+	if len(v.Calls) < 30 || len(v.Keys) < 60 {
+		t.Fatalf("%d messages and %d keys were found, want 30 and 60 or more", len(v.Calls), len(v.Keys))
+	}
+	return v
+}
 
 // Every key of a message is in the documentation, with the form of its values, so that one thing has one
 // key, which programs can read.
@@ -31,10 +45,10 @@ func TestKeysOfMessages(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for _, k := range readVocabulary(t).keys {
-		used[k.key] = true
-		if want := documented[k.key]; k.form != want {
-			t.Errorf("%s: the value of the key %q is written as %s, and docs/node-logs.md has %q", k.place, k.key, k.form, want)
+	for _, k := range readVocabulary(t).Keys {
+		used[k.Key] = true
+		if want := documented[k.Key]; k.Form != want {
+			t.Errorf("%s: the value of the key %q is written as %s, and docs/node-logs.md has %q", k.Place, k.Key, k.Form, want)
 		}
 	}
 	for key := range documented {
@@ -63,14 +77,14 @@ func TestDurationsInTheLog(t *testing.T) {
 // Every message of level info and above has an event, and every event is documented.
 func TestEvents(t *testing.T) {
 	v := readVocabulary(t)
-	for _, place := range v.foreign {
+	for _, place := range v.Foreign {
 		t.Errorf("%s: a logger of package log has no events; use webLog", place)
 	}
 	logged := map[string]bool{}
-	for _, c := range v.calls {
-		logged[c.message] = true
-		if c.level != "Debug" && events[c.message] == "" {
-			t.Errorf("%s: the message %q has no event: add it to events.go and docs/node-logs.md", c.place, c.message)
+	for _, c := range v.Calls {
+		logged[c.Message] = true
+		if c.Level != "Debug" && events[c.Message] == "" {
+			t.Errorf("%s: the message %q has no event: add it to events.go and docs/node-logs.md", c.Place, c.Message)
 		}
 	}
 	page, err := os.ReadFile("../../../docs/node-logs.md")
@@ -90,7 +104,7 @@ func TestEvents(t *testing.T) {
 // A filter that becomes overfull is logged, with figures and the beginning of a long name.
 func TestOverfullInTheLog(t *testing.T) {
 	var b strings.Builder
-	e := newEngine(engine.Options{Overfull: overfullLogger(slog.New(eventHandler{slog.NewJSONHandler(&b, nil)}))})
+	e := newEngine(engine.Options{Overfull: overfullLogger(slog.New(eventlog.Handler{Handler: slog.NewJSONHandler(&b, nil), Events: events}))})
 	f, _, err := e.Create(strings.Repeat("f", 1000), "bloom", umbel.Goal{Keys: 8, FPRate: 0.01}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +126,7 @@ func TestOverfullInTheLog(t *testing.T) {
 
 func TestEventAttribute(t *testing.T) {
 	var b strings.Builder
-	log := slog.New(eventHandler{slog.NewJSONHandler(&b, nil)})
+	log := slog.New(eventlog.Handler{Handler: slog.NewJSONHandler(&b, nil), Events: events})
 	log.With("part", "store").Info("snapshot taken")
 	log.Info("something else")
 	lines := strings.Split(b.String(), "\n")

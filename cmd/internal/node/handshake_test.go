@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 )
 
 // A client without TLS is logged and counted on both ports. A connection that ends before it sends anything, as those of
@@ -18,7 +20,7 @@ func TestFailedHandshakes(t *testing.T) {
 	c := testConfig(t)
 	c.TLSCert, c.TLSKey = selfSigned(t)
 	var log safeBuffer
-	n := startedWith(t, c, slog.New(eventHandler{slog.NewJSONHandler(&log, nil)}))
+	n := startedWith(t, c, slog.New(eventlog.Handler{Handler: slog.NewJSONHandler(&log, nil), Events: events}))
 	for _, address := range []net.Addr{n.RESP(), n.HTTP()} {
 		for _, words := range []string{"", "*1\r\n$4\r\nPING\r\n", "GET / HTTP/1.1\r\n\r\n"} {
 			conn, err := net.Dial("tcp", address.String())
@@ -72,7 +74,7 @@ func TestFailedHandshakes(t *testing.T) {
 func TestHTTPServerMessages(t *testing.T) {
 	var log safeBuffer
 	n := started(t, testConfig(t))
-	n.webLog.logger(slog.New(eventHandler{slog.NewTextHandler(&log, nil)})).Print("http: Accept error: too many open files; retrying in 5ms")
+	n.webLog.logger(slog.New(eventlog.Handler{Handler: slog.NewTextHandler(&log, nil), Events: events})).Print("http: Accept error: too many open files; retrying in 5ms")
 	if got := log.String(); !strings.Contains(got, `error="Accept error: too many open files; retrying in 5ms"`) || !strings.Contains(got, "event=http-error") {
 		t.Errorf("logged: %s", got)
 	}

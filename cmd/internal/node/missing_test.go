@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -116,7 +117,7 @@ func TestMissingNames(t *testing.T) {
 
 	c.AcceptLoss = false
 	log := new(safeBuffer)
-	n = startedWith(t, c, slog.New(eventHandler{slog.NewTextHandler(log, nil)}))
+	n = startedWith(t, c, slog.New(eventlog.Handler{Handler: slog.NewTextHandler(log, nil), Events: events}))
 	if !strings.Contains(log.String(), "event=names-missing") {
 		t.Errorf("logged %s", log)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/umbel-filters/umbel/cmd/internal/message"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 )
@@ -117,11 +117,7 @@ var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 // NewLogger returns a logger that writes to a file in the format text, json or auto.
 func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
-	if form == "text" || form == "auto" && term.IsTerminal(int(to.Fd())) {
-		return slog.New(eventHandler{slog.NewTextHandler(to, o)})
-	}
-	return slog.New(eventHandler{slog.NewJSONHandler(to, o)})
+	return eventlog.New(to, form, level, events)
 }
 
 // welcome prints where the node serves and what to try next. For a person at a terminal it takes the place of
@@ -192,15 +188,4 @@ func reachable(a net.Addr) string {
 		host = "localhost"
 	}
 	return net.JoinHostPort(host, port)
-}
-
-// readable makes durations text in all formats, for example 1.5s: in JSON they were nanoseconds. It makes errors
-// messages for users, without the names of packages.
-func readable(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() == slog.KindDuration {
-		a.Value = slog.StringValue(a.Value.Duration().String())
-	} else if err, ok := a.Value.Any().(error); ok {
-		a.Value = slog.StringValue(message.Of(err))
-	}
-	return a
 }

@@ -62,12 +62,14 @@ func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 	serve(l.status, statusPage(m))
 	c.follow(task, m, fetched)
 	task(m.Run)
+	c.Mesh.Log.Info("ready", append(l.addresses().Attributes(), "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
 	ready(l.addresses())
 	<-ctx.Done()
 	group.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
+	c.Mesh.Log.Info("stopped")
 	return nil
 }
 
@@ -106,7 +108,7 @@ func (c *Config) checkLogs() error {
 
 // serveUntil serves until ctx ends.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: ServerLog(log)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {

@@ -170,7 +170,7 @@ func (p *peer) look(ctx context.Context) time.Duration {
 	p.served = s
 	p.status = p.status.with(got, relayed, now)
 	p.mu.Unlock()
-	p.log.Info("relaying a digest", "peer", p.Name, "objects", got.Digest.Count, "bytes", len(body), "expires", s.expires)
+	p.log.Debug("relaying a digest", "peer", p.Name, "objects", got.Digest.Count, "bytes", len(body), "expires", s.expires)
 	if got.Valid <= 0 {
 		return minWait // the peer is about to write the next one
 	}
