@@ -68,7 +68,11 @@ func backupCommand() *cobra.Command {
 			return nil
 		}
 		return report(cmd, *output, backupInfo{*output, written}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %v bytes\n", *output, quantity.Count(written))
+			name := *output
+			if name == "-" {
+				name = "standard output"
+			}
+			_, err := fmt.Fprintf(w, "%s: %v bytes\n", name, quantity.Count(written))
 			return err
 		})
 	}

@@ -174,7 +174,7 @@ func unfoldCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	factor := cmd.Flags().StringP("factor", "r", "", "enlarge by `FACTOR`")
-	return changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
+	cmd = changeCommand(cmd, func(args []string) (change, func(*summary) string, error) {
 		if cmd.Flag("output").Value.String() == "" {
 			return change{}, nil, errNoOutput
 		}
@@ -186,6 +186,8 @@ func unfoldCommand() *cobra.Command {
 		}
 		return numberChange(args, unfold, (*remote.Client).Unfold, "unfolded by %v")
 	})
+	cmd.Flag("output").Usage = "`FILE` to write"
+	return cmd
 }
 
 // errNoOutput is the error of a verb without -o.

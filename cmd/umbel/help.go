@@ -204,8 +204,12 @@ func describeFlag(f *pflag.Flag) (name, doc string) {
 	if value != "" {
 		name += " " + value
 	}
-	if !slices.Contains([]string{"", "0", "false", "[]", "0s", "0 B"}, f.DefValue) {
-		doc += " (default " + f.DefValue + ")"
+	value = f.DefValue
+	if _, list := f.Value.(pflag.SliceValue); list {
+		value = strings.Trim(value, "[]")
+	}
+	if !slices.Contains([]string{"", "0", "false", "[]", "0s", "0 B"}, value) {
+		doc += " (default " + value + ")"
 	}
 	return name, doc
 }

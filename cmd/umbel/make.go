@@ -161,12 +161,11 @@ func makeCommand() *cobra.Command {
 		if err := refuseFull(cmd, made.Filter); err != nil {
 			return err
 		}
-		s, err := settle(cmd, *output, made.Filter)
+		s, err := settle(cmd, *output, made.Filter, func() error {
+			stopEnding() // writing handles signals
+			return container.Write(*output, made.Filter.State())
+		})
 		if err != nil {
-			return err
-		}
-		stopEnding() // writing handles signals
-		if err := container.Write(*output, made.Filter.State()); err != nil {
 			return err
 		}
 		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)

@@ -60,11 +60,19 @@ func addStrictFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning; nothing is written")
 }
 
-// settle returns the summary of f, which is to be written to a file. If the verb has --strict and f is
-// overfull, settle warns; with the flag given, it returns an error.
-func settle(cmd *cobra.Command, file string, f umbel.Filter) (summary, error) {
+// settle writes f to a file, by write, and returns its summary. If the verb has --strict and f is overfull, settle warns
+// after the file has been written; with the flag given, it writes nothing and returns an error.
+func settle(cmd *cobra.Command, file string, f umbel.Filter, write func() error) (summary, error) {
 	s := summarize(file, f)
-	return s, s.judge(cmd, "nothing was written (--strict)")
+	if isStrict(cmd) {
+		if err := s.judge(cmd, "nothing was written (--strict)"); err != nil {
+			return s, err
+		}
+	}
+	if err := write(); err != nil {
+		return s, err
+	}
+	return s, s.judge(cmd, "")
 }
 
 // settleOnNode is settle for a filter on a node, whose rate is known after it has changed. undo deletes a filter

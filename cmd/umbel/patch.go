@@ -85,12 +85,12 @@ func patchCommand() *cobra.Command {
 		if len(deltas) == 0 && *inPlace {
 			return summarize(target, f).print(cmd, "unchanged, since the delta was already applied")
 		}
-		sum, err := settle(cmd, target, f)
-		if err != nil {
-			return err
-		}
 		s = f.State()
-		if _, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) }); err != nil {
+		sum, err := settle(cmd, target, f, func() error {
+			_, err := writerOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) })
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		return sum.print(cmd, "patched")

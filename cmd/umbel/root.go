@@ -89,6 +89,7 @@ func rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	describeCompletion(root)
 	return root
 }
 

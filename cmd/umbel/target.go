@@ -116,12 +116,10 @@ func (t target) change(name, output string, c change) (summary, error) {
 	if f, err = c.inMemory(f); err != nil {
 		return summary{}, err
 	}
-	s, err := settle(t.cmd, output, f)
-	if err != nil {
-		return summary{}, err
-	}
-	stop() // writing handles signals
-	return s, container.WriteForm(output, f.State(), form)
+	return settle(t.cmd, output, f, func() error {
+		stop() // writing handles signals
+		return container.WriteForm(output, f.State(), form)
+	})
 }
 
 // changeOnNode is change on a node. If the change fails it deletes the copy.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -149,6 +150,9 @@ func (r *uniqRun) run(files []*os.File) error {
 	err := r.stream.Run(r.cmd.Context(), readers(files)...)
 	r.bar.Stop()
 	if saved := r.state.save(); saved != nil {
+		if cause, ok := errors.AsType[*fs.PathError](saved); ok {
+			saved = cause // without the remark that nothing was written: lines were
+		}
 		return fmt.Errorf("the state was not saved: %w; lines printed since the last save will count as new in the next run", saved)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
