@@ -191,6 +191,9 @@ func TestFullDisk(t *testing.T) {
 		if n := log.n.Load(); n != 1 {
 			t.Errorf("%d warnings, want 1", n)
 		}
+		if n := c.Stats().Unwritten.Load(); n != 2 {
+			t.Errorf("%d failed writes are counted, want 2", n)
+		}
 	}
 }
 
