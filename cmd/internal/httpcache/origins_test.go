@@ -56,7 +56,7 @@ func TestUnreachableInTheLog(t *testing.T) {
 	})
 }
 
-// A forward proxy logs the faults of so many origins separately, and the others together.
+// A forward proxy logs the faults of maxOrigins origins separately, and the others together.
 func TestManyOrigins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
