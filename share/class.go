@@ -40,8 +40,8 @@ type draft struct {
 // committed or reverted. If changed is not nil, the state differs from the last version in no other words.
 func (c *class) draft(s umbel.State, changed wordLists, version uint64) *draft {
 	d := &draft{class: c, state: s, tree: c.tree}
-	// As many words as of the whole filter, so that its classes have deltas from the same versions.
-	d.connected = c.head != nil && c.history.add(s, changed, s.Bytes()/8*c.fold/4)
+	// As much memory as for the whole filter, so that its classes have deltas from the same versions.
+	d.connected = c.head != nil && c.history.add(s, changed, max(s.Bytes()*c.fold/2, c.o.MaxOldBytes))
 	if d.connected {
 		d.tree.UpdateLeaves(c.history.state, c.history.newest().leaves)
 	} else {
@@ -146,7 +146,7 @@ func (d *draft) deltas(ctx context.Context) error {
 		return err
 	}
 	for from := range incoming(v) {
-		if from < c.history.oldest() || v-from > MaxHeadDeltas && !useful(from, v, v) {
+		if !c.history.has(from) || v-from > MaxHeadDeltas && !useful(from, v, v) {
 			continue
 		}
 		b, err := d.delta(from, changes)

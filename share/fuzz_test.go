@@ -136,7 +136,7 @@ func FuzzPart(f *testing.F) {
 	f.Add(part)
 	f.Add(part[:len(part)-1])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		revisions, err := parsePart(b, 4, state)
+		revisions, err := parsePart(b, 1, 5, state)
 		if err != nil {
 			return
 		}
@@ -147,7 +147,8 @@ func FuzzPart(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for v := x.version - 1; v+1 > x.oldest(); v-- {
+		for _, r := range slices.Backward(x.revisions) {
+			v := r.from
 			if err := x.visit(v, umbel.State.Check); err != nil {
 				t.Errorf("version %d: %v", v, err)
 			}

@@ -69,8 +69,8 @@ func TestHistory(t *testing.T) {
 			if !connected {
 				h = newHistory(next.Clone(), uint64(len(stored)), nil)
 			}
-			if h.version != uint64(len(stored)) || len(h.revisions) > 1 && h.words > limit {
-				t.Fatalf("at version %d of %d, %d words, the limit is %d", h.version, len(stored), h.words, limit)
+			if h.version != uint64(len(stored)) || h.bytes() > limit {
+				t.Fatalf("at version %d of %d, %d bytes, the limit is %d", h.version, len(stored), h.bytes(), limit)
 			}
 			checkHistory(t, &h, stored, h.oldest()+rng.Uint64N(uint64(len(stored))-h.oldest()+1))
 		}
@@ -80,9 +80,16 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// checkHistory fails unless the history has a version, and what has changed since then.
+// checkHistory fails unless the history has a version, and what has changed since then. It need not have
+// versions with which no delta begins.
 func checkHistory(t *testing.T, h *history, stored []umbel.State, v uint64) {
 	t.Helper()
+	if !h.has(v) {
+		if begins(v, h.version) {
+			t.Errorf("at version %d, version %d is missing", h.version, v)
+		}
+		return
+	}
 	if err := h.visit(v, func(s umbel.State) error {
 		if !s.Equal(stored[v-1]) {
 			t.Errorf("version %d is another state than was added", v)
@@ -98,17 +105,18 @@ func checkHistory(t *testing.T, h *history, stored []umbel.State, v uint64) {
 		return
 	}
 	want, ok := compare(stored[v-1], h.state, nil)
-	if !ok || !h.revisions[v-h.oldest()].before.Equal(want.before) {
+	since, _ := h.after(v)
+	if !ok || !since[0].before.Equal(wordless(stored[v-1])) {
 		t.Fatalf("version %d has other parameters", v)
 	}
-	for i, flips := range h.between(v, h.version) {
-		if !slices.Equal(flips, want.flips[i]) {
+	for i, flips := range mergeAll(since) {
+		if !slices.Equal(flips, want[i]) {
 			t.Fatalf("since version %d other words of array %d have changed", v, i)
 		}
 	}
 }
 
-// The history keeps at most horizon versions and shares no memory with what was added.
+// The history keeps few of the last versions and shares no memory with what was added.
 func TestHistoryLimits(t *testing.T) {
 	s := someState(t)
 	h := newHistory(s.Clone(), 1, nil)
@@ -117,8 +125,8 @@ func TestHistoryLimits(t *testing.T) {
 		if !h.add(s, nil, 1000) {
 			t.Fatal("not connected")
 		}
-		if n := uint64(len(h.revisions)); n != min(v-1, horizon) {
-			t.Fatalf("version %d: %d revisions", v, n)
+		if n := len(h.revisions); n > 5*levels+base || h.oldest() > max(base, v/3*2) {
+			t.Fatalf("version %d: %d revisions, from version %d", v, n, h.oldest())
 		}
 	}
 	s.Arrays[0].Words[0]++
@@ -126,7 +134,7 @@ func TestHistoryLimits(t *testing.T) {
 		t.Error("the history shares memory")
 	}
 	many := mutate(rand.New(rand.NewPCG(1, 1)), s, 900)
-	if h.add(many, nil, 10) {
+	if h.add(many, nil, 1000) {
 		t.Error("a version with more changes than the limit is connected")
 	}
 	other := s.Clone()
@@ -151,7 +159,27 @@ func TestHistoryChanged(t *testing.T) {
 	}, 1000) {
 		t.Fatal("not connected")
 	}
-	if got, want := h.newest().flips, [][]delta.Flip{{{Word: 599, Mask: 1}}, nil}; !slices.EqualFunc(got, want, slices.Equal) {
+	if got, want := h.newest().unpack(), [][]delta.Flip{{{Word: 599, Mask: 1}}, nil}; !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("flips %v, want %v", got, want)
+	}
+}
+
+// Packed flips are unpacked as they were, for any number of changed bits per word.
+func TestPackedFlips(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := range 65 {
+		var list []delta.Flip
+		word := uint64(0)
+		for range n {
+			f := delta.Flip{Word: word}
+			for _, bit := range rng.Perm(64)[:1+rng.IntN(n)] {
+				f.Mask |= 1 << bit
+			}
+			list = append(list, f)
+			word += 1 + rng.Uint64N(1<<rng.IntN(40))
+		}
+		if got := packFlips(list).unpack(); !slices.Equal(got, list) {
+			t.Fatalf("%v was %v", got, list)
+		}
 	}
 }

@@ -61,6 +61,17 @@ func useful(from, to, v uint64) bool {
 	return descends(from, to, v) || climbs(from, to) && to <= v && from+horizon > v
 }
 
+// begins reports whether a delta from a version leads to version v or a later one.
+func begins(from, v uint64) bool {
+	for step := uint64(1); step < horizon && from%step == 0; step *= base {
+		next := (v + step - 1) / step * step
+		if from+(base-1)*step >= next {
+			return true
+		}
+	}
+	return false
+}
+
 // page returns the number of the page of the index that has the climbs from a version.
 func page(from uint64) uint64 { return from / pageVersions }
 

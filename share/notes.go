@@ -17,7 +17,7 @@ import (
 // only.
 //
 // The notes are written with each version, before its heads, so that a publisher that is killed loses
-// nothing. They consist of parts, each with the revisions of some versions. A version adds a part; one that
+// nothing. They consist of parts, each with the revisions between some versions. A version adds a part; one that
 // is a multiple of a power of base unites the parts since the last multiple. So a class has at most
 // base·levels parts, and each revision is written at most levels times.
 const notesName = "publisher"
@@ -84,7 +84,8 @@ func (d *draft) addPart(ctx context.Context, inline int) (err error) {
 	if len(old) > 0 {
 		added.from = old[len(old)-1].to
 	}
-	b := appendRevisions(nil, h.revisions[added.from-h.oldest():])
+	revisions, _ := h.after(added.from)
+	b := appendRevisions(nil, revisions)
 	if added.inline = b; len(b) > inline {
 		added.inline = nil
 		added.ref, err = putBytes(ctx, d.class.catalog, b)
@@ -135,7 +136,7 @@ func (n *notes) append(b []byte) []byte {
 	return b
 }
 
-func appendString[T string | []byte](b []byte, s T) []byte {
+func appendString[T ~string | ~[]byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 

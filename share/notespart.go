@@ -9,10 +9,9 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
-	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-const partMagic = "umbrev\n\x01"
+const partMagic = "umbrev\n\x02"
 
 // appendRevisions encodes the revisions of a part of notes.
 func appendRevisions(b []byte, revisions []revision) []byte {
@@ -29,29 +28,29 @@ func (r *revision) append(b []byte) []byte {
 	if err != nil {
 		panic(fmt.Sprintf("share: %v", err)) // the state was published
 	}
-	b = appendString(b, string(before))
-	for _, flips := range r.flips {
-		b = binary.AppendUvarint(b, uint64(len(flips)))
-		next := uint64(0)
-		for _, f := range flips {
-			b = binary.AppendUvarint(b, f.Word-next)
-			b = binary.LittleEndian.AppendUint64(b, f.Mask)
-			next = f.Word + 1
-		}
+	b = appendString(binary.AppendUvarint(b, r.to-r.from), before)
+	for _, packed := range r.flips {
+		b = appendString(b, packed)
 	}
 	return b
 }
 
-// parsePart decodes n revisions of states that have the shape of s.
-func parsePart(b []byte, n uint64, s umbel.State) (revisions []revision, err error) {
+// parsePart decodes the revisions between two versions, whose states have the shape of s.
+func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(partMagic))
 	r := indexReader{b: rest}
 	if !ok {
 		r.fail("a part of notes that begins with %.8q", b)
 	}
 	arrays := flatten(nil, s)
-	for range n {
-		var v revision
+	for from < to {
+		v := revision{from: from}
+		if n := r.uvarint(); n == 0 || n > to-from {
+			r.fail("a revision of %d versions from %d, of a part to version %d", n, from, to)
+		} else {
+			from += n
+		}
+		v.to = from
 		if v.before, err = wire.Parse(r.next(int(r.count(1))), wire.Limits{Bytes: 1}); err != nil { // it has no arrays
 			return nil, err
 		}
@@ -73,24 +72,25 @@ func parsePart(b []byte, n uint64, s umbel.State) (revisions []revision, err err
 }
 
 // flips reads the flips of an array.
-func (r *indexReader) flips(a cells.Array) (list []delta.Flip) {
+func (r *indexReader) flips(a cells.Array) packedFlips {
+	packed := bytes.Clone(r.next(int(r.count(1))))
 	next := uint64(0)
-	for range r.count(1 + 8) {
-		gap := r.uvarint()
-		if gap >= uint64(len(a.Words))-next {
+	for in := (indexReader{b: packed}); len(in.b) > 0; {
+		gap := in.uvarint()
+		if in.err != nil || gap >= uint64(len(a.Words))-next {
 			r.fail("a change beyond the last word")
 			return nil
 		}
-		f := delta.Flip{Word: next + gap, Mask: binary.LittleEndian.Uint64(r.next(8))}
-		next = f.Word + 1
+		next += gap + 1
+		var mask uint64
+		mask, in.b = unpackMask(in.b)
 		used := a.Len * uint64(max(a.Width, 1)) % 64
-		if f.Mask == 0 || next == uint64(len(a.Words)) && used > 0 && f.Mask>>used != 0 {
-			r.fail("word %d changes in %#x", f.Word, f.Mask)
+		if mask == 0 || next == uint64(len(a.Words)) && used > 0 && mask>>used != 0 {
+			r.fail("word %d changes in %#x", next-1, mask)
 			return nil
 		}
-		list = append(list, f)
 	}
-	return list
+	return packed
 }
 
 // connect sets the parameters of the versions after revisions that lead to s.

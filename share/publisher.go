@@ -35,7 +35,9 @@ type PublisherOptions struct {
 	Grace time.Duration
 	// MaxOldBytes is the maximum number of bytes of the deltas that lead from old versions; the
 	// default is 4 times the bytes of the last snapshot. Subscribers whose version is older fetch a
-	// snapshot. Versions more than 1296 old have no deltas in any case.
+	// snapshot. Versions more than 1296 old have no deltas in any case. The changes that the publisher
+	// keeps in memory for such deltas take at most half of the memory of the filter, for each class, or
+	// MaxOldBytes if that is more.
 	MaxOldBytes uint64
 	// SnapshotShare is the share of a snapshot's bytes that the deltas after it may take before
 	// there is a new one; the default is 0.25.
@@ -56,7 +58,8 @@ type PublisherOptions struct {
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
 //
 // Of the filter and of each fold class it keeps a copy of the last version, 7 % of its memory in hashes and
-// counts, and the words that changed before it: at most half of the memory of the filter that is not folded.
+// counts, and what changed before it: at most half of the memory of the filter that is not folded, unless
+// PublisherOptions.MaxOldBytes permits more. The zero Publisher cannot be used.
 type Publisher struct {
 	o       PublisherOptions
 	stream  Stream

@@ -192,7 +192,7 @@ func (c *class) readParts(ctx context.Context, n notes, h *Head, s umbel.State) 
 				return nil, nil, err
 			}
 		}
-		more, err := parsePart(b, x.to-x.from, s)
+		more, err := parsePart(b, x.from, x.to, s)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -97,20 +97,20 @@ func TestNotes(t *testing.T) {
 		}
 	}
 
-	if revisions, err := parsePart(part, 4, s); err != nil || len(revisions) != 4 {
+	if revisions, err := parsePart(part, 1, 5, s); err != nil || len(revisions) != 4 {
 		t.Fatalf("%d revisions: %v", len(revisions), err)
 	}
 	for i := range part {
-		if _, err := parsePart(part[:i], 4, s); !isLost(err) {
+		if _, err := parsePart(part[:i], 1, 5, s); !isLost(err) {
 			t.Fatalf("%d of %d bytes: %v", i, len(part), err)
 		}
 	}
-	if _, err := parsePart(append(part, 0), 4, s); !errors.Is(err, ErrCorrupt) {
+	if _, err := parsePart(append(part, 0), 1, 5, s); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a byte follows: %v", err)
 	}
 	shape := s.Clone()
 	shape.Parts = nil
-	if _, err := parsePart(part, 4, shape); !errors.Is(err, ErrCorrupt) {
+	if _, err := parsePart(part, 1, 5, shape); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("another shape: %v", err)
 	}
 }
@@ -152,7 +152,7 @@ func TestResumeKilled(t *testing.T) {
 	next := states[10]
 	deaths := 0
 	for len(states) < 80 {
-		store.left = rng.IntN(12)
+		store.left = rng.IntN(30)
 		next = mutate(rng, next, 1+rng.IntN(40)) // in the record, or an object
 		if h, err := p.Publish(t.Context(), next); err == nil {
 			states = append(states, next)

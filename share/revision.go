@@ -10,11 +10,21 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// revision is what changed from a version to the next one.
+// revision is what changed from a version to a later one.
 type revision struct {
-	before umbel.State    // without arrays: its parameters are those of the version before
-	after  umbel.State    // those of the version after
-	flips  [][]delta.Flip // of each array, counted through all parts
+	from, to uint64
+	before   umbel.State   // without arrays: its parameters are those of version from
+	after    umbel.State   // those of version to
+	flips    []packedFlips // of each array, counted through all parts
+}
+
+// newRevision returns the revision between two versions, whose states have the given parameters.
+func newRevision(from, to uint64, before, after umbel.State, flips [][]delta.Flip) revision {
+	r := revision{from, to, before, after, make([]packedFlips, len(flips))}
+	for i, list := range flips {
+		r.flips[i] = packFlips(list)
+	}
+	return r
 }
 
 // wordLists returns the words of an array that may have changed, in ascending order: see PublishChanged.
@@ -26,7 +36,7 @@ func (r *revision) leaves(array int) iter.Seq[uint64] {
 		return nil
 	}
 	return func(yield func(uint64) bool) {
-		for _, f := range r.flips[array] {
+		for f := range r.flips[array].all() {
 			if !yield(f.Word / leafWords) {
 				return
 			}
@@ -34,31 +44,41 @@ func (r *revision) leaves(array int) iter.Seq[uint64] {
 	}
 }
 
-func (r *revision) words() (n uint64) {
-	for _, flips := range r.flips {
-		n += uint64(len(flips))
+// bytes returns the memory of the flips.
+func (r *revision) bytes() (n uint64) {
+	for _, packed := range r.flips {
+		n += uint64(len(packed))
 	}
 	return n
+}
+
+// unpack returns the flips of each array.
+func (r *revision) unpack() [][]delta.Flip {
+	all := make([][]delta.Flip, len(r.flips))
+	for i, packed := range r.flips {
+		all[i] = packed.unpack()
+	}
+	return all
 }
 
 // apply applies the flips, which are the same in both directions, and sets the parameters.
 func (r *revision) apply(s *umbel.State, params umbel.State) {
 	for i, a := range flatten(nil, *s) {
-		for _, f := range r.flips[i] {
+		for f := range r.flips[i].all() {
 			a.Words[f.Word] ^= f.Mask
 		}
 	}
 	*s = withParams(*s, params)
 }
 
-// compare returns what changed from one state to another. If changed is not nil, it looks at these words
-// only. It reports false if the states differ in more than cells and parameters.
-func compare(from, to umbel.State, changed wordLists) (revision, bool) {
+// compare returns the flips of each array from one state to another. If changed is not nil, it looks at these
+// words only. It reports false if the states differ in more than cells and parameters.
+func compare(from, to umbel.State, changed wordLists) ([][]delta.Flip, bool) {
 	if !sameShape(from, to) {
-		return revision{}, false
+		return nil, false
 	}
 	old, all := flatten(nil, from), flatten(nil, to)
-	r := revision{before: wordless(from), after: wordless(to), flips: make([][]delta.Flip, len(all))}
+	lists := make([][]delta.Flip, len(all))
 	for i, a := range all {
 		var flips []delta.Flip
 		if changed == nil {
@@ -70,9 +90,9 @@ func compare(from, to umbel.State, changed wordLists) (revision, bool) {
 				flips = appendFlips(flips, old[i].Words, a.Words, int(w), int(w)+1)
 			}
 		}
-		r.flips[i] = slices.Clip(flips)
+		lists[i] = flips
 	}
-	return r, true
+	return lists, true
 }
 
 // leafWords is the number of words of a leaf; the last one of an array may have fewer.
@@ -93,13 +113,16 @@ func appendFlips(list []delta.Flip, old, words []uint64, begin, end int) []delta
 	return list
 }
 
-// mergeAll returns the flips of two adjacent stretches of versions, for each array.
-func mergeAll(a, b [][]delta.Flip) [][]delta.Flip {
-	all := make([][]delta.Flip, len(a))
-	for i := range a {
-		all[i] = merge(a[i], b[i])
+// mergeAll returns the flips of each array that have the effect of adjacent revisions.
+func mergeAll(list []revision) [][]delta.Flip {
+	if len(list) == 1 {
+		return list[0].unpack()
 	}
-	return all
+	a, b := mergeAll(list[:len(list)/2]), mergeAll(list[len(list)/2:])
+	for i := range a {
+		a[i] = merge(a[i], b[i])
+	}
+	return a
 }
 
 // merge returns the flips that have the effect of a and b together. It shares memory with its arguments

@@ -67,10 +67,14 @@ func newPair(t testing.TB) *pair {
 
 func (p *pair) clock() time.Time { return p.now }
 
-func (p *pair) publisher() {
+func (p *pair) publisher(change ...func(*share.PublisherOptions)) {
 	p.t.Helper()
+	o := share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock}
+	for _, c := range change {
+		c(&o)
+	}
 	var err error
-	p.p, err = share.NewPublisher(p.t.Context(), share.PublisherOptions{Store: p.store, Key: share.Key{Signer: p.signer, Verifier: p.verifier}, Now: p.clock})
+	p.p, err = share.NewPublisher(p.t.Context(), o)
 	if err != nil {
 		p.t.Fatal(err)
 	}
