@@ -40,7 +40,8 @@ type Counter interface{ Count(Digest) uint64 }
 // unchanged. If the two do not fit together, the error wraps ErrMismatch and contains the
 // first difference, and the filter is unchanged. Kinds that merge filters of different
 // sizes fold one or both to a common divisor of their sizes; the result has that size and
-// its rate.
+// its rate, which may be far above what both were planned for. That is not an error: check
+// [Planned.Exceeded] with the rate of [Stats] after each merge.
 type Merger interface{ Merge(State) error }
 
 // Folder is a filter that can change its size by an integer factor and keep all keys. If

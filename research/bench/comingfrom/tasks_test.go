@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/zeebo/xxh3"
 )
 
@@ -234,6 +235,15 @@ func TestUnion(t *testing.T) {
 		err = a.Merge(b.State())
 
 		must(t, err)
+
+		if a.Planned().Exceeded(a.Stats().FPRate) {
+			// the merged filter is overfull
+		}
+
+		u, err := union.Of(a.State(), b.State())
+
+		must(t, err)
+		check(t, u.Stats().Keys == 0)
 
 		both, err := a.EstimateIntersection(b)
 
