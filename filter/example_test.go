@@ -65,6 +65,8 @@ func Example_plannedMessage() {
 		fmt.Println(err)
 		return
 	}
+	// The sizes of a plan include this note.
+	f.(umbel.Planner).SetPlanned(umbel.Planned{Keys: 1000, FPRate: o.FPRate})
 	h := umbel.Hasher{Alg: umbel.XXH3}
 	for i := range 1000 {
 		f.Add(h.HashUint64(uint64(i)))
@@ -89,6 +91,6 @@ func Example_plannedMessage() {
 	}
 	fmt.Println(g.Has(h.HashUint64(7)), g.Has(h.HashUint64(7000)), err)
 	// Output:
-	// sparse, k=1, rate 0.0185: 968 bytes, <nil>
+	// sparse, k=1, rate 0.0185: 987 bytes, <nil>
 	// true false <nil>
 }

@@ -148,6 +148,25 @@ func TestRibbonAsPlanned(t *testing.T) {
 	}
 }
 
+// A ribbon filter that is made for the keys and the rate of its option has the memory of the option.
+func TestRibbonMemoryAsPlanned(t *testing.T) {
+	for _, n := range []uint64{1, 50, 1000, 3000, 20_000, 50_000, 99_999, 1e6} {
+		for _, p := range []float64{0.5, 0.03, 0.01, 0.001, 1e-6} {
+			o := ribbonOption(t, plan.Message{Keys: n, FPRate: p, QueryOnly: true})
+			s := must(ribbon.Plan(umbel.Goal{Keys: n, FPRate: o.FPRate}))
+			if forecast := s.Forecast(n); forecast.Bytes != o.Memory || forecast.FPRate > o.FPRate || o.FPRate > p*(1+1e-9) {
+				t.Errorf("%d keys at %g: %+v, the plan has %+v", n, p, forecast, o)
+			}
+			options, _ := plan.Message{Keys: n, FPRate: p, QueryOnly: true, Memory: o.Memory - 1}.Plan()
+			for _, o := range options {
+				if o.Kind == ribbon.Name && o.Fits {
+					t.Errorf("%d keys at %g: fits in a byte less", n, p)
+				}
+			}
+		}
+	}
+}
+
 // TestPlannedFits: filters that are made as a plan for few bytes says fit them, with the note of their plan.
 func TestPlannedFits(t *testing.T) {
 	for n := uint64(150); n < 3000; n += 161 {

@@ -12,6 +12,9 @@ import (
 // With Churn an update is a delta, and Bits is its limit; the first message, of the whole filter,
 // may be larger. Without Churn, each update is the whole filter.
 //
+// Sizes include [PlannedBytes] for the note of what the filter was planned for. A filter that is made from a shape has
+// none unless the program calls SetPlanned: see the example PlannedMessage of package filter.
+//
 // If a filter compresses poorly only the saving is lost: each block of a container has its own
 // coding, one of which is the plain bits. These are the multiple filter types that Mitzenmacher
 // 2002, section III, recommends.
@@ -34,7 +37,7 @@ type MessageOption struct {
 	Coded    bool    // the whole filter is sent compressed
 	M        uint64  // cells, 0 for ribbon
 	K        int     // cells set per key, 0 for ribbon
-	FPRate   float64 // with all keys
+	FPRate   float64 // with all keys; of ribbon, with many keys: make the filter for this rate
 	Snapshot Spread  // of the whole filter
 	Delta    Spread  // of an update that is a delta, otherwise zero
 	Memory   uint64  // bytes at a receiver

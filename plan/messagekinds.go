@@ -109,7 +109,9 @@ func (q Message) ribbon() MessageOption {
 		o.Why = plainly(err)
 		return o
 	}
-	o.FPRate, o.Memory = RibbonFPRate(q.Keys, steps), RibbonSize(q.Keys, steps)/8
+	// With few keys the rate is a little lower. A filter that is made for that rate would need more steps, and
+	// more bytes than planned.
+	o.FPRate, o.Memory = ribbonIdeal(steps), RibbonSize(q.Keys, steps)/8
 	o.Snapshot = ribbonMessage(q.Keys, steps, q.tail())
 	return o
 }
