@@ -4,10 +4,10 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/umbel-filters/umbel"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -33,23 +33,24 @@ func (k Key) check() error {
 
 // NewKey returns a new key, and its private half as the line of text that ParseKey reads. By convention
 // a name is a path below a domain of the publisher, such as example.org/words. It must not be empty or
-// contain spaces or plus signs.
+// contain spaces or plus signs: the error wraps umbel.ErrGoal.
 func NewKey(name string) (k Key, private string, err error) {
 	private, _, err = note.GenerateKey(rand.Reader, name)
 	if err == nil {
 		k, err = ParseKey(private)
 	}
 	if err != nil {
-		return Key{}, "", fmt.Errorf("share: %q cannot be the name of a key: want a name without spaces and plus signs", name)
+		return Key{}, "", fmt.Errorf("share: %q cannot be the name of a key: want a name without spaces and plus signs: %w", name, umbel.ErrGoal)
 	}
 	return k, private, nil
 }
 
-// ParseKey returns the key with the given private half. The error does not contain it.
+// ParseKey returns the key with the given private half. The error wraps umbel.ErrGoal and does not
+// contain it.
 func ParseKey(private string) (Key, error) {
 	signer, err := note.NewSigner(private)
 	if err != nil {
-		return Key{}, errors.New("share: not a private key")
+		return Key{}, fmt.Errorf("share: not a private key: %w", umbel.ErrGoal)
 	}
 	public, err := publicHalf(private)
 	if err != nil {
@@ -60,7 +61,7 @@ func ParseKey(private string) (Key, error) {
 }
 
 // PublicKey returns the public half of a private one, which note.NewVerifier reads: the line of text
-// that subscribers need.
+// that subscribers need. The error is that of ParseKey.
 func PublicKey(private string) (string, error) {
 	if _, err := ParseKey(private); err != nil {
 		return "", err
@@ -74,7 +75,7 @@ func publicHalf(private string) (string, error) {
 	fields := strings.SplitN(private, "+", 5)
 	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
 	if err != nil || len(data) != 1+ed25519.SeedSize {
-		return "", errors.New("share: not an Ed25519 key")
+		return "", fmt.Errorf("share: not an Ed25519 key: %w", umbel.ErrGoal)
 	}
 	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
 	return note.NewEd25519VerifierKey(fields[2], public)

@@ -2,6 +2,7 @@ package share
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,8 +28,11 @@ type Peers struct {
 	list atomic.Pointer[[]*Peer]
 }
 
-// Set adds a peer, or replaces the one with its name.
+// Set adds a peer, or replaces the one with its name. It panics if the peer has no Subscriber.
 func (p *Peers) Set(peer Peer) {
+	if peer.Subscriber == nil {
+		panic(fmt.Sprintf("share: the peer %q has no Subscriber", peer.Name))
+	}
 	p.change(peer.Name, &peer)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -74,27 +73,27 @@ type Publisher struct {
 // continues it. If its state cannot be read any more, a new stream begins, and subscribers fetch a
 // snapshot.
 //
-// The error wraps ErrSignature if the halves of the key do not belong together, or if the head in the
+// The error wraps umbel.ErrGoal if the options are incomplete or out of range, and ErrSignature if the halves of the key do not belong together, or if the head in the
 // store is not one of this key; or it is that of the store. A store that is the cache of a subscriber is
 // refused.
 func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.Store == nil {
-		return nil, errors.New("share: a publisher needs a Store")
+		return nil, fmt.Errorf("share: a publisher needs a Store: %w", umbel.ErrGoal)
 	}
 	if o.Key.Signer == nil || o.Key.Verifier == nil {
-		return nil, errors.New("share: a publisher needs a Key, of NewKey or ParseKey")
+		return nil, fmt.Errorf("share: a publisher needs a Key, of NewKey or ParseKey: %w", umbel.ErrGoal)
 	}
 	if err := o.Key.check(); err != nil {
 		return nil, err
 	}
 	if _, err := o.Store.Record(ctx, heldName); err == nil {
-		return nil, errors.New("share: the store is the cache of a subscriber: publish to another one")
+		return nil, fmt.Errorf("share: the store is the cache of a subscriber: publish to another one: %w", umbel.ErrGoal)
 	}
 	if o.Valid == 0 {
 		o.Valid = 5 * time.Minute
 	}
 	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
-		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
+		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds: %w", o.Valid, int64(maxSeconds), umbel.ErrGoal)
 	}
 	if o.Grace == 0 {
 		o.Grace = max(10*time.Minute, 2*o.Valid)
@@ -143,6 +142,16 @@ func (p *Publisher) whole() *class { return p.classes[0] }
 //
 // Publish compares the state with the last version, which takes the time of reading both. For large
 // filters see PublishChanged.
+//
+// Publish publishes every filter that it can, also an empty one after a full one. A program whose list of keys
+// may be emptied by mistake checks that first, for example with the estimated numbers of keys:
+//
+//	s := f.Stats()
+//	if s.Keys < keys/2 { // keys is s.Keys of the last version
+//		return fmt.Errorf("the filter has about %.0f keys, the last version %.0f", s.Keys, keys)
+//	}
+//
+// overlap.Of (package filter/overlap) also estimates how many keys of the last version are missing.
 //
 // If Publish returns an error and no head, the version is not published, unless the store kept the
 // head in spite of its error. Publish may be called again. If it returns both, the version is
@@ -302,10 +311,10 @@ func (p *Publisher) isComplete() bool {
 		slices.EqualFunc(announced, p.classes, func(a Class, c *class) bool { return a.Fold == c.fold })
 }
 
-// Renew publishes the last version with a new time.
+// Renew publishes the last version with a new time. The error wraps ErrNotFound if no version was published.
 func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
 	if p.Head() == nil || !p.isComplete() {
-		return nil, fmt.Errorf("share: renew: this version is not published yet: call Publish")
+		return nil, fmt.Errorf("share: renew: this version is not published yet: call Publish: %w", ErrNotFound)
 	}
 	for _, c := range p.classes {
 		h := *c.head

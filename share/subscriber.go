@@ -2,7 +2,6 @@ package share
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -28,6 +27,19 @@ const (
 	// StaleLast answers from the last version. Keys that were added since may be missing.
 	StaleLast
 )
+
+// String returns the name of s as in the command's flag --stale: error, maybe or last.
+func (s Stale) String() string {
+	switch s {
+	case StaleError:
+		return "error"
+	case StaleMaybe:
+		return "maybe"
+	case StaleLast:
+		return "last"
+	}
+	return fmt.Sprintf("Stale(%d)", uint8(s))
+}
 
 // SubscriberOptions configure a subscriber. Source, Verifier, Kinds and Stale are required.
 type SubscriberOptions struct {
@@ -70,7 +82,8 @@ type SubscriberOptions struct {
 const defaultSkew = time.Minute
 
 // Subscriber answers queries from the last version of a publication. Update and Run must not be
-// called concurrently with each other; all other methods are safe for concurrent use.
+// called concurrently with each other; all other methods are safe for concurrent use. The zero Subscriber cannot be
+// used.
 type Subscriber struct {
 	o       SubscriberOptions
 	held    held
@@ -111,15 +124,16 @@ type Counters struct {
 const maxWorkers = 4
 
 // NewSubscriber returns a subscriber with the version of its cache, if there is one. Whether that is
-// still valid is known after the first Update.
+// still valid is known after the first Update. The error wraps umbel.ErrGoal if the options are incomplete or out
+// of range; otherwise it is that of the cache.
 func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error) {
 	switch {
 	case o.Source == nil || o.Verifier == nil || len(o.Kinds) == 0:
-		return nil, errors.New("share: a subscriber needs a source, a verifier and a list of kinds")
+		return nil, fmt.Errorf("share: a subscriber needs a source, a verifier and a list of kinds: %w", umbel.ErrGoal)
 	case !(o.Budget.Rate >= 0 && o.Budget.Rate < 1):
-		return nil, fmt.Errorf("share: a budget with a false-positive rate of %v, want 0 for any, or a rate below 1", o.Budget.Rate)
+		return nil, fmt.Errorf("share: a budget with a false-positive rate of %v, want 0 for any, or a rate below 1: %w", o.Budget.Rate, umbel.ErrGoal)
 	case o.Stale < StaleError || o.Stale > StaleLast:
-		return nil, errors.New("share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast")
+		return nil, fmt.Errorf("share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast: %w", umbel.ErrGoal)
 	}
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = wire.DefaultBytes

@@ -14,9 +14,11 @@ import (
 )
 
 // Update fetches the head and what leads to its version, and answers from that version from then on. If the last
-// head still waits for bytes (Budget.BytesPerSecond), it continues with that one. After an error the subscriber has its last version until that expires. The error wraps ErrNotFound,
+// head still waits for bytes (Budget.BytesPerSecond), it continues with that one. After an error the subscriber
+// has its last version until that expires. The error wraps ErrNotFound,
 // ErrSignature, ErrReplayed, ErrFork, ErrFuture, ErrCorrupt, ErrBudget, umbel.ErrLimit, or is that of the
-// source or the cache. It wraps ErrStale if the version was applied, but its head has expired.
+// source or the cache. It wraps ErrStale if the version was applied, but its head has expired or the
+// subscriber is closed.
 func (s *Subscriber) Update(ctx context.Context) (err error) {
 	defer func() {
 		s.expire()
@@ -113,7 +115,7 @@ func (s *Subscriber) advance(ctx context.Context, t *target) error {
 	if v := s.View(); v != nil && v.head.Stream == h.Stream && v.head.Time.Equal(h.Time) && v.head.Fold == h.Fold {
 		s.class, s.signed = h.Fold, signed
 		s.count(func(c *Counters) { c.LastUpdated = now })
-		return v.check(now) // it is exact for as long as it was when the head was new
+		return s.check(v, now) // it is exact for as long as it was when the head was new
 	}
 	r := reacher{
 		source: &s.meter, limits: s.o.Limits, kinds: s.o.Kinds, afford: s.afford, fetched: s.fetched, note: s.resync,
@@ -148,7 +150,7 @@ func (s *Subscriber) advance(ctx context.Context, t *target) error {
 	if isNew && s.o.Changed != nil {
 		s.o.Changed(v)
 	}
-	return v.check(now)
+	return s.check(v, now)
 }
 
 // mayRefine reports whether refinements may begin with the snapshot of a head.

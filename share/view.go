@@ -106,9 +106,22 @@ func (s *Subscriber) staleAnswers(v *View) *answers {
 func (s *Subscriber) closedAnswers(v *View) *answers {
 	a := s.staleAnswers(v)
 	if a.err != nil {
-		a.err = fmt.Errorf("share: the subscriber is closed: %w", ErrStale)
+		a.err = errClosed
 	}
 	return a
+}
+
+var errClosed = fmt.Errorf("share: the subscriber is closed: %w", ErrStale)
+
+// check returns an error wrapping ErrStale if the view is stale, which it also is after Close.
+func (s *Subscriber) check(v *View, now time.Time) error {
+	err := v.check(now)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && s.closed {
+		return errClosed
+	}
+	return err
 }
 
 // check returns an error wrapping ErrStale if the view is stale.

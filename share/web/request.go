@@ -72,19 +72,19 @@ func (c *Client) get(ctx context.Context, q request) (*http.Response, error) {
 
 // check returns an error for a reply with a status that is not 2xx, 304 or 416.
 func (c *Client) check(r *http.Response) error {
+	refused := &StatusError{StatusCode: r.StatusCode, Status: r.Status}
 	switch s := r.StatusCode; {
 	case s/100 == 2, s == http.StatusNotModified, s == http.StatusRequestedRangeNotSatisfiable:
 		return nil
 	case s == http.StatusNotFound, s == http.StatusGone:
-		return fmt.Errorf("%s: %w", r.Status, share.ErrNotFound)
+		return fmt.Errorf("%w: %w", refused, share.ErrNotFound)
 	}
-	if pause := retryAfter(r.Header); pause > 0 {
+	if refused.RetryAfter = retryAfter(r.Header); refused.RetryAfter > 0 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.ready = time.Now().Add(pause)
-		return fmt.Errorf("%s, retry after %v", r.Status, pause.Round(time.Second))
+		c.ready = time.Now().Add(refused.RetryAfter)
 	}
-	return errors.New(r.Status)
+	return refused
 }
 
 // retryAfter returns how long a server wants no requests.
