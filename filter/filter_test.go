@@ -2,6 +2,7 @@ package filter_test
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,9 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/filter/window"
 )
 
 // Every kind is in the list once, and is found and opened by its name.
@@ -71,5 +74,21 @@ func TestWeightedOfOneClassIsBloom(t *testing.T) {
 		if !slices.Equal(s.Params, want.Params) || len(s.Arrays) != 1 || !s.Arrays[0].Equal(want.Arrays[0]) {
 			t.Errorf("%+v: the state has %v, of bloom %v", g, s.Params, want.Params)
 		}
+	}
+}
+
+// A forecast of a zero shape panics with a text that names the parameter, or is none.
+func TestForecastOfZeroShape(t *testing.T) {
+	for _, s := range []umbel.Shape{window.Shape{}, window.Shape{L: 3}, scalable.Shape{}, bloom.Shape{}} {
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					if _, ok := r.(runtime.Error); ok {
+						t.Errorf("%T: %v", s, r)
+					}
+				}
+			}()
+			s.Forecast(10)
+		}()
 	}
 }

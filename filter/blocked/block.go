@@ -10,6 +10,12 @@ import (
 	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
+// BlockBits is the number of bits in a block.
+const BlockBits = 512
+
+// MaxBits is the largest number of bits per word: see plan.BlockedFPRate.
+const MaxBits = 2
+
 // The layout. A block is a cache line of eight words. A key has
 //
 //	its block   ⌊H1·blocks / 2^64⌋
@@ -19,14 +25,8 @@ import (
 //
 // Neither words nor bits depend on the number of blocks: see Fold.
 const (
-	// BlockBits is the number of bits in a block.
-	BlockBits  = blockWords * wordBits
-	blockWords = 8
 	wordBits   = 64
-
-	// MaxBits is the largest number of bits per word: see plan.BlockedFPRate.
-	MaxBits = 2
-
+	blockWords = BlockBits / wordBits
 	fieldBits  = 6
 	orderShift = 64 - fieldBits
 )

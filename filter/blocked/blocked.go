@@ -61,10 +61,10 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 }
 
-// Filter is a blocked Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
-// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
-// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Filter is a blocked Bloom filter. All methods that begin with Has or end in Atomic are safe to call
+// concurrently. Other methods, among them Stats and WriteTo, may not run while keys are added. A Filter
+// must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
+// is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	blocks  blockArray // over the words of cells
 	shape   Shape
@@ -72,8 +72,8 @@ type Filter struct {
 	planned umbel.Planned
 }
 
-// NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape
-// is impossible.
+// NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
+// impossible. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -19,17 +19,17 @@ import (
 // Name is the name of this kind.
 const Name = "bloom"
 
-// Filter is a standard Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
-// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
-// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Filter is a standard Bloom filter. All methods that begin with Has or end in Atomic are safe to call
+// concurrently. Other methods, among them Stats and WriteTo, may not run while keys are added. A Filter
+// must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
+// is a target for UnmarshalBinary; adding to it panics.
 type Filter struct{ bits core.Bits }
 
-// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter
-// can have that shape.
+// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
+// shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) { return wrap(core.NewBits(kind, core.Shape(s))) }
 
-// Open returns the filter with state s and shares its memory. The error wraps
+// Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) { return wrap(core.OpenBits(kind, s)) }
 

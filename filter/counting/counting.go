@@ -30,21 +30,22 @@ import (
 // Name is the name of this kind.
 const Name = "counting"
 
-// Filter is a counting Bloom filter. Has, HasAll and Count are safe to call concurrently;
-// changes require exclusive access. The zero Filter contains nothing and is a target for
-// UnmarshalBinary; adding to it panics.
+// Filter is a counting Bloom filter. All methods that begin with Has or Count are safe to call
+// concurrently; changes require exclusive access. A Filter must not be copied, since the copies would share
+// memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
+// panics.
 type Filter struct {
 	counters core.Counters
 	view     *View // nil until the first call of View
 }
 
-// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter
-// can have that shape.
+// NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
+// shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	return wrap(core.NewCounters(s.core(), s.withDefaults().Width))
 }
 
-// Open returns the filter with state s and shares its memory. The error wraps
+// Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) { return wrap(core.OpenCounters(s)) }
 

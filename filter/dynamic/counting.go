@@ -12,9 +12,10 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
-// Counting is a dynamic Bloom filter of counters, from which keys can be removed. Has,
-// HasAll and Count are safe to call concurrently; changes require exclusive access. The
-// zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
+// Counting is a dynamic Bloom filter of counters, from which keys can be removed. All methods that begin
+// with Has or Count are safe to call concurrently; changes require exclusive access. A Counting must not be
+// copied, since the copies would share memory: use Clone. The zero Counting contains nothing and is a
+// target for UnmarshalBinary; adding to it panics.
 type Counting struct {
 	shape    Shape
 	layers   []core.Counters

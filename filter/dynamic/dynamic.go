@@ -25,9 +25,9 @@ import (
 // Name is the name of this kind.
 const Name = "dynamic"
 
-// Filter is a dynamic Bloom filter of bits. Has and HasAll are safe to call concurrently;
-// changes require exclusive access. The zero Filter contains nothing and is a target for
-// UnmarshalBinary; adding to it panics.
+// Filter is a dynamic Bloom filter of bits. All methods that begin with Has are safe to call concurrently;
+// changes require exclusive access. A Filter must not be copied, since the copies would share memory: use
+// Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	shape   Shape
 	layers  layered.List
@@ -35,8 +35,9 @@ type Filter struct {
 	planned umbel.Planned
 }
 
-// NewShape returns an empty filter of bits of shape s, which has one layer. The error wraps
-// umbel.ErrGoal if no filter can have that shape.
+// NewShape returns an empty filter of bits of shape s, which has one layer. The error wraps umbel.ErrGoal
+// if no filter can have that shape. It allocates the memory of the shape: for untrusted sizes, check
+// [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (f *Filter) set(layers []core.Array, err error) error {
 // State returns the complete contents of the filter: see [umbel.Filter].
 func (f *Filter) State() umbel.State { return f.shape.state(f.layers.States(), f.planned) }
 
-// Open returns the filter of bits with state s and shares its memory. The error wraps
+// Open returns the filter of bits with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	f := &Filter{planned: s.Planned}

@@ -12,10 +12,10 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Counting is a folding filter with a base of counters: keys can be removed, and the folded
-// filter shrinks when few are left. Has, HasAll and Count are safe to call concurrently;
-// changes require exclusive access. The zero Counting contains nothing and is a target for
-// UnmarshalBinary; adding to it panics.
+// Counting is a folding filter with a base of counters: keys can be removed, and the folded filter shrinks
+// when few are left. All methods that begin with Has or Count are safe to call concurrently; changes
+// require exclusive access. A Counting must not be copied, since the copies would share memory: use Clone.
+// The zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Counting struct{ filter Filter }
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number

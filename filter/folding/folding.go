@@ -39,10 +39,10 @@ import (
 // Name is the name of this kind.
 const Name = "folding"
 
-// Filter is a folding filter with a base of bits, from which keys cannot be removed; use
-// [Counting] to remove keys. Has and HasAll are safe to call concurrently; changes require
-// exclusive access. The zero Filter contains nothing and is a target for UnmarshalBinary;
-// adding to it panics.
+// Filter is a folding filter with a base of bits, from which keys cannot be removed; use [Counting] to
+// remove keys. All methods that begin with Has are safe to call concurrently; changes require exclusive
+// access. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
+// contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	shape   Shape // M is that of the base, which a merge may have folded
 	base    base
@@ -58,8 +58,9 @@ type base interface {
 	Array() core.Array
 }
 
-// NewShape returns an empty filter of shape s with a base of bits: Width is 0. The error
-// wraps umbel.ErrGoal if no filter can have that shape.
+// NewShape returns an empty filter of shape s with a base of bits: Width is 0. The error wraps
+// umbel.ErrGoal if no filter can have that shape. It allocates the memory of the shape: for untrusted
+// sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if s.Width != 0 {
 		return nil, fmt.Errorf("folding: a base with counters of %d bits, want bits: use NewCountingShape: %w", s.Width, umbel.ErrGoal)
@@ -221,7 +222,7 @@ func (f *Filter) State() umbel.State {
 	return s
 }
 
-// Open returns the filter with state s, which has a base of bits, and shares its memory. It
+// Open returns the filter with state s, which has a base of bits, and takes over its memory. It
 // allocates the folded filter: at most one bit per cell of the base. The error wraps
 // umbel.ErrKind, also for a base of counters, or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) { return openWith(s, false) }

@@ -27,17 +27,19 @@ import (
 // Name is the name of this kind.
 const Name = "incremental"
 
-// Filter is an incremental Bloom filter. Has, HasAll, Stats and State are safe to call
-// concurrently; everything else requires exclusive access. The zero Filter contains nothing
-// and is a target for UnmarshalBinary; adding to it panics.
+// Filter is an incremental Bloom filter. Stats, State and all methods that begin with Has are safe to call
+// concurrently; everything else requires exclusive access. A Filter must not be copied, since the copies
+// would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
+// adding to it panics.
 type Filter struct {
 	shape   Shape
 	layers  layered.List // the open layers
 	planned umbel.Planned
 }
 
-// NewShape returns an empty filter of shape s, whose first layer is open. The error wraps
-// umbel.ErrGoal if no filter can have that shape.
+// NewShape returns an empty filter of shape s, whose first layer is open. The error wraps umbel.ErrGoal if
+// no filter can have that shape. It allocates the memory of the shape: for untrusted sizes, check
+// [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -143,7 +145,7 @@ func (f *Filter) State() umbel.State {
 	return s
 }
 
-// Open returns the filter with state s and shares its memory. The error wraps
+// Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {

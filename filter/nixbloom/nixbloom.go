@@ -22,9 +22,10 @@ import (
 // NixHasher is the hasher of the filters in files: digests are those of [DigestOf].
 var NixHasher = umbel.Hasher{Alg: umbel.Caller}
 
-// Filter is a filter of bits with double hashing. Has, HasAll, AddAtomic and AddAllAtomic are safe to call
-// concurrently with each other; no other method may run at the same time as one that changes the filter.
-// The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a filter of bits with double hashing. All methods that begin with Has or end in Atomic are safe
+// to call concurrently with each other; no other method may run at the same time as one that changes the
+// filter. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
+// contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	hasher  umbel.Hasher
 	k       int

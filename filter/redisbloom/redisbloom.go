@@ -26,9 +26,10 @@ import (
 // RedisHasher is the hasher of RedisBloom's filters: both MurmurHash64A.
 var RedisHasher = umbel.Hasher{Alg: umbel.Murmur64A}
 
-// Filter is a scalable filter with one or more layers. Has and ScanDump are safe to call
-// concurrently with each other; changes are not. The zero Filter contains nothing and is a
-// target for UnmarshalBinary; adding to it panics.
+// Filter is a scalable filter with one or more layers. ScanDump and all methods that begin with Has are
+// safe to call concurrently with each other; changes are not. A Filter must not be copied, since the copies
+// would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
+// adding to it panics.
 type Filter struct {
 	hasher    umbel.Hasher
 	expansion uint32

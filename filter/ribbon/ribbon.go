@@ -29,10 +29,10 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Filter is a ribbon filter. Seal solves the keys that were added; later keys are stored
-// exactly. Has, Stats and State are safe to call concurrently with each other; no other
-// methods are. The zero Filter contains nothing and is a target for UnmarshalBinary; adding
-// to it panics.
+// Filter is a ribbon filter. Seal solves the keys that were added; later keys are stored exactly. Stats,
+// State and all methods that begin with Has are safe to call concurrently with each other; no other methods
+// are. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
+// contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	shape   Shape
 	solved  solution

@@ -26,17 +26,18 @@ import (
 	"github.com/umbel-filters/umbel/filter/partitioned"
 )
 
-// Filter is a scalable Bloom filter. Has and HasAll are safe to call concurrently; changes
-// require exclusive access. The zero Filter contains nothing and is a target for
-// UnmarshalBinary; adding to it panics.
+// Filter is a scalable Bloom filter. All methods that begin with Has are safe to call concurrently; changes
+// require exclusive access. A Filter must not be copied, since the copies would share memory: use Clone.
+// The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	shape   Shape
 	layers  layered.List // never smaller than the layer before
 	planned umbel.Planned
 }
 
-// NewShape returns an empty filter of shape s, which has one layer. The error wraps
-// umbel.ErrGoal if no filter can have that shape.
+// NewShape returns an empty filter of shape s, which has one layer. The error wraps umbel.ErrGoal if no
+// filter can have that shape. It allocates the memory of the shape: for untrusted sizes, check
+// [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -197,7 +198,7 @@ func (f *Filter) State() umbel.State {
 	return state
 }
 
-// Open returns the filter with state s and shares its memory. The error wraps
+// Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var first, tightening uint64

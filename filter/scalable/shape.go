@@ -107,8 +107,11 @@ func (s Shape) layer(i uint64) partitioned.Shape {
 }
 
 // Forecast returns what a filter of this shape costs, and its rate, with n keys: with one
-// layer or as many as the keys need within MaxBytes.
+// layer or as many as the keys need within MaxBytes. It panics if Slice or First is zero.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
+	if s.Slice == 0 || s.First == 0 {
+		panic(fmt.Sprintf("scalable: a forecast of a shape with slices of %d cells and an exponent of %d, want both at least 1", s.Slice, s.First))
+	}
 	fc := umbel.Forecast{Keys: n}
 	var rates []float64
 	left := n

@@ -21,10 +21,11 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// Filter is a sparse filter. New positions are collected in a small table; when it has 1/32
-// of the length of the list, both are merged into a new list. Has, HasAll, Stats and State
-// are safe to call concurrently with each other; no other methods are. The zero Filter
-// contains nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a sparse filter. New positions are collected in a small table; when it has 1/32 of the length
+// of the list, both are merged into a new list. Stats, State and all methods that begin with Has are safe
+// to call concurrently with each other; no other methods are. A Filter must not be copied, since the copies
+// would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
+// adding to it panics.
 type Filter struct {
 	shape   Shape
 	mapping probe.Mapping

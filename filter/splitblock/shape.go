@@ -45,7 +45,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 }
 
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
-// impossible.
+// impossible. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

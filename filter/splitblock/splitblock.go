@@ -39,10 +39,10 @@ const (
 	salt7 = 0x5c6bfb31
 )
 
-// Filter is a split-block Bloom filter. Has, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
-// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
-// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Filter is a split-block Bloom filter. All methods that begin with Has or end in Atomic are safe to call
+// concurrently. Other methods, among them Stats and WriteTo, may not run while keys are added. A Filter
+// must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
+// is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	// The kernels know the offsets of these.
 	words *uint64 // the first of bits.Words

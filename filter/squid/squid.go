@@ -26,9 +26,10 @@ const (
 // Hasher is the hasher of Squid's store keys.
 var Hasher = umbel.Hasher{Alg: umbel.MD5}
 
-// Filter is a filter with Squid's positions. Has, HasAll, AddAtomic and AddAllAtomic are safe to call
-// concurrently with each other; no other method may run at the same time as one that changes the filter.
-// The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
+// Filter is a filter with Squid's positions. All methods that begin with Has or end in Atomic are safe to
+// call concurrently with each other; no other method may run at the same time as one that changes the
+// filter. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
+// contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	words   []uint64 // of bits
 	m       uint64   // bits.Len

@@ -49,7 +49,7 @@ func (f *Filter) State() umbel.State {
 	return s
 }
 
-// Open returns the union with state s and shares its memory. The error wraps umbel.ErrKind or
+// Open returns the union with state s and takes over its memory. The error wraps umbel.ErrKind or
 // umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if len(s.Parts) > MaxMembers {

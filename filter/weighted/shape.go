@@ -140,8 +140,9 @@ func (s Shape) tableBytes() uint64 {
 	return (n + 7) / 8 * 8
 }
 
-// NewShape returns an empty filter of shape s, whose shares it rounds to one part in
-// 10^9. The error wraps umbel.ErrGoal if no filter can have that shape.
+// NewShape returns an empty filter of shape s, whose shares it rounds to one part in 10^9. The error wraps
+// umbel.ErrGoal if no filter can have that shape. It allocates the memory of the shape: for untrusted
+// sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.check(); err != nil {
 		return nil, design.Wrap(err, umbel.ErrGoal)

@@ -48,7 +48,7 @@ func (f *Filter) State() umbel.State {
 	return s
 }
 
-// Open returns the filter with state s and shares its memory. A table of digests takes an
+// Open returns the filter with state s and takes over its memory. A table of digests takes an
 // index of 6 to 12 bytes per digest. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	names := paramNames(classesOf(len(s.Params)))

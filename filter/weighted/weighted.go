@@ -28,10 +28,10 @@ const Name = "weighted"
 
 var kind = core.Kind{Name: Name}
 
-// Filter is a weighted Bloom filter. Has, HasClass, HasAll, AddAtomic, AddAllAtomic and CloneAtomic are safe
-// to call concurrently. Other methods, among them Stats and WriteTo, may not run while keys are
-// added. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
-// panics.
+// Filter is a weighted Bloom filter. All methods that begin with Has or end in Atomic are safe to call
+// concurrently. Other methods, among them Stats and WriteTo, may not run while keys are added. A Filter
+// must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
+// is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
 	array    core.Array // with the k of class 0
 	classes  []Class

@@ -10,7 +10,7 @@ import (
 )
 
 // Kind describes this kind to code that handles any. Without parameters a filter is by
-// time, with generations of one tick.
+// time, with generations of one tick. With the parameter by-keys = 1 it is by keys, as filters of [New] and [NewGoal] are.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

@@ -55,16 +55,18 @@ func PlanKeys(g umbel.Goal) (Shape, error) {
 }
 
 // New returns an empty filter that remembers at least the given number of keys, those
-// added last. Its false-positive rate is always at most fpRate, between 0 and 1, for keys
-// that were never added: see [Filter.Advance] for those that have just expired. Keys are
+// added last: a filter by keys. Its expected false-positive rate is at every moment at most fpRate, between
+// 0 and 1, for keys that were never added: see [Filter.Advance] for those that have just expired. The rate of
+// one filter varies around it: 0.0109 was seen at 0.01. Keys are
 // hashed with XXH3-128 without a seed. The error wraps umbel.ErrGoal. For a window of time
-// use [NewTicks].
+// use [NewTicks]; [Kind] makes a window of time, too, unless its parameter by-keys is 1.
 func New(keys uint64, fpRate float64) (*Filter, error) {
 	return NewGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
 }
 
-// NewGoal returns an empty filter with the shape that [PlanKeys] returns for g. The error
-// wraps umbel.ErrGoal.
+// NewGoal returns an empty filter by keys, with the shape that [PlanKeys] returns for g. The error
+// wraps umbel.ErrGoal. It allocates the memory of the shape: for untrusted sizes, check [PlanKeys] and
+// [Shape.Forecast] first.
 func NewGoal(g umbel.Goal) (*Filter, error) {
 	return front.New[*Filter](Kind, g, umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}})
 }
@@ -100,8 +102,11 @@ func (s Shape) check() error {
 }
 
 // Forecast describes a filter of this shape at the worst moment, just before a generation
-// ends, with n keys in the window, n/L in each generation.
+// ends, with n keys in the window, n/L in each generation. It panics if K or L is less than 1.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
+	if s.K < 1 || s.L < 1 {
+		panic(fmt.Sprintf("window: a forecast of a shape with k = %d and l = %d, want both at least 1", s.K, s.L))
+	}
 	w := plan.Window{K: s.K, L: s.L, Slice: s.Slice, Limit: (n + uint64(s.L) - 1) / uint64(s.L)}
 	return umbel.Forecast{
 		Keys: n, FPRate: w.FPRate(),
@@ -126,8 +131,8 @@ func (s Shape) byKeys() bool  { return s.Ticks == 0 }
 func (s Shape) slices() int   { return s.K + s.L }
 func (s Shape) bytes() uint64 { return (uint64(s.slices())*s.Slice + 63) / 64 * 8 }
 
-// NewShape returns an empty filter of shape s, at time 0. The error wraps umbel.ErrGoal if
-// no filter can have that shape.
+// NewShape returns an empty filter of shape s, at time 0. The error wraps umbel.ErrGoal if no filter can
+// have that shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

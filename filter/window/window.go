@@ -18,9 +18,10 @@ import (
 	"github.com/umbel-filters/umbel/probe"
 )
 
-// Filter is an age-partitioned Bloom filter. Has, Stats and State are safe to call
-// concurrently with each other; no other methods are. The zero Filter contains nothing and
-// is a target for UnmarshalBinary; adding to it panics.
+// Filter is an age-partitioned Bloom filter. Stats, State and all methods that begin with Has are safe to
+// call concurrently with each other; no other methods are. A Filter must not be copied, since the copies
+// would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
+// adding to it panics.
 type Filter struct {
 	shape   Shape
 	cells   cells.Array

@@ -42,7 +42,8 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 }
 
 // NewGoal returns an empty filter with the shape that [Plan] returns for g. The error
-// wraps umbel.ErrGoal.
+// wraps umbel.ErrGoal.{{if and (ne .Package "ribbon") (ne .Package "sparse") (ne .Package "union")}} It allocates the memory of the shape, as New does: for untrusted sizes, check
+// Plan and [Shape.Forecast] first.{{end}}
 func NewGoal(g umbel.Goal) (*Filter, error) {
 	return front.New[*Filter](Kind, g, nil)
 }
