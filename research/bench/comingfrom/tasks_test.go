@@ -4,7 +4,9 @@ package comingfrom
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -20,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/union"
+	"github.com/umbel-filters/umbel/plan"
 	"github.com/zeebo/xxh3"
 )
 
@@ -395,4 +398,42 @@ func TestHash(t *testing.T) {
 
 		check(t, f.Has(xxh3.HashString("alice")))
 	}
+}
+
+// The names of bits-and-blooms have the counterparts of the page.
+func TestNames(t *testing.T) {
+	type record struct{ Filter []byte }
+	f, err := bloom.NewShape(bloom.Shape{M: 9585, K: 7})
+	must(t, err)
+	check(t, f.Shape().M == 9585 && f.Shape().K == 7)
+	m, k := bab.EstimateParameters(1000, 0.01)
+	m2, k2, err := plan.Size(1000, 0.01)
+	must(t, err)
+	check(t, k == uint(k2) && math.Abs(float64(m)-float64(m2)) < 100)
+	check(t, math.Abs(plan.FPRate(uint64(m), k2, 1000)-bab.EstimateFalsePositiveRate(m, k, 1000)) < 0.01)
+
+	b := bab.New(m, k)
+	key := []byte("alice")
+	check(t, b.TestAndAdd(key) == !f.AddBytes(key))
+	check(t, b.TestOrAdd(key) == !f.AddBytes(key))
+	check(t, len(bab.Locations(key, k)) == len(f.Locate(nil, f.Hasher().HashBytes(key))))
+	check(t, b.TestLocations(bab.Locations(key, k)) == f.Has(f.Hasher().HashBytes(key)))
+
+	data, err := f.MarshalBinary()
+	text, err2 := json.Marshal(record{Filter: data})
+
+	must(t, err)
+	must(t, err2)
+	var g bloom.Filter
+
+	var r record
+	err = json.Unmarshal(text, &r)
+	err2 = g.UnmarshalBinary(r.Filter)
+
+	must(t, err)
+	must(t, err2)
+	check(t, g.Equal(f))
+	f.Clear()
+	b.ClearAll()
+	check(t, f.HasString("alice") == b.TestString("alice"))
 }
