@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -67,11 +68,11 @@ func TestSeedsAreNotPrinted(t *testing.T) {
 		}
 		slog.New(slog.NewTextHandler(&log, nil)).Info("text", "v", v)
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("json", "v", v)
-		if b, err := json.Marshal(v); err != nil {
+		b, err := json.Marshal(v)
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a State has no JSON
 			t.Errorf("%T: %v", v, err)
-		} else {
-			log.Write(b)
 		}
+		fmt.Fprintf(&log, "%s %v\n", b, err)
 	}
 	for _, e := range []error{
 		umbel.Hasher{Alg: umbel.MD5, Seed: seed}.Check(), umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: umbel.Hasher{Alg: umbel.MD5, Seed: seed}}.Check(),
