@@ -28,9 +28,9 @@ func WireBits(m uint64, k int, n uint64) float64 {
 // filters of TestWireDeviationOfFewCells the result is within 1 percent of the true deviation. 140,000 cells with 10^4 keys of 2 cells
 // compress to 9903.9 bytes with a deviation of 11.34; simulated 11.38.
 //
-// Source: recomputed; the variance is from Johnson and Kotz 1977, Urn Models, chapter 3. Mitzenmacher 2002, Theorem 1, uses Azuma's bound, by which the example has
-// more than 10,000 bytes with a probability of up to 0.27; that size is 8.5 standard deviations
-// away.
+// Source: recomputed; the variance is from Johnson and Kotz 1977, Urn Models, chapter 3. Mitzenmacher 2002,
+// Theorem 1, uses Azuma's bound, by which the example has more than 10,000 bytes with a probability of up to 0.27;
+// that size is 8.5 standard deviations away.
 //
 // It panics if m or k is zero or k is negative.
 func WireDeviation(m uint64, k int, n uint64) float64 {

@@ -73,9 +73,9 @@ type Publisher struct {
 // continues it. If its state cannot be read any more, a new stream begins, and subscribers fetch a
 // snapshot.
 //
-// The error wraps umbel.ErrGoal if the options are incomplete or out of range, and ErrSignature if the halves of the key do not belong together, or if the head in the
-// store is not one of this key; or it is that of the store. A store that is the cache of a subscriber is
-// refused.
+// The error wraps umbel.ErrGoal if the options are incomplete or out of range, and ErrSignature if the halves of
+// the key do not belong together, or if the head in the store is not one of this key; or it is that of the store.
+// A store that is the cache of a subscriber is refused.
 func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.Store == nil {
 		return nil, fmt.Errorf("share: a publisher needs a Store: %w", umbel.ErrGoal)

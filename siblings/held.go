@@ -27,8 +27,8 @@ type Held struct {
 	all     bool     // more have changed than are worth listing
 }
 
-// NewHeld returns an empty set of at most max keys, which is at least 1. Its keys are hashed with SipHash and a random seed: clients choose the URLs, and
-// must not find some that share a cell or a slot.
+// NewHeld returns an empty set of at most max keys, which is at least 1. Its keys are hashed with SipHash and a
+// random seed: clients choose the URLs, and must not find some that share a cell or a slot.
 func NewHeld(max int) *Held {
 	var seed [16]byte
 	crand.Read(seed[:])

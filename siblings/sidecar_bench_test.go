@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// BenchmarkSidecar is a miss over loopback: of a client that requests a kilobyte from the origin, directly and through a sidecar
-// with ten siblings. The cost of the sidecar is the difference; that of Go's reverse proxy, which has no siblings, is for comparison. The CPU time is that of the whole process: client, sidecar and origin.
+// BenchmarkSidecar is a miss over loopback: of a client that requests a kilobyte from the origin, directly and
+// through a sidecar with ten siblings. The cost of the sidecar is the difference; that of Go's reverse proxy,
+// which has no siblings, is for comparison. The CPU time is that of the whole process: client, sidecar and origin.
 func BenchmarkSidecar(b *testing.B) {
 	body := make([]byte, 1000)
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -9,8 +9,8 @@ import (
 // maxVaries is the number of URLs of which the Vary header is kept.
 const maxVaries = 1 << 16
 
-// varies keeps which headers select the variants of a URL, of those of which it matters: the answer of siblings to the bare URL is "some variant".
-// It is safe for concurrent use.
+// varies keeps which headers select the variants of a URL, of those of which it matters: the answer of siblings to
+// the bare URL is "some variant". It is safe for concurrent use.
 type varies struct {
 	mu    sync.Mutex
 	names map[uint64][]string // by the hash of the URL's key

@@ -37,9 +37,10 @@ func BenchmarkNixBloom(b *testing.B) {
 	}
 }
 
-// BenchmarkDelta adds paths to a cache of n paths, 41 or a thousandth per day once per hour unless another number is
-// given, and updates a subscriber. It reports the bits of the delta per path, the bytes of the head, of the first snapshot and of the file NixBloom of the
-// same rate, and how long both sides take. With -short n is 100,000.
+// BenchmarkDelta adds paths to a cache of n paths, 41 or a thousandth per day once per hour unless another number
+// is given, and updates a subscriber. It reports the bits of the delta per path, the bytes of the head, of the
+// first snapshot and of the file NixBloom of the same rate, and how long both sides take. With -short n is
+// 100,000.
 func BenchmarkDelta(b *testing.B) {
 	for _, c := range []struct {
 		n, added int

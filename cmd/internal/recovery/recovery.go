@@ -34,7 +34,8 @@ const UnreadableRemedy = "it may be undamaged: check the disk, " + Remedy
 
 // Options configure a recovery.
 type Options struct {
-	// AcceptLoss makes Run continue if durable data is missing, or if the disk cannot read files: see the package comment. The report lists what is lost.
+	// AcceptLoss makes Run continue if durable data is missing, or if the disk cannot read files: see the package
+	// comment. The report lists what is lost.
 	AcceptLoss bool
 	// Lost is what the caller knows to be lost in addition: filters whose names are unknown. It needs
 	// AcceptLoss.

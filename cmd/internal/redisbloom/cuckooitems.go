@@ -69,7 +69,8 @@ func (m *Module) cuckooInsertAll(c *resp.Conn, args [][]byte, name string, absen
 	}
 }
 
-// cuckooAddAll adds items one by one, only absent ones if absent is set. problem is the reason why an item failed; the items after it were not tried.
+// cuckooAddAll adds items one by one, only absent ones if absent is set. problem is the reason why an item failed;
+// the items after it were not tried.
 func (m *Module) cuckooAddAll(c *resp.Conn, name []byte, items [][]byte, o cuckooInsertion, absent bool) (results []added, problem string) {
 	for range attempts {
 		f, problem := m.cuckooTarget(c, name, o)
