@@ -112,7 +112,7 @@ func (ks Kinds) Find(name string) (Kind, error) {
 	if len(ks) == 0 {
 		return Kind{}, fmt.Errorf("umbel: kind %q, and the list of kinds is empty: pass filter.All: %w", clip(name), ErrKind)
 	}
-	return Kind{}, fmt.Errorf("umbel: kind %q, want one of %s: %w", clip(name), strings.Join(names, ", "), ErrKind)
+	return Kind{}, fmt.Errorf("umbel: there is no kind %q, want one of %s: %w", clip(name), strings.Join(names, ", "), ErrKind)
 }
 
 // Open returns the filter with state s, of any kind in the list. It takes over the memory
