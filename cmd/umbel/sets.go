@@ -16,15 +16,14 @@ import (
 	"github.com/umbel-filters/umbel/filter/union"
 )
 
-const intersectHelp = `Estimate how many keys are in both filters, with an interval of at least 95% confidence. The
+const intersectHelp = `Estimate how many keys are in both filters, with an interval of about 95% confidence. The
 estimate is the keys in A, plus those in B, minus those in the union, each from the number of
 set cells. It is coarse if A and B share few keys. No filter of the shared keys is made.
 
 Both must be filters of bits with the same hash and kind, but a counting filter takes part with
 its nonzero counters, and a folding filter with its folded filter, so kinds bloom, counting and
-folding can be compared with each other. Filters of different sizes are folded to a common
-divisor, if there is one close to both. Filters of kind bloom, counting and folding of other sizes,
-or with different k, are compared without folding.`
+folding can be compared with each other, of any sizes and k. Filters of other kinds and different sizes
+are folded to a common divisor, if there is one close to both.`
 
 const intersectExample = `  umbel intersect monday.umb tuesday.umb
   umbel intersect --json a.umb b.umb | jq .both.estimate`

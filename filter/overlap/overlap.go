@@ -1,9 +1,8 @@
 // Package overlap compares two filters, also of different sizes and made for different numbers of keys: it
 // estimates how many keys they share, and intersects their cells.
 //
-// Filters whose sizes have a large common divisor are folded to it, as Merge does. Others, of kind bloom, are
-// compared at their own sizes, in one pass over the cells of both; the comment of type pair in the source derives
-// the estimate and its variance.
+// Filters of kind bloom are compared at their own sizes, in one pass over the cells of both; the comment of type
+// pair in the source derives the estimate and its variance. Other kinds are folded to a common size, as Merge does.
 package overlap
 
 import (
@@ -42,7 +41,7 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 	return f, nil
 }
 
-// Overlap contains estimates of two sets of keys, with intervals of at least 95% confidence.
+// Overlap contains estimates of two sets of keys, with intervals of about 95% confidence.
 type Overlap struct {
 	A, B, Union, Both plan.Estimate
 	Cells             uint64 // at which the filters were compared; 0 if each had its own size
@@ -52,12 +51,17 @@ type Overlap struct {
 // in filter.All. Neither changes, and nothing may change them while Of runs. It takes memory for at most two copies
 // of the smaller filter and one of the larger. The error wraps errors.ErrUnsupported as that of [Bits], or
 // umbel.ErrMismatch if the filters are incompatible: if they have different hashers, kinds that do not merge, as
-// windows by keys, or, at sizes without a large common divisor, if they are not of kind bloom or one is over 1000
+// windows by keys, or if they have different sizes and are not of kind bloom and don't merge, or one is over 1000
 // times as large.
 func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	a, b, err := bitsOfBoth(a, b)
 	if err != nil {
 		return Overlap{}, err
+	}
+	if ofTwoSizes(a, b) {
+		if o, err := sweep(a, b); !errors.Is(err, umbel.ErrMismatch) {
+			return o, err
+		}
 	}
 	union, folded, err := align(kinds, a, b)
 	if differ(a, b, err) {
@@ -75,7 +79,23 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	} else {
 		o.Both = both(o.A, o.B, o.Union)
 	}
+	o.Union.Value = min(o.Union.Value, o.A.Value+o.B.Value)
+	o.Union.Low, o.Union.High = min(o.Union.Low, o.Union.Value), min(o.Union.High, o.A.High+o.B.High)
 	return o, nil
+}
+
+// ofTwoSizes reports whether two filters of kind bloom have one hasher and different sizes, and are compared at these. A
+// fold of the larger one would lose information: much if it is many times as large. The cells of a filter that was
+// unfolded with keys are copies of others, so that only its fold can be compared.
+func ofTwoSizes(a, b umbel.Filter) bool {
+	s, t := a.State(), b.State()
+	return s.Kind == bloom.Name && s.CheckMatch(t) == nil && s.Arrays[0].Len != t.Arrays[0].Len && plain(a) && plain(b)
+}
+
+// plain reports whether the number of keys of f follows from its set cells.
+func plain(f umbel.Filter) bool {
+	_, ok := plainK(f)
+	return ok
 }
 
 func bitsOfBoth(a, b umbel.Filter) (umbel.Filter, umbel.Filter, error) {
@@ -87,10 +107,9 @@ func bitsOfBoth(a, b umbel.Filter) (umbel.Filter, umbel.Filter, error) {
 // Intersection returns a filter with the cells of a that are also set in b; their kinds are in kinds, as in
 // filter.All. The keys that are in both filters are in it. Its rate is higher than that of a filter made of the
 // shared keys, because different keys may have set the same cells; for the same reason the number of keys in its
-// Stats is too high, and [Of] estimates it. Filters of different sizes are folded to a common one or, if they are of
-// kind bloom and none is close, the result has the size of a. Neither changes, and nothing may change them while
-// Intersection runs. Memory and errors are those of [Of]; at sizes without a large common divisor a must not have a
-// larger k than b.
+// Stats is too high, and [Of] estimates it. The result has the size of a if both are
+// of kind bloom, and otherwise the size to which both are folded. Neither changes, and nothing may change them while
+// Intersection runs. Memory and errors are those of [Of]; a must not have a larger k than b.
 func Intersection(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
 	a, b, err := bitsOfBoth(a, b)
 	if err != nil {
@@ -100,12 +119,14 @@ func Intersection(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if ofTwoSizes(a, b) {
+		if err := keepCommon(common, b); err == nil {
+			return kinds.Open(common.State()) // recomputes what the filter derives from its cells
+		}
+	}
 	_, folded, err := align(kinds, common, b)
 	if differ(a, b, err) {
-		if err := keepCommon(common, b); err != nil {
-			return nil, err
-		}
-		return kinds.Open(common.State()) // recomputes what the filter derives from its cells
+		return nil, keepCommon(common, b)
 	}
 	if err != nil {
 		return nil, err

@@ -97,9 +97,9 @@ func (p pair) mean(s float64) (value, slope float64) {
 // estimate returns the numbers of keys in at least one of the filters and in both, from the
 // numbers of each and ln U. If a filter is full, the intervals are as wide as those of each allow.
 func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate) {
-	least, most := max(a.Low, b.Low), a.High+b.High
+	least, most, mostBoth := max(surely(a).Low, surely(b).Low), surely(a).High+surely(b).High, min(surely(a).High, surely(b).High)
 	if math.IsInf(u, -1) || math.IsInf(p.za, -1) || math.IsInf(p.zb, -1) {
-		return plan.Estimate{Value: math.NaN(), Low: least, High: most}, plan.Estimate{Value: math.NaN(), High: min(a.High, b.High)}
+		return plan.Estimate{Value: math.NaN(), Low: least, High: most}, plan.Estimate{Value: math.NaN(), High: mostBoth}
 	}
 	s := p.solve(u - p.za - p.zb)
 	m, d := p.mean(s)
@@ -107,12 +107,13 @@ func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate
 	keys := s / p.common
 	if p.spread { // its cells are related to those of several lanes, which variance does not consider
 		n := min(max(p.na/p.ka+p.nb/p.kb-keys, least), most)
-		return plan.Estimate{Value: n, Low: least, High: most}, plan.Estimate{Value: keys, High: max(keys, min(a.High, b.High))}
+		return plan.Estimate{Value: n, Low: least, High: most}, plan.Estimate{Value: keys, High: max(keys, mostBoth)}
 	}
 	perU := 1 / (d * p.common)
+	s = min(s, p.mostCommon())
 
 	deviation := math.Sqrt(p.variance(s, weights{-perU, -perU, perU}, [3]float64{0, 0, 1 / p.common}))
-	both = around(keys, deviation, 0, min(a.High, b.High))
+	both = around(keys, deviation, 0, mostBoth)
 
 	deviation = math.Sqrt(p.variance(s,
 		weights{-p.lanes/p.la/p.ka + perU, -p.lanes/p.lb/p.kb + perU, -perU},
@@ -121,16 +122,26 @@ func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate
 	return union, both
 }
 
+// surely returns e with an interval of twice the width, almost 4 standard deviations to each side. As a limit of another interval
+// of 95 % it adds nothing to the 5 % in which that one is wrong.
+func surely(e plan.Estimate) plan.Estimate {
+	return plan.Estimate{Value: e.Value, Low: max(0, 2*e.Low-e.Value), High: 2*e.High - e.Value}
+}
+
 // around returns the interval of 95 % around a value, between two limits.
 func around(value, deviation, least, most float64) plan.Estimate {
 	const sigmas = 1.96
-	value = min(max(value, least), most)
-	return plan.Estimate{Value: value, Low: max(least, value-sigmas*deviation), High: min(most, value+sigmas*deviation)}
+	e := plan.Estimate{Value: min(max(value, least), most), Low: max(least, value-sigmas*deviation), High: min(most, value+sigmas*deviation)}
+	e.Low, e.High = min(e.Low, e.Value), max(e.High, e.Value)
+	return e
 }
 
-// solve returns the s from 0 to what the filters contain for which ln M(s) is nearest to target.
+// mostCommon returns the number of common values if one filter has all keys of the other.
+func (p pair) mostCommon() float64 { return p.common * min(p.na/p.ka, p.nb/p.kb) }
+
+// solve returns the s from 0 to twice what the filters contain for which ln M(s) is nearest to target.
 func (p pair) solve(target float64) float64 {
-	low, high := 0.0, p.common*min(p.na/p.ka, p.nb/p.kb)
+	low, high := 0.0, 2*p.mostCommon() // not limited to what the filters contain, which would shift the interval
 	for range 60 {
 		s := (low + high) / 2
 		if m, _ := p.mean(s); math.Log(m) < target {

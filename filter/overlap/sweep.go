@@ -111,7 +111,18 @@ func sweep(f, g umbel.Filter) (Overlap, error) {
 		return Overlap{}, err
 	}
 	o := Overlap{A: Keys(f), B: Keys(g)}
-	o.Union, o.Both = pairOf(a, b).estimate(o.A, o.B, math.Log(emptyInBoth(a, b)))
+	u := math.Log(emptyInBoth(a, b))
+	if !plain(f) || !plain(g) {
+		u = math.Inf(-1) // unknown: see ofTwoSizes
+	}
+	o.Union, o.Both = pairOf(a, b).estimate(o.A, o.B, u)
+	if math.IsNaN(o.Both.Value) {
+		return o, nil
+	}
+	o.Both.Value = min(o.Both.Value, o.A.Value, o.B.Value)
+	o.Both.Low = min(o.Both.Low, o.Both.Value)
+	o.Union.Value = min(max(o.Union.Value, o.A.Value, o.B.Value), o.A.Value+o.B.Value)
+	o.Union.Low, o.Union.High = min(o.Union.Low, o.Union.Value), max(o.Union.High, o.Union.Value)
 	return o, nil
 }
 
