@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -187,8 +188,9 @@ func (e *edition) listed(d edge) bool {
 	return ok && paged(d.from, d.to, e.version)
 }
 
-// dropOldest drops the oldest deltas if all together take more than limit bytes. What a page lists is
-// dropped together.
+// dropOldest drops the deltas from the oldest versions if all together take more than limit bytes, so that later
+// versions keep all of their ways. The delta from the version before remains in any case. A page of which a delta is
+// dropped is written again.
 func (e *edition) dropOldest(limit uint64) {
 	if limit == 0 && len(e.snapshots) > 0 {
 		limit = 4 * e.snapshots[0].Bytes
@@ -197,21 +199,18 @@ func (e *edition) dropOldest(limit uint64) {
 	for _, r := range e.deltas {
 		sum += r.Bytes
 	}
-	if sum <= limit {
-		return
-	}
-	dropped := make(map[uint64]bool) // pages
-	for _, d := range e.list() {
-		n, inPage := page(d.From), paged(d.From, d.To, e.version)
-		if sum <= limit && !(inPage && dropped[n]) {
-			continue
+	list := e.list()
+	slices.SortStableFunc(list, func(a, b Delta) int { return cmp.Compare(a.From, b.From) })
+	for _, x := range list {
+		if sum <= limit || x.From+1 == e.version {
+			return
 		}
-		sum -= d.Bytes
-		delete(e.deltas, edge{d.From, d.To})
-		if inPage {
-			dropped[n] = true
-			delete(e.pages, n)
+		d := edge{x.From, x.To}
+		if e.listed(d) {
+			delete(e.pages, page(d.from))
 		}
+		sum -= x.Bytes
+		delete(e.deltas, d)
 	}
 }
 

@@ -55,3 +55,50 @@ func TestMissedManyCells(t *testing.T) {
 		}
 	}
 }
+
+// A subscriber that misses no version fetches one snapshot, the first. When 36 versions are complete, the deltas
+// between them become a page, and are many in relation to a snapshot if much changes.
+func TestMissedNone(t *testing.T) {
+	const keys, versions = 10_000, 220
+	for _, c := range []struct{ k, cells, replaced, limit uint64 }{
+		{1, 500_000, 50, 0}, {1, 500_000, 100, 0}, {1, 500_000, 200, 0}, {7, 100_000, 100, 0},
+		{1, 500_000, 100, 1}, // no bytes for deltas from older versions
+	} {
+		p := newPair(t)
+		p.publisher(func(o *share.PublisherOptions) { o.MaxOldBytes = c.limit })
+		s := p.subscriber(share.SubscriberOptions{})
+		for v := range uint64(versions) {
+			state := setCells(t, c.k, c.cells, v*c.replaced, v*c.replaced+keys)
+			h, before := p.publish(state), s.Counters()
+			update(t, s)
+			wantState(t, s, state)
+			bytes := s.Counters().Bytes - before.Bytes
+			if v > 0 && (len(h.Deltas) == 0 || bytes != h.Deltas[0].Bytes) {
+				t.Errorf("%+v, version %d: %d bytes fetched, the deltas of the head are %v", c, h.Version, bytes, h.Deltas)
+			}
+		}
+	}
+}
+
+// The bytes of deltas are limited, and pages are completed, without an effect on subscribers that missed few versions.
+func TestMissedTwenty(t *testing.T) {
+	const keys, versions, missed = 10_000, 220, 20
+	p := newPair(t)
+	s := p.subscriber(share.SubscriberOptions{})
+	snapshot := uint64(0)
+	for v := range uint64(versions) {
+		state := setCells(t, 1, 500_000, 100*v, 100*v+keys)
+		p.publish(state)
+		if v%missed > 0 {
+			continue
+		}
+		before := s.Counters()
+		update(t, s)
+		wantState(t, s, state)
+		if bytes := s.Counters().Bytes - before.Bytes; v == 0 {
+			snapshot = bytes
+		} else if bytes > snapshot/2 {
+			t.Errorf("version %d: %d bytes, a snapshot has %d", v+1, bytes, snapshot)
+		}
+	}
+}

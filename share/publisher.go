@@ -34,7 +34,8 @@ type PublisherOptions struct {
 	Grace time.Duration
 	// MaxOldBytes is the maximum number of bytes of the deltas that lead from old versions; the
 	// default is 4 times the bytes of the last snapshot. Subscribers whose version is older fetch a
-	// snapshot. Versions more than 1296 old have no deltas in any case. The changes that the publisher
+	// snapshot. The delta from the version before is offered in any case if it is shorter than three
+	// quarters of a snapshot. Versions more than 1296 old have no deltas. The changes that the publisher
 	// keeps in memory for such deltas take at most half of the memory of the filter, for each class, or
 	// MaxOldBytes if that is more.
 	MaxOldBytes uint64

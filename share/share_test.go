@@ -38,7 +38,13 @@ func keys(t testing.TB, name string) (note.Signer, note.Verifier) {
 // set is a bloom filter with k = 1 of a window of numbers, at a rate of 2 %.
 func set(t testing.TB, m, from, to uint64) umbel.State {
 	t.Helper()
-	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(m)}, {Name: "k", Value: umbel.Uint(1)}})
+	return setCells(t, 1, m, from, to)
+}
+
+// setCells is a bloom filter of a window of numbers, with m cells of which a key sets k.
+func setCells(t testing.TB, k, m, from, to uint64) umbel.State {
+	t.Helper()
+	f, err := bloom.Kind.New(umbel.Goal{}, umbel.Params{{Name: "m", Value: umbel.Uint(m)}, {Name: "k", Value: umbel.Uint(k)}})
 	if err != nil {
 		t.Fatal(err)
 	}
