@@ -81,7 +81,7 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 	}
 	f.counts.added.Add(uint64(n))
 	f.counts.changed.Add(uint64(total))
-	return n, f.position(), err
+	return n, f.position(), f.noteRefused(err)
 }
 
 // addSome adds at most maxBatch digests and returns how many were added. Afterwards f.position
@@ -157,7 +157,7 @@ func (f *Filter) AddAbsent(added []bool, ds []umbel.Digest) (n int, pos Position
 	}
 	f.counts.added.Add(uint64(n))
 	f.counts.changed.Add(uint64(countTrue(added[:n])))
-	return n, f.position(), err
+	return n, f.position(), f.noteRefused(err)
 }
 
 func (f *Filter) addAbsent(added []bool, ds []umbel.Digest) (n int, err error) {

@@ -69,7 +69,8 @@ func (f *Filter) Update(change func(umbel.Filter) (umbel.Filter, error)) (Positi
 // Replace is Update without a copy: change gets the filter itself, which it must not modify and must
 // not share memory with, and returns another one.
 func (f *Filter) Replace(change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
-	return f.replace(Change{Op: OpReplace}, change)
+	pos, err := f.replace(Change{Op: OpReplace}, change)
+	return pos, f.noteRefused(err)
 }
 
 // Patch applies a delta, if the limits leave memory for both states.
@@ -108,7 +109,7 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(umbel.
 	if _, isCopy := errors.AsType[*copyError](err); isCopy && c.Op != OpReplace {
 		return f.changeInPlace(c, do)
 	}
-	return pos, err
+	return pos, f.noteRefused(err)
 }
 
 // admitLarger returns an error wrapping ErrDisk if the filter could not be kept with arrays of so many bytes. It

@@ -31,7 +31,7 @@ func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, e
 	}
 	planned := footprint(name, forecast.Bytes)
 	if err := e.grow(planned); err != nil {
-		return nil, 0, err
+		return nil, 0, e.noteRefused(name, err)
 	}
 	f, err := v.New(g, ps)
 	e.memory.release(planned)

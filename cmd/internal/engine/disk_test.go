@@ -88,8 +88,10 @@ func TestFiltersThatCannotBeKept(t *testing.T) {
 			return err
 		},
 	} {
-		if err := do(); !errors.Is(err, engine.ErrDisk) {
-			t.Errorf("%s: error %v, want %v", name, err, engine.ErrDisk)
+		_, refused := e.Refusals()
+		total := refused.Total()
+		if err := do(); !errors.Is(err, engine.ErrDisk) || refused.Total() != total+1 {
+			t.Errorf("%s: error %v, want %v; %d refusals are counted, want 1", name, err, engine.ErrDisk, refused.Total()-total)
 		}
 	}
 	if len(j.changes) != before {

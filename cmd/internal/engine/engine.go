@@ -69,6 +69,8 @@ type Engine struct {
 	lost     map[*Filter]struct{} // filters that lost data
 
 	missing atomic.Pointer[MissingNames] // see MissingNames; changed with directory held
+
+	refusedMemory, refusedDisk Refusals
 }
 
 // New returns an engine without filters.

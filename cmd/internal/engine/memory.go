@@ -180,6 +180,11 @@ func (h *Reservation) Take(n uint64) error {
 	return nil
 }
 
+// TakeFor is Take for a new filter with this name. If it fails, the filter is counted in Refusals.
+func (h *Reservation) TakeFor(name string, n uint64) error {
+	return h.engine.noteRefused(name, h.Take(n))
+}
+
 // Limits returns the limits of an incoming container or delta: the free memory, which is reserved.
 func (h *Reservation) Limits() wire.Limits {
 	return wire.Limits{Bytes: h.engine.FreeMemory(wire.DefaultBytes), Reserve: h.Take}

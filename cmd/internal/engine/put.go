@@ -45,7 +45,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	}
 	n := footprint(name, arrayBytesOf(f, s))
 	if err := e.reservePut(n, old); err != nil {
-		return nil, 0, err
+		return nil, 0, e.noteRefused(name, err)
 	}
 	g.bytes.Store(n)
 	g.set(flagIncomplete, o.Incomplete)
@@ -168,7 +168,7 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	defer hold.Release()
 	g, err := f.Copy(hold)
 	if err != nil {
-		return 0, err
+		return 0, e.noteRefused(string(to), err)
 	}
 	hold.Release() // Put reserves it
 	_, pos, err := e.Put(string(to), g, PutOptions{Replace: replace, Expires: f.Expires()})

@@ -167,6 +167,24 @@ umbel_overfull_filters 0
 	}
 }
 
+// Refused changes are counted by their reason.
+func TestRefusedChanges(t *testing.T) {
+	e := engine.New(engine.Options{Kinds: filter.All, MaxMemory: 1000})
+	if _, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1 << 20, FPRate: .01}, nil); err == nil {
+		t.Fatal("a filter that is larger than the limit is made")
+	}
+	o := Options{Engine: e, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{Refused: 2} }}
+	if err := testutil.CollectAndCompare(state{o}, strings.NewReader(`
+# HELP umbel_refused_changes_total Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, memory).
+# TYPE umbel_refused_changes_total counter
+umbel_refused_changes_total{reason="disk"} 0
+umbel_refused_changes_total{reason="log"} 2
+umbel_refused_changes_total{reason="memory"} 1
+`), "umbel_refused_changes_total"); err != nil {
+		t.Error(err)
+	}
+}
+
 // Filters with too many keys for their plan are counted, and those that were made from parameters alone have none.
 func TestOverfullFilters(t *testing.T) {
 	e := engine.New(engine.Options{Kinds: filter.All})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
 // state collects the current numbers of engine, store and server.
@@ -32,7 +33,7 @@ var (
 	snapshotNeed    = gauge("umbel_snapshot_need_bytes", "Bytes that the next snapshot may write.")
 	logCommits      = gauge("umbel_log_commits_total", "Batches of changes written to the log.")
 	logCommitBytes  = gauge("umbel_log_commit_bytes_total", "Bytes of the batches written to the log.")
-	refusedChanges  = gauge("umbel_refused_changes_total", "Changes that were refused because they could not be made durable.")
+	refusedChanges  = labelled("umbel_refused_changes_total", "Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, memory).", "reason")
 	logHealthy      = gauge("umbel_log_healthy", "1 if changes are accepted, 0 if they are refused.")
 	connections     = labelled("umbel_connections_total", "Accepted connections.", "protocol")
 	rejected        = labelled("umbel_rejected_connections_total", "Connections above max-clients.", "protocol")
@@ -69,8 +70,8 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(incomplete, float64(s.o.Engine.LostLen()))
 	now(namesMissing, boolValue(s.o.Engine.MissingNames() != nil))
 	now(clientsNow, float64(s.o.Clients()))
-	s.collectTotals(ch)
 	log := s.o.Status()
+	s.collectTotals(ch, log)
 	now(logPending, float64(log.Pending))
 	now(logLag, log.Lag.Seconds())
 	now(logBytes, float64(log.LogBytes))
@@ -81,7 +82,6 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(snapshotNeed, float64(log.Needed))
 	emit(logCommits, prometheus.CounterValue, float64(log.Commits))
 	emit(logCommitBytes, prometheus.CounterValue, float64(log.CommitBytes))
-	emit(refusedChanges, prometheus.CounterValue, float64(log.Refused))
 	now(logHealthy, boolValue(log.Err == nil))
 	if !log.LastSnapshot.IsZero() {
 		now(snapshotAge, time.Since(log.LastSnapshot).Seconds())
@@ -91,10 +91,14 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(snapshotHealthy, boolValue(log.LastSnapshotErr == nil))
 }
 
-func (s state) collectTotals(ch chan<- prometheus.Metric) {
+func (s state) collectTotals(ch chan<- prometheus.Metric, log store.Status) {
 	emit := func(d *prometheus.Desc, v uint64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
+	memory, disk := s.o.Engine.Refusals()
+	emit(refusedChanges, log.Refused, "log")
+	emit(refusedChanges, disk.Total(), "disk")
+	emit(refusedChanges, memory.Total(), "memory")
 	t := s.o.Totals()
 	emit(connections, t.Connections, "resp")
 	emit(connections, t.HTTPConnections, "http")

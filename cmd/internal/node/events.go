@@ -16,6 +16,8 @@ var events = eventlog.Events{
 	"the node does not respond":                  "unresponsive",
 
 	"filter is overfull": "filter-overfull",
+	"filters may not grow; refusing changes that need it":      "growth-refused",
+	"no more changes are refused because filters may not grow": "growth-recovered",
 
 	"audit": "audit",
 

@@ -50,7 +50,7 @@ func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*eng
 	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	if err := hold.Take(o.Forecast(1).Bytes); err != nil {
+	if err := hold.TakeFor(string(name), o.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
 	f, err := redisbloom.ReserveHashed(o, h)

@@ -78,7 +78,7 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	if err := hold.Take(shape.Forecast(1).Bytes); err != nil {
+	if err := hold.TakeFor(string(name), shape.Forecast(1).Bytes); err != nil {
 		return nil, 0, err
 	}
 	f, err := o.make(m.options.Hasher)

@@ -98,11 +98,20 @@ func (s *Store) Admit(filters uint64) error {
 		return nil
 	}
 	if least := s.o.limitFor(filters); least > limit {
-		return fmt.Errorf("%w: filters of %v need a max-disk of at least %v; it is %v", engine.ErrDisk,
-			quantity.Size(filters), quantity.Size(least).RoundUp(), quantity.Size(limit))
+		return &diskError{filters, least, limit}
 	}
 	return nil
 }
+
+// diskError is an engine.ErrDisk. Its text is made when it is needed: clients that ignore the error cause very many.
+type diskError struct{ filters, least, limit uint64 }
+
+func (e *diskError) Error() string {
+	return fmt.Sprintf("%v: filters of %v need a max-disk of at least %v; it is %v", engine.ErrDisk,
+		quantity.Size(e.filters), quantity.Size(e.least).RoundUp(), quantity.Size(e.limit))
+}
+
+func (e *diskError) Unwrap() error { return engine.ErrDisk }
 
 // kept returns the number of bytes of the limit that changes leave for snapshots. Any filter may change next, so
 // it is enough for all. If the limit is too small for that, it is what the next snapshot needs.
