@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // Messages of an episode.
@@ -107,6 +108,10 @@ func TestOneEpisodeAtMaxDisk(t *testing.T) {
 		}
 		wantLogged(t, log, 1, beginning)
 		wantLogged(t, log, 0, ending)
+		_, within, _ := strings.Cut(log.String(), beginning)
+		if got := strings.Count(within, "snapshot taken"); got != 1 || n.files.LastNumber() < 4 {
+			t.Errorf("%d of %d snapshots are logged, want one within the episode", got, n.files.LastNumber())
+		}
 		time.Sleep(time.Minute)
 		wantLogged(t, log, 1, beginning, ending)
 		wantLogged(t, log, 0, "log write failed", "log writable again")
@@ -143,6 +148,39 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 		wantLogged(t, log, 1, beginning, ending)
 		wantLogged(t, log, 0, "log write failed", "log writable again")
 		n.end(t)
+	})
+}
+
+// While the disk stays full, the messages of each attempt are logged once per minute, and again at once in the next episode.
+func TestAttemptsOfAFullDiskAreLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := []string{"snapshot failed; log not truncated", "disk still full; will retry"}
+		d := newSmallDisk(16 << 20)
+		n, log := startLogged(t, d, Options{Reserve: 64 << 10})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Keys: 2_000_000, FPRate: .01}, nil) // about 10 MB
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 100_000))
+		snap(t, n)
+		f.Add(nil, digests(200_000, 200_500)) // all segments differ from the snapshot
+		_ = toggle(n, f)
+		time.Sleep(lasting.Period - fullRetry)
+		wantLogged(t, log, 1, attempts...)
+		wantLogged(t, log, 0, "omitted=")
+		time.Sleep(2 * lasting.Period)
+		wantLogged(t, log, 3, attempts...)
+		wantLogged(t, log, 4, "omitted=1") // ten attempts or more
+		d.files.Limit(64 << 20)
+		time.Sleep(lasting.Period)
+		wantLogged(t, log, 1, beginning, ending)
+		d.files.Limit(d.files.Used())
+		f.Add(nil, digests(0, 100_000))
+		_ = toggle(n, f)
+		time.Sleep(lasting.Period / 2)
+		wantLogged(t, log, 2, beginning)
+		wantLogged(t, log, 4, "disk still full; will retry")
+		n.kill()
 	})
 }
 

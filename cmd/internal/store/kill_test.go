@@ -40,8 +40,8 @@ func kept(n *node, pos engine.Position, err error) bool {
 	return err == nil && n.Wait(context.Background(), pos) == nil
 }
 
-// lasting are the kinds that don't forget.
-func lasting(t *testing.T) []string {
+// remembering are the kinds that don't forget.
+func remembering(t *testing.T) []string {
 	return slices.DeleteFunc(kinds(t, 500), func(kind string) bool { return kind == "window" })
 }
 
@@ -172,7 +172,7 @@ func (a *acknowledged) check(t *testing.T, n *node) {
 // Clients that change filters of their own, and together some that all of them have, find
 // all that was acknowledged when the node is killed in the midst of that, again and again.
 func TestKills(t *testing.T) {
-	own := lasting(t)
+	own := remembering(t)
 	d := newDisk()
 	d.files.Before(slowFiles)
 	n := start(t, d, Options{})
@@ -229,7 +229,7 @@ func TestKills(t *testing.T) {
 // A backup that is made while all goes on has what was acknowledged before it began, and what
 // is restored of it gives no number twice.
 func TestBackupsAmidChanges(t *testing.T) {
-	own := lasting(t)
+	own := remembering(t)
 	d := newDisk()
 	d.files.Before(slowFiles)
 	n := start(t, d, Options{})
