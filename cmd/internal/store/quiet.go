@@ -25,6 +25,7 @@ type said struct {
 	last map[string]saying
 }
 
+// saying is when a message was logged last, and how many were omitted since.
 type saying struct {
 	at      time.Time
 	began   int64 // of the episode
