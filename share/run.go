@@ -21,7 +21,8 @@ const (
 // seconds, at most until the head expires, or for a period if that is longer; then the head is requested
 // all the same. Failed updates are repeated after a time that doubles from 100 ms to at most period; each
 // time varies by up to a quarter, so that many subscribers do not act at once. The first one is logged, then at most
-// one per minute with the number of those that were omitted, and the first update that succeeds again.
+// one per minute with the number of those that were omitted, and the first update that succeeds again: with a head that
+// has not expired.
 func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	period = max(period, minWait)
 	retry := minWait
@@ -67,6 +68,9 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		if wait > 0 {
 			wait = wait*3/4 + rand.N(wait/2)
 		}
+		if unchanged && s.failing.Lasts() {
+			err = s.check(s.View(), s.o.Now()) // a head that has expired does not end the fault
+		}
 		if err == nil || errors.Is(err, ErrBudget) {
 			s.failing.Succeeded(s.o.Log).Info("updates succeed again")
 		} else {
@@ -85,7 +89,7 @@ func (s *Subscriber) followNext(ctx context.Context, period time.Duration, last 
 		s.class = 0
 		return false, err
 	}
-	if bytes.Equal(b, last) {
+	if last != nil && bytes.Equal(b, last) {
 		return true, nil
 	}
 	return false, s.apply(ctx, b)

@@ -135,6 +135,9 @@ func TestRunLogs(t *testing.T) {
 		defer run(t, s, time.Second)()
 		source.failWith(errInjected)
 		time.Sleep(10*time.Minute + 30*time.Second)
+		if _, err := p.p.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		source.failWith(nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -146,6 +149,42 @@ func TestRunLogs(t *testing.T) {
 			if !strings.Contains(line, " omitted=") {
 				t.Errorf("no number of omitted failures: %s", line)
 			}
+		}
+	})
+}
+
+// A head that has expired is a fault until a valid one arrives, also if the source returns it again.
+func TestRunLogsExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := live(t)
+		p.publish(set(t, 1<<12, 0, 100))
+		time.Sleep(p.p.Head().Valid + time.Second)
+		for name, source := range map[string]share.Source{"polls": &polled{Source: p.store}, "watches": p.store} {
+			var log bytes.Buffer
+			s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
+				Source: source, Verifier: p.verifier, Kinds: filter.All, Stale: share.StaleError, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := run(t, s, time.Second)
+			time.Sleep(150 * time.Second)
+			synctest.Wait()
+			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+			if len(lines) < 2 || len(lines) > 3 || strings.Contains(log.String(), "updates succeed again") {
+				t.Errorf("%s: with an expired head, logged:\n%s", name, &log)
+			}
+			log.Reset()
+			if _, err := p.p.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			if !strings.Contains(log.String(), `msg="updates succeed again"`) {
+				t.Errorf("%s: with a valid head, logged %q", name, &log)
+			}
+			stop()
+			time.Sleep(p.p.Head().Valid + time.Second)
 		}
 	})
 }
