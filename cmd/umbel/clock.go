@@ -116,9 +116,9 @@ func (w span) words() string {
 	if w.length() == 0 {
 		return fmt.Sprintf("%s; now %d", w.after(), w.now)
 	}
-	now := "later than " + time.Unix(0, math.MaxInt64).Format(time.RFC3339)
+	now := "later than " + time.Unix(0, math.MaxInt64).UTC().Format(time.RFC3339)
 	if hi, ns := bits.Mul64(w.now, uint64(w.length())); hi == 0 && ns <= math.MaxInt64 {
-		now = time.Unix(0, int64(ns)).Format(time.RFC3339)
+		now = time.Unix(0, int64(ns)).UTC().Format(time.RFC3339)
 	}
 	return w.after() + "; now " + now
 }

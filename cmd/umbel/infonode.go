@@ -81,7 +81,7 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("can", strings.Join(in.Can, ", "))
 	if in.Expires != nil {
-		t.Row("expires", in.Expires.Format(time.RFC3339))
+		t.Row("expires", in.Expires.UTC().Format(time.RFC3339))
 	}
 	switch in.Incomplete {
 	case engine.DataLost:

@@ -110,7 +110,7 @@ func writeList(w io.Writer, all []remote.Brief) error {
 			planned = p.painted()
 		}
 		if b.Expires != nil {
-			expires = b.Expires.Format(time.RFC3339)
+			expires = b.Expires.UTC().Format(time.RFC3339)
 		}
 		if span, ok := nodeSpan(b.Window); ok {
 			keys = span.after()

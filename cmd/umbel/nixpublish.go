@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
@@ -68,7 +67,7 @@ func (v nixVersion) write(w io.Writer) error {
 		what = fmt.Sprintf(", %v bytes from the version before,", quantity.Count(*v.Delta))
 	}
 	_, err := fmt.Fprintf(w, "%s: version %v of %s with %v paths%s is valid until %s\n", v.Directory, quantity.Count(v.Version), v.Name,
-		quantity.Count(v.Paths), what, v.Expires.Local().Format(time.DateTime))
+		quantity.Count(v.Paths), what, v.Expires.UTC().Format(time.RFC3339))
 	return err
 }
 
@@ -238,7 +237,7 @@ func (p *nixPublisher) print(v nixcache.Version) {
 // looked prints why a version is not published, and when that is over.
 func (p *nixPublisher) looked(err error) {
 	if err != nil {
-		warnOf(p.cmd, &p.fault, "%s; the last version remains published", message.Of(err))
+		warnOf(p.cmd, &p.fault, err, "the last version remains published")
 	} else {
 		noteEnd(p.cmd, &p.fault, "%s can be published again", p.source)
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/internal/lasting"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -29,7 +28,7 @@ func (p *publisher) watch(ctx context.Context) error {
 		case errors.Is(err, share.ErrFork):
 			return err
 		case err != nil:
-			warnOf(p.cmd, &fault, "%s; the last version remains published", message.Of(err))
+			warnOf(p.cmd, &fault, err, "the last version remains published")
 		default:
 			noteEnd(p.cmd, &fault, "%s can be published again", p.file)
 		}

@@ -110,7 +110,7 @@ func (f findings) write(w io.Writer) error {
 	t := table.New("", "")
 	t.Row("filters", fmt.Sprintf("%v, %v", quantity.Count(f.Filters), quantity.Size(f.Bytes)))
 	if f.Snapshot != nil {
-		t.Row("snapshot", f.Snapshot.Format(time.RFC3339))
+		t.Row("snapshot", f.Snapshot.UTC().Format(time.RFC3339))
 	}
 	t.Row("log since", fmt.Sprintf("%s, %s, %s", quantity.Count(f.Batches).Of("batch"), quantity.Count(f.Changes).Of("change"), quantity.Count(f.Digests).Of("key")))
 	t.Row("took", time.Duration(f.Seconds*float64(time.Second)).Round(time.Millisecond).String())

@@ -69,7 +69,7 @@ func squidFetchCommand() *cobra.Command {
 			in.Modified = &got.Modified
 		}
 		return report(cmd, *output, in, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys).Of("object"), quantity.Count(in.Bytes), in.Expires.Local().Format(time.DateTime))
+			_, err := fmt.Fprintf(w, "%s: %s in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys).Of("object"), quantity.Count(in.Bytes), in.Expires.UTC().Format(time.RFC3339))
 			return err
 		})
 	}

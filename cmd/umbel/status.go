@@ -125,7 +125,7 @@ Filters that are incomplete remain so until they are deleted and created again.`
 
 // missingText describes losses after which names may be missing, in one line.
 func missingText(m api.Missing) string {
-	text := "names of filters may be missing since " + m.Since.Local().Format(time.DateTime)
+	text := "names of filters may be missing since " + m.Since.UTC().Format(time.RFC3339)
 	if m.Batches > 0 {
 		text += fmt.Sprintf(", %v batches lost", quantity.Count(m.Batches))
 	}
@@ -138,7 +138,7 @@ func writeStatus(w io.Writer, s api.Status) error {
 		writes = paint(color.Red, "refused: "+s.Problem)
 	}
 	if s.LastSnapshot != nil {
-		snapshot = s.LastSnapshot.Local().Format(time.DateTime)
+		snapshot = s.LastSnapshot.UTC().Format(time.RFC3339)
 	}
 	switch {
 	case s.SnapshotFailed != "":

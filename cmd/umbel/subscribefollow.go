@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -35,7 +34,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		case v.Exact():
 			same := s.written != nil && s.written.Head().ID == v.Head().ID
 			if h := v.Head(); warned && same {
-				inform(s.cmd, "version %d of %s is valid again until %s", h.Version, h.Name, h.Expires().Local().Format(time.DateTime))
+				inform(s.cmd, "version %d of %s is valid again until %s", h.Version, h.Name, h.Expires().UTC().Format(time.RFC3339))
 			}
 			warned = false
 			if same || time.Now().Before(s.retryAt) {
@@ -52,7 +51,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		case !warned:
 			warned = true
 			h := v.Head()
-			warn(s.cmd, "version %d expired at %s; %s", h.Version, h.Expires().Local().Format(time.DateTime), s.kept())
+			warn(s.cmd, "version %d expired at %s; %s", h.Version, h.Expires().UTC().Format(time.RFC3339), s.kept())
 		}
 		select {
 		case <-ctx.Done():
@@ -70,7 +69,7 @@ const maxPutDelay = time.Minute
 func (s *subscriber) postpone(err error) {
 	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
 	s.retryAt = time.Now().Add(s.delay)
-	warnOf(s.cmd, &s.unwritten, "%s; version %d stays in the file, and the next attempt is in %v", message.Of(err), s.written.Head().Version, s.delay)
+	warnOf(s.cmd, &s.unwritten, err, "version %d stays in the file, and the next attempt is in %v", s.written.Head().Version, s.delay)
 }
 
 // kept says what the file contains.

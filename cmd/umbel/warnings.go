@@ -30,10 +30,12 @@ func inform(cmd *cobra.Command, format string, args ...any) {
 // warningWord begins a warning.
 func warningWord() string { return paintMessage(color.Yellow, "warning:") }
 
-// warnOf prints a warning about a fault that lasts: when it begins, and once per minute.
-func warnOf(cmd *cobra.Command, f *lasting.Fault, format string, args ...any) {
-	if n, ok := f.Fail(); ok {
-		warn(cmd, "%s%s", fmt.Sprintf(format, args...), omittedNote(n))
+// warnOf prints a warning about a fault that lasts, with its cause: when it begins or has another cause, and once per
+// minute.
+func warnOf(cmd *cobra.Command, f *lasting.Fault, cause error, format string, args ...any) {
+	text := message.Of(cause)
+	if n, ok := f.FailBy(text); ok {
+		warn(cmd, "%s; %s%s", text, fmt.Sprintf(format, args...), omittedNote(n))
 	}
 }
 

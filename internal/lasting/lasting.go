@@ -5,6 +5,7 @@ package lasting
 
 import (
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,11 +33,17 @@ type Fault struct {
 	logged    time.Time // last
 	free      time.Time // from when on a burst of messages is possible
 	announced bool      // a message states that the fault lasts
+	cause     string    // of the last message
 	omitted   uint64
 }
 
 // Fail notes a failure. It reports whether to log it, and how many were omitted before it.
-func (f *Fault) Fail() (omitted uint64, ok bool) {
+func (f *Fault) Fail() (omitted uint64, ok bool) { return f.FailBy("") }
+
+// FailBy is Fail for faults of several causes. A failure by another cause than that of the last message is logged like
+// the beginning of a fault. Texts that differ in their digits only, such as sizes and times, are the same cause.
+func (f *Fault) FailBy(cause string) (omitted uint64, ok bool) {
+	cause = withoutDigits(cause)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
@@ -45,16 +52,27 @@ func (f *Fault) Fail() (omitted uint64, ok bool) {
 		f.lasts.Store(true)
 		f.began, f.announced = now, false
 	}
-	if f.announced && now.Sub(f.logged) < Period || !f.announced && f.free.Sub(now) > (burst-1)*Period {
+	known := f.announced && cause == f.cause
+	if known && now.Sub(f.logged) < Period || !known && f.free.Sub(now) > (burst-1)*Period {
 		f.omitted++
 		return 0, false
 	}
 	if f.free.Before(now) {
 		f.free = now
 	}
-	f.logged, f.free, f.announced = now, f.free.Add(Period), true
+	f.logged, f.free, f.announced, f.cause = now, f.free.Add(Period), true, cause
 	omitted, f.omitted = f.omitted, 0
 	return omitted, true
+}
+
+// withoutDigits returns a text without its decimal digits.
+func withoutDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // Succeed notes a success. If it ends a fault of which a message was logged, it reports that: how long the fault
@@ -76,6 +94,15 @@ func (f *Fault) Succeed() (lasted time.Duration, omitted uint64, over bool) {
 	}
 	omitted, f.omitted = f.omitted, 0
 	return now.Sub(f.began), omitted, true
+}
+
+// Rest returns the number of failures that were omitted after the last message, and forgets them. It is for the end of a
+// program, which may come before that of the fault.
+func (f *Fault) Rest() (omitted uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	omitted, f.omitted = f.omitted, 0
+	return omitted
 }
 
 // Lasts reports whether there has been a failure since the last end.

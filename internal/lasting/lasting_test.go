@@ -116,6 +116,58 @@ func TestSettle(t *testing.T) {
 	})
 }
 
+// Another cause of the same fault is logged at once, and one that differs only in digits is the same.
+func TestCauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f Fault
+		for i, x := range []struct {
+			cause   string
+			omitted uint64
+			ok      bool
+		}{
+			{"3 keys", 0, true}, {"4 keys", 0, false}, {"no such file", 1, true}, {"no such file", 0, false}, {"3 keys", 1, true},
+			{"no such file", 0, false}, // a burst is over
+		} {
+			if n, ok := f.FailBy(x.cause); n != x.omitted || ok != x.ok {
+				t.Errorf("%d, %s: %d, %v, want %d, %v", i, x.cause, n, ok, x.omitted, x.ok)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(Period - 5*time.Second)
+		if n, ok := f.FailBy("no such file"); n != 1 || !ok {
+			t.Errorf("after a minute: %d, %v, want 1, true", n, ok)
+		}
+	})
+}
+
+// Causes that alternate are logged three times, and then about once per minute.
+func TestAlternatingCauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f Fault
+		logged := 0
+		for i := range 600 {
+			if _, ok := f.FailBy([]string{"a", "b"}[i%2]); ok {
+				logged++
+			}
+			time.Sleep(time.Second)
+		}
+		if logged < 3+8 || logged > 3+10 {
+			t.Errorf("%d messages in ten minutes", logged)
+		}
+	})
+}
+
+// At the end of a program the omitted failures are counted once.
+func TestRest(t *testing.T) {
+	var f Fault
+	for range 4 {
+		f.Fail()
+	}
+	if n, again := f.Rest(), f.Rest(); n != 3 || again != 0 {
+		t.Errorf("%d and %d failures were omitted, want 3 and 0", n, again)
+	}
+}
+
 func BenchmarkSucceed(b *testing.B) {
 	var f Fault
 	for b.Loop() {

@@ -63,7 +63,7 @@ func (req *request) create() error {
 			return err
 		}
 		if millis(want.Expires) <= req.Engine.Now() {
-			return problemf(badRequest, "expires is %s, which is in the past", want.Expires.Format(time.RFC3339))
+			return problemf(badRequest, "expires is %s, which is in the past", want.Expires.UTC().Format(time.RFC3339))
 		}
 	}
 	f, pos, err := req.Engine.CreateUntil(req.name, want.Kind, goal, params, millis(want.Expires))

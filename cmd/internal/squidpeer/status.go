@@ -77,7 +77,7 @@ func writeStatus(w io.Writer, all []Status) error {
 			served = "yes"
 		}
 		if !s.Expires.IsZero() {
-			expires = s.Expires.Local().Format(time.DateTime)
+			expires = s.Expires.UTC().Format(time.RFC3339)
 		}
 		t.Row(s.Name, s.State, served, quantity.Count(s.Keys).String(), fmt.Sprintf("%.3g%%", 100*s.FPRate),
 			quantity.Size(s.RelayedBytes).String(), fmt.Sprintf("%.3g%%", 100*s.RelayedFPRate), expires)
