@@ -34,7 +34,7 @@ With -o the current version is written to a file. With --cache the version is ke
 the next run fetches what has changed since then. A cache also refuses heads that are older than the
 last one. With --follow new versions are fetched and written as they appear, until ^C. A version whose
 head has expired stays in the file, with a warning. If the file can't be written, that is tried again;
-only the first write ends the command.
+only the first write ends the command. So does a head that the key did not sign, before the first version.
 
 If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --bytes-per-second and --memory
 select among them: the smallest one with the rate that suffices, within the limits. It is used as it is,
@@ -48,7 +48,8 @@ A publication of a node (umbel serve) is at http://NODE/v1/publications/FILTER. 
 credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.
 
 Exit codes of -o: 3 the version is out of date; 4 it is not what the key signed, is older than one that
-was accepted, or is damaged; 5 the source can't be read; 2 other errors.`
+was accepted, or is damaged; 5 the source can't be read; 2 other errors. With --follow: 0 ended by a signal;
+130 by ^C, or 143 by SIGTERM, before FILE was written; 4 before then what it reads is not what the key signed.`
 
 const subscribeExample = `  umbel subscribe https://example.org/words --public-key words.pub --stale error
   umbel subscribe blocked=https://example.org/blocked --public-key blocked.pub --stale maybe --unix /run/umbel/redis.sock

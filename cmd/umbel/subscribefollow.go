@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/umbel-filters/umbel/share"
 )
 
 // follow writes versions as they appear, until ctx ends. It warns when the version in the file has expired.
-// If the file can't be written, it tries again later; an error of the first write ends it.
+// If the file can't be written, it tries again later; an error of the first write ends it, and so does a head that the
+// key did not sign before there is a version.
 func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, period time.Duration) (err error) {
 	changed := make(chan struct{}, 1)
 	o.Changed = func(*share.View) {
@@ -17,6 +20,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		default:
 		}
 	}
+	o.Log = slog.New(unsigned{o.Log.Handler(), s})
 	if s.s, err = share.NewSubscriber(ctx, o); err != nil {
 		return err
 	}
@@ -31,6 +35,9 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 	for {
 		switch v := s.s.View(); {
 		case v == nil:
+			if err := s.s.Counters().Err; errors.Is(err, share.ErrSignature) {
+				return withCode(exitRefused, err)
+			}
 		case v.Exact():
 			same := s.written != nil && s.written.Head().ID == v.Head().ID
 			if h := v.Head(); warned && same {
@@ -55,11 +62,39 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		}
 		select {
 		case <-ctx.Done():
+			if s.written == nil {
+				return interrupted(ctx, s.output+" was not written")
+			}
 			return nil
 		case <-changed:
 		case <-t.C:
 		}
 	}
+}
+
+// unsigned omits the messages about heads that the key did not sign and that end the verb: nothing is tried again.
+type unsigned struct {
+	slog.Handler
+	s *subscriber
+}
+
+// Handle implements slog.Handler.
+func (h unsigned) Handle(ctx context.Context, r slog.Record) error {
+	refused := false
+	r.Attrs(func(a slog.Attr) bool {
+		err, _ := a.Value.Any().(error)
+		refused = errors.Is(err, share.ErrSignature)
+		return !refused
+	})
+	if refused && h.s.s != nil && h.s.s.View() == nil {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h unsigned) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return unsigned{h.Handler.WithAttrs(attrs), h.s}
 }
 
 // maxPutDelay bounds the time between two attempts to write the file.

@@ -22,11 +22,14 @@ var own = eventlog.Events{
 
 	"origin is unreachable":                           "origin-failed",
 	"origin is unreachable; a stale response is used": "origin-failed",
+	"requests to the origin failed until the end":     "origin-failed",
+	"requests to other origins failed until the end":  "origin-failed",
 	"origin answers again":                            "origin-recovered",
 	"the answer of the origin is incomplete":          "origin-incomplete",
 	"fault of an HTTP connection":                     "http-error",
 
 	"could not store a response":                    "store-failed",
+	"responses were not stored until the end":       "store-failed",
 	"responses are stored again":                    "store-recovered",
 	"a stored response was damaged, and is removed": "store-damaged",
 	"could not read all stored responses":           "store-unread",

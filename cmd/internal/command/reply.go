@@ -34,7 +34,7 @@ func Text(err error) string {
 	case errors.Is(err, engine.ErrReplica):
 		return ReadOnly
 	case errors.Is(err, share.ErrStale):
-		return "STALE " + line(err)
+		return "STALE " + strings.TrimSuffix(line(err), ": "+share.ErrStale.Error())
 	case errors.Is(err, engine.ErrReadOnly):
 		return "MISCONF " + line(err)
 	case errors.Is(err, engine.ErrMemory):

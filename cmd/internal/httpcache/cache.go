@@ -150,10 +150,14 @@ func (c *Cache) Keys() int { return c.index.cache.EstimatedSize() }
 // Bytes returns about the number of bytes that the store occupies.
 func (c *Cache) Bytes() int64 { return int64(c.index.cache.WeightedSize()) * c.bodies.unit() }
 
-// Close ends the requests that no client waits for. The server must have been shut down.
+// Close ends the requests that no client waits for, and logs the faults that were omitted. The server must have been shut down.
 func (c *Cache) Close() error {
 	c.cancel()
 	c.tasks.Wait()
+	c.origins.end(c.log)
+	if n := c.storing.Rest(); n > 0 {
+		c.log.Warn("responses were not stored until the end", "omitted", n)
+	}
 	c.index.cache.StopAllGoroutines()
 	c.passing.StopAllGoroutines()
 	if c.files != nil {

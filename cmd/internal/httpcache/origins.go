@@ -3,6 +3,7 @@ package httpcache
 import (
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,21 @@ func (o *origins) answers(log *slog.Logger, origin string) *slog.Logger {
 		return discard
 	}
 	return f.Succeeded(log.With("origin", origin))
+}
+
+// end logs what was omitted since the last messages.
+func (o *origins) end(log *slog.Logger) {
+	o.mu.Lock()
+	faults := maps.Clone(o.faults)
+	o.mu.Unlock()
+	for _, origin := range slices.Sorted(maps.Keys(faults)) {
+		if n := faults[origin].Rest(); n > 0 {
+			log.Warn("requests to the origin failed until the end", "origin", origin, "omitted", n)
+		}
+	}
+	if n := o.others.Rest(); n > 0 {
+		log.Warn("requests to other origins failed until the end", "omitted", n)
+	}
 }
 
 // discard is the logger of messages that are omitted.

@@ -56,6 +56,28 @@ func TestUnreachableInTheLog(t *testing.T) {
 	})
 }
 
+// A cache that ends logs the faults that it has omitted, once.
+func TestOmittedUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := &origin{handle: func(w http.ResponseWriter, r *http.Request) { unreachable(w, errors.New("connection refused")) }}
+		c := newTestCache(t, o, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		for i := range 5 {
+			get(c, fmt.Sprintf("/%d", i))
+			c.unstored(errors.New("disk full"))
+		}
+		log.Reset()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`msg="requests to the origin failed until the end" origin=`, `msg="responses were not stored until the end" omitted=4`} {
+			if strings.Count(log.String(), want) != 1 || strings.Count(log.String(), "omitted=4") != 2 {
+				t.Errorf("logged %q, want %q once", &log, want)
+			}
+		}
+	})
+}
+
 // A forward proxy logs the faults of maxOrigins origins separately, and the others together.
 func TestManyOrigins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,6 +34,10 @@ func (l *Limit) Allow(others uint64) (omitted uint64, ok bool) {
 	return others + l.omitted.Swap(0), true
 }
 
+// Rest returns the number of messages that were omitted after the last one, and forgets them. It is for the end of a
+// program.
+func (l *Limit) Rest() (omitted uint64) { return l.omitted.Swap(0) }
+
 // Idle reports whether the limit has omitted nothing that it would report, and allows as many messages at once
 // as a new one.
 func (l *Limit) Idle() bool {

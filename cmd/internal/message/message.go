@@ -16,12 +16,13 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // classes are the sentinels that classify an error for errors.Is and add nothing to its text.
 var classes = []error{
 	umbel.ErrGoal, umbel.ErrMismatch, umbel.ErrKind, umbel.ErrCorrupt, umbel.ErrLimit,
-	errors.ErrUnsupported, plan.ErrRange, cells.ErrShape, inpacket.ErrVersion, inpacket.ErrMalformed,
+	errors.ErrUnsupported, plan.ErrRange, cells.ErrShape, inpacket.ErrVersion, inpacket.ErrMalformed, share.ErrStale,
 }
 
 // packages are the prefixes of errors that mean nothing to users. The names of kinds are none of them.

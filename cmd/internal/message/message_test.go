@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/share"
 )
 
 // replaced is an error with words of its own for the error that it wraps.
@@ -44,6 +45,7 @@ func TestOf(t *testing.T) {
 		{"same words in a name", fmt.Errorf("corrupt: corrupt: 3 bytes: %w", umbel.ErrCorrupt), "corrupt: corrupt: 3 bytes"},
 		{"text of a package within", errors.New(`key "wire: corrupt"`), `key "wire: corrupt"`},
 		{"name of a kind", fmt.Errorf("bloom: k is 0: %w", umbel.ErrGoal), "bloom: k is 0"},
+		{"expired head", fmt.Errorf("share: the head was valid until noon: %w", share.ErrStale), "the head was valid until noon"},
 		{"file", missing, "words.umb: no such file or directory"},
 		{"file within", fmt.Errorf("peers: %w; see --help", missing), "peers: words.umb: no such file or directory; see --help"},
 		{"port in use", fmt.Errorf("--listen: %w", inUse()), "--listen: 127.0.0.1:80 is in use by another process; stop it, or choose another address"},
