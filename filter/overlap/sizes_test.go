@@ -38,7 +38,7 @@ func TestIntervalOfDifferentSizes(t *testing.T) {
 		{9601, 9973, 7, 7, 1000, 1000, 400},
 		{9600, 19_200, 7, 7, 1000, 1000, 1000}, // the same keys
 		{9600, 14_400, 7, 7, 1000, 1500, 1000},
-		{9600, 96_000, 7, 7, 1000, 10_000, 500}, // a fold of the larger one would have all bits set
+		{9600, 96_000, 7, 7, 1000, 10_000, 500},                    // a fold of the larger one would have all bits set
 		{64 * 22560, 64 * 22800, 10, 10, 100_000, 101_000, 50_000}, // 94 and 95 parts
 	} {
 		t.Run(fmt.Sprintf("%dx%d-%dx%d/shared=%d", c.ma, c.ka, c.mb, c.kb, c.shared), func(t *testing.T) {
