@@ -119,14 +119,20 @@ func Intersection(kinds umbel.Kinds, a, b umbel.Filter) (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	atOwnSizes := func() (umbel.Filter, error) {
+		if err := keepCommon(common, b); err != nil {
+			return nil, err
+		}
+		return kinds.Open(common.State()) // recomputes what the filter derives from its cells
+	}
 	if ofTwoSizes(a, b) {
-		if err := keepCommon(common, b); err == nil {
-			return kinds.Open(common.State()) // recomputes what the filter derives from its cells
+		if f, err := atOwnSizes(); !errors.Is(err, umbel.ErrMismatch) {
+			return f, err
 		}
 	}
 	_, folded, err := align(kinds, common, b)
 	if differ(a, b, err) {
-		return nil, keepCommon(common, b)
+		return atOwnSizes()
 	}
 	if err != nil {
 		return nil, err

@@ -158,6 +158,34 @@ func TestIntersectDifferentSizes(t *testing.T) {
 	}
 }
 
+// Filters of one size with different k, filters that were unfolded with keys, and those of which one is over 1000 times as
+// large, have intersections as well.
+func TestIntersectOthers(t *testing.T) {
+	keys := fixture.Digests(1, 500)
+	few, many := sized(t, 9600, 5), sized(t, 9600, 7)
+	unfolded, large, huge := sized(t, 9600, 7), sized(t, 64*157, 7), sized(t, 9600*1200, 7)
+	for _, f := range []*bloom.Filter{few, many, unfolded, large, huge} {
+		umbel.AddAll(f, nil, keys)
+	}
+	if err := unfolded.Unfold(2); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]*bloom.Filter{{few, many}, {unfolded, many}, {many, unfolded}, {unfolded, large}, {large, unfolded}, {many, huge}, {huge, many}} {
+		both, err := Intersection(filter.All, c[0], c[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range keys {
+			if !both.Has(d) {
+				t.Fatalf("%v and %v: key %d is lost", c[0], c[1], i)
+			}
+		}
+		if o, err := Of(filter.All, c[0], c[1]); err != nil || o.Both.Low > 500 || o.Both.High < 500 {
+			t.Errorf("%v and %v: %+v, %v", c[0], c[1], o.Both, err)
+		}
+	}
+}
+
 // A filter of a few cells, which has no groups of 64, is compared with larger ones, and intersected both ways. Each of its
 // cells is related to many of the larger filter, so the interval of the shared keys is as wide as the few keys allow.
 func TestFewCells(t *testing.T) {

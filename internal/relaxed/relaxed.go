@@ -8,6 +8,6 @@
 // order: its bits are only ever set, and it must see those whose additions happened before it, as every load does.
 package relaxed
 
-// Load returns *w. By the memory model of Go it returns a word that was stored and that no later store had replaced before
-// this load; on machines with words of 32 bits that is so for each half. The race detector gets an atomic load.
+// Load returns *w. It sees all stores that happened before it, and perhaps some that run at the same time; on machines with
+// words of 32 bits each half is loaded on its own. With the race detector it is an atomic load.
 func Load(w *uint64) uint64 { return *w }
