@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -8,10 +9,11 @@ import (
 
 // escape is the state of the attempts to leave a full disk. It is used by one goroutine.
 type escape struct {
-	at     time.Time // end of the last attempt
-	lacked uint64    // bytes that were missing then, for a snapshot; the highest number before the first attempt
-	poor   bool      // bytes were missing then, for changes before a snapshot
-	needed uint64    // bytes that a snapshot needed since the disk was found full
+	at     time.Time     // end of the last attempt
+	pause  time.Duration // before the next one if there is no more room; 0: fullRetry
+	lacked uint64        // bytes that were missing then, for a snapshot; the highest number before the first attempt
+	poor   bool          // bytes were missing then, for changes before a snapshot
+	needed uint64        // bytes that a snapshot needed since the disk was found full
 }
 
 // noEscape is the state while the disk is not full.
@@ -27,7 +29,7 @@ func (s *Store) leaveFull(ctx context.Context) {
 		s.renew(ctx)
 		return
 	}
-	if s.lacks(leastReserve) >= e.lacked && time.Since(e.at) < fullRetry {
+	if s.lacks(leastReserve) >= e.lacked && time.Since(e.at) < cmp.Or(e.pause, fullRetry) {
 		return
 	}
 	e.needed = max(e.needed, s.taker.Needed()) // the filters that changed until now will change again
@@ -35,6 +37,16 @@ func (s *Store) leaveFull(ctx context.Context) {
 	s.measure()
 	s.endFull(err)
 	e.at, e.lacked, e.poor = time.Now(), s.lacks(leastReserve), s.lacks(wholeReserve) > 0
+	e.pause = pauseAfter(e.pause, e.lacked)
+}
+
+// pauseAfter returns escape.pause after an attempt that failed and was itself made after a pause. If nothing seems to be missing,
+// room was made during the attempt, or something limits the files that the store does not see.
+func pauseAfter(pause time.Duration, lacked uint64) time.Duration {
+	if lacked > 0 {
+		return 0
+	}
+	return min(max(2*pause, look), fullRetry)
 }
 
 // endFull accepts changes if err is nil, and otherwise notes why they are still refused.

@@ -3,12 +3,14 @@ package store
 import (
 	"context"
 	"errors"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -146,6 +148,43 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 		n.kill()
 		n = start(t, d, Options{})
 		wantSame(t, contents(n.Engine), want)
+		n.end(t)
+	})
+}
+
+// Room that is made while the store tries to leave a full disk is found soon after the attempt has failed.
+func TestRoomDuringAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newSmallDisk(16 << 20)
+		n := start(t, d, Options{Reserve: 64 << 10})
+		f, _, err := n.Create("counts", "counting", umbel.Goal{Bytes: 10 << 20, FPRate: .01}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(nil, digests(0, 100_000))
+		snap(t, n)
+		f.Add(nil, digests(200_000, 200_500))
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			t.Fatalf("error %v", err)
+		}
+		time.Sleep(time.Minute)
+		attempted := make(chan struct{})
+		attempt := sync.OnceValue(func() time.Time {
+			d.files.Limit(-1)
+			close(attempted)
+			return time.Now()
+		})
+		d.files.Before(func(op disktest.Op, _ string) error {
+			if op == disktest.Write && time.Now().Equal(attempt()) {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		<-attempted
+		time.Sleep(2 * look)
+		if err := n.Ready(); err != nil {
+			t.Error(err)
+		}
 		n.end(t)
 	})
 }
