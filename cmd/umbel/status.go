@@ -136,6 +136,8 @@ func writeStatus(w io.Writer, s api.Status) error {
 	writes, snapshot := "accepted", "none yet"
 	if s.Problem != "" {
 		writes = paint(color.Red, "refused: "+s.Problem)
+	} else if len(s.Growth) > 0 {
+		writes = paint(color.Red, "accepted, except those for which a filter must become larger")
 	}
 	if s.LastSnapshot != nil {
 		snapshot = s.LastSnapshot.UTC().Format(time.RFC3339)
@@ -158,10 +160,15 @@ func writeStatus(w io.Writer, s api.Status) error {
 		{"version", s.Version},
 		{"uptime", time.Duration(s.Uptime * float64(time.Second)).Round(time.Second).String()},
 		{"changes", writes},
+	}
+	for _, g := range s.Growth {
+		rows = append(rows, [2]string{"growth", paint(color.Red, growthText(g))})
+	}
+	rows = append(rows, [][2]string{
 		{"filters", filters},
 		{"memory", quantity.Size(s.Bytes).String() + limit},
 		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
-	}
+	}...)
 	if s.Durability != "" { // a node with a data directory
 		rows = append(rows, [][2]string{
 			{"durability", s.Durability},
@@ -184,6 +191,16 @@ func writeStatus(w io.Writer, s api.Status) error {
 		}
 	}
 	return nil
+}
+
+// growthText describes refused changes in one line.
+func growthText(g api.Growth) string {
+	text := fmt.Sprintf("refused since %s at max-%s, %v changes, for example of %q: %s",
+		g.Since.UTC().Format(time.RFC3339), g.Reason, quantity.Count(g.Refused), g.Filter, g.Error)
+	if g.Needed > 0 {
+		text += fmt.Sprintf("; raise max-%s to at least %v, or delete filters", g.Reason, quantity.Size(g.Needed).RoundUp())
+	}
+	return text
 }
 
 // diskText describes the files of a node in one line.

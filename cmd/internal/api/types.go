@@ -250,6 +250,16 @@ type Acknowledged struct {
 	Acknowledged bool `json:"acknowledged"` // names may have been missing before
 }
 
+// Growth describes changes that one limit refuses because filters may not become larger.
+type Growth struct {
+	Reason  string    `json:"reason"` // memory (max-memory) or disk (max-disk)
+	Since   time.Time `json:"since"`
+	Filter  string    `json:"filter"`           // of a refused change
+	Error   string    `json:"error"`            // of this change
+	Needed  uint64    `json:"needed,omitempty"` // least limit in bytes with which this change is accepted; 0: unknown
+	Refused uint64    `json:"refused"`          // changes since Since
+}
+
 // Status describes the node.
 type Status struct {
 	Version        string     `json:"version"`
@@ -275,6 +285,7 @@ type Status struct {
 	LastSnapshot   *time.Time `json:"lastSnapshot,omitempty"`
 	SnapshotFailed string     `json:"snapshotFailed,omitempty"` // error of the last snapshot
 
+	Growth        []Growth       `json:"growthRefused,omitempty"` // by the limits that refuse changes now; other changes are accepted
 	Publications  []Publication  `json:"publications,omitempty"`
 	Subscriptions []Subscription `json:"subscriptions,omitempty"` // of a replica
 }

@@ -49,6 +49,14 @@ func (e *memoryError) Error() string {
 
 func (e *memoryError) Unwrap() error { return ErrMemory }
 
+// Needed is that of Refusal.
+func (e *memoryError) Needed() uint64 {
+	if e.used+e.more < e.used {
+		return 0
+	}
+	return e.used + e.more
+}
+
 func (m *memory) release(n uint64) { m.used.Add(-n) }
 
 // Stored returns the memory of the filters without reservations, in bytes. Their copies on a disk take at most a

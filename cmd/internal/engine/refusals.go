@@ -11,6 +11,17 @@ type Refusal struct {
 	Err    error  // what it needs, and the limit
 }
 
+// Needed returns the least limit with which the change would have been accepted, in bytes, and 0 if it is unknown.
+func (r Refusal) Needed() uint64 {
+	if err, ok := errors.AsType[interface {
+		error
+		Needed() uint64
+	}](r.Err); ok {
+		return err.Needed()
+	}
+	return 0
+}
+
 // Refusals counts the changes that one limit refuses: additions, new filters and changes of whole filters. It is safe
 // for concurrent use.
 type Refusals struct {

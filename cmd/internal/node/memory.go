@@ -76,7 +76,7 @@ const (
 func (n *Node) startBackground() {
 	n.tasks.Go(func() { n.every(houseEvery, n.sweep) })
 	n.tasks.Go(func() { n.every(2*houseEvery, n.limitFiles) })
-	n.tasks.Go(func() { n.every(refusalsEvery, logRefusals(n.log, n.engine)) })
+	n.tasks.Go(func() { n.every(refusalsEvery, func() { n.growth.look(n.log) }) })
 	most := uint64(0)
 	n.tasks.Go(func() { n.every(20*houseEvery, func() { most = n.freeMemory(most) }) })
 	trimmer := newTrimmer(heapReader(), release)

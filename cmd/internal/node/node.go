@@ -52,6 +52,7 @@ type Node struct {
 
 	oplog   oplog.Log
 	engine  *engine.Engine
+	growth  growth // that the limits refuse
 	store   keeper
 	bloom   *redisbloom.Module
 	monitor *keyspace.Monitor
@@ -306,6 +307,7 @@ func (n *Node) makeEngine(readOnly error) {
 	limit := memoryLimit(n.config.MaxMemory, 0)
 	setGoMemoryLimit(limit)
 	n.engine = newEngine(engine.Options{MaxMemory: limit, ReadOnly: readOnly, Overfull: overfullLogger(n.log)})
+	n.growth = newGrowth(n.engine)
 	n.budget = budget.New(clientMemory(n.config.MaxClientMemory, limit))
 	restoring, restored := context.WithCancel(n.working)
 	defer restored()

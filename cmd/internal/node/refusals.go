@@ -2,10 +2,13 @@ package node
 
 import (
 	"log/slog"
+	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
@@ -17,7 +20,7 @@ const (
 )
 
 // refusals logs that one limit refuses changes because filters may not grow: when that begins, once a minute while it
-// lasts, and when it is over. Clients cause very many refusals, so it looks at their counter. It is used by one goroutine.
+// lasts, and when it is over. Clients cause very many refusals, so it looks at their counter. One goroutine calls look.
 type refusals struct {
 	of     *engine.Refusals
 	reason string // the limit
@@ -25,21 +28,52 @@ type refusals struct {
 
 	began, last time.Time
 	reported    uint64 // of the total, by messages that refusals are over
+	before      uint64 // of the total, before those that last
+
+	mu  sync.Mutex
+	now *api.Growth // for the status, nil while nothing is refused
 }
 
 func newRefusals(of *engine.Refusals, reason string) *refusals {
 	return &refusals{of: of, reason: reason, fault: lasting.Fault{Settle: refusalsCalm}}
 }
 
-// logRefusals returns a function that logs, as refusals does, what the limits of memory and disk refused since its
-// last call.
-func logRefusals(log *slog.Logger, e *engine.Engine) func() {
+// growth has the refusals of each limit.
+type growth [2]*refusals
+
+func newGrowth(e *engine.Engine) growth {
 	memory, disk := e.Refusals()
-	byMemory, byDisk := newRefusals(memory, "memory"), newRefusals(disk, "disk")
-	return func() {
-		byMemory.look(log)
-		byDisk.look(log)
+	return growth{newRefusals(memory, "memory"), newRefusals(disk, "disk")}
+}
+
+// look logs, as refusals does, what the limits refused since its last call.
+func (g growth) look(log *slog.Logger) {
+	for _, r := range g {
+		r.look(log)
 	}
+}
+
+// status returns what the limits refuse now, as of the last look. It is safe for concurrent use.
+func (g growth) status() (refused []api.Growth) {
+	for _, r := range g {
+		if now := r.status(); now != nil {
+			refused = append(refused, *now)
+		}
+	}
+	return refused
+}
+
+func (r *refusals) status() *api.Growth {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// set replaces what status returns.
+func (r *refusals) set(now *api.Growth) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = now
 }
 
 // look logs what has changed since its last call.
@@ -55,10 +89,18 @@ func (r *refusals) look(log *slog.Logger) {
 			log.Warn("filters may not grow; refusing changes that need it", "reason", r.reason,
 				"filter", command.Clip([]byte(first.Filter)), "error", first.Err, "refused", refused)
 		}
+		r.set(&api.Growth{
+			Reason: r.reason, Since: r.began.UTC().Truncate(time.Millisecond), Filter: string(command.Clip([]byte(first.Filter))),
+			Error: message.Of(first.Err), Needed: first.Needed(), Refused: r.of.Total() - r.before,
+		})
 		return
 	}
 	if _, _, over := r.fault.Succeed(); over {
 		log.Info("no more changes are refused because filters may not grow", "reason", r.reason, "refused", refused, "took", r.last.Sub(r.began))
 		r.reported += refused
+	}
+	if !r.fault.Lasts() {
+		r.before = r.of.Total()
+		r.set(nil)
 	}
 }

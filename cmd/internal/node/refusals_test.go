@@ -23,7 +23,7 @@ func TestRefusalsInTheLog(t *testing.T) {
 		}
 		used, _ := e.Memory()
 		e.SetMaxMemory(used)
-		look := logRefusals(slog.New(eventlog.Handler{Handler: slog.NewTextHandler(&b, nil), Events: events}), e)
+		log, g := slog.New(eventlog.Handler{Handler: slog.NewTextHandler(&b, nil), Events: events}), newGrowth(e)
 		// pass lets seconds pass, in each of which as many additions are refused.
 		pass := func(seconds, additions int) (logged string) {
 			t.Helper()
@@ -38,7 +38,7 @@ func TestRefusalsInTheLog(t *testing.T) {
 						t.Fatal("an addition is not refused")
 					}
 				}
-				look()
+				g.look(log)
 				time.Sleep(refusalsEvery)
 			}
 			return b.String()
@@ -51,11 +51,19 @@ func TestRefusalsInTheLog(t *testing.T) {
 		if strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN") || !strings.Contains(got, ` reason=memory filter=seen error="memory limit reached: `) || !strings.Contains(got, " refused=3 "+begins) {
 			t.Errorf("a minute: %s", got)
 		}
+		began := time.Now().Add(-time.Minute).UTC()
+		if s := g.status(); len(s) != 1 || s[0].Reason != "memory" || !s[0].Since.Equal(began) || s[0].Filter != "seen" || s[0].Refused != 180 ||
+			s[0].Needed <= used || !strings.HasPrefix(s[0].Error, "memory limit reached: ") {
+			t.Errorf("the status has %+v, want what is refused since %v", s, began)
+		}
 		if got := pass(60, 3); strings.Count(got, "\n") != 1 || !strings.Contains(got, " refused=183 "+begins) {
 			t.Errorf("the next minute: %s", got)
 		}
 		if got := pass(60, 0); strings.Count(got, "\n") != 1 || !strings.Contains(got, " reason=memory refused=360 took=1m59s "+ends) {
 			t.Errorf("the end: %s", got)
+		}
+		if s := g.status(); s != nil {
+			t.Errorf("after the end, the status has %+v", s)
 		}
 		if got := pass(1, 1); strings.Count(got, "\n") != 1 || !strings.Contains(got, " refused=1 "+begins) {
 			t.Errorf("again: %s", got)

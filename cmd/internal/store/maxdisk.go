@@ -113,6 +113,9 @@ func (e *diskError) Error() string {
 
 func (e *diskError) Unwrap() error { return engine.ErrDisk }
 
+// Needed is that of engine.Refusal.
+func (e *diskError) Needed() uint64 { return e.least }
+
 // kept returns the number of bytes of the limit that changes leave for snapshots. Any filter may change next, so
 // it is enough for all. If the limit is too small for that, it is what the next snapshot needs.
 func (s *Store) kept() uint64 {
