@@ -229,6 +229,7 @@ func TestOriginDown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		begin := time.Now()
 		for _, want := range []int{1, 2} {
 			for range 100 {
 				rec := httptest.NewRecorder()
@@ -240,9 +241,15 @@ func TestOriginDown(t *testing.T) {
 			if got := strings.Count(log.String(), "can't be reached"); got != want {
 				t.Errorf("%d warnings, want %d: %s", got, want, log.String())
 			}
+			if o := n.Status().Outage; o == nil || !o.Since.Equal(begin) || !strings.Contains(o.Error, "refused") {
+				t.Errorf("the status has %+v, want an outage since %v", o, begin)
+			}
 			time.Sleep(time.Minute)
 		}
 		n.get(t, "/b") // from an origin that answers
+		if o := n.Status().Outage; o != nil {
+			t.Errorf("the origin answers, but the status has %+v", o)
+		}
 		if s := log.String(); !strings.Contains(s, "omitted=99") || !strings.Contains(s, `msg="the origin answers again" lasted=2m0s omitted=99`) {
 			t.Errorf("the second warning has no number, or the end is not logged: %s", s)
 		}

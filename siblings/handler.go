@@ -48,6 +48,7 @@ const settle = 2 * time.Second
 func (m *Mesh) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		m.counters.errors.Add(1)
+		m.unreachedBy.Store(new(err.Error()))
 		m.unreached.Failed(m.o.Log).Warn("the origin can't be reached", "error", err)
 	}
 	w.Header().Set("Cache-Control", "no-store")

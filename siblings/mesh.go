@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbel-filters/umbel/internal/lasting"
@@ -16,16 +17,17 @@ import (
 // Mesh is a node among siblings: it publishes what its cache holds, and follows what the caches of its peers hold. Its
 // methods are safe for concurrent use.
 type Mesh struct {
-	o         Options
-	name      string
-	pseudonym string // the name, for the header Via
-	held      *Held
-	varies    varies
-	samples   samples
-	squid     squidKeys
-	counters  counters
-	unreached lasting.Fault // the origin can't be reached
-	noDigest  lasting.Fault // there is no cache digest for Squids
+	o           Options
+	name        string
+	pseudonym   string // the name, for the header Via
+	held        *Held
+	varies      varies
+	samples     samples
+	squid       squidKeys
+	counters    counters
+	unreached   lasting.Fault          // the origin can't be reached
+	unreachedBy atomic.Pointer[string] // error of the last such request
+	noDigest    lasting.Fault          // there is no cache digest for Squids
 
 	peers        map[string]*peer
 	order        []*peer // as they were given

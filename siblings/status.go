@@ -75,6 +75,8 @@ type Status struct {
 	Evicted uint64 `json:"evicted"`
 	// Errors counts requests for which the origin could not be reached.
 	Errors uint64 `json:"errors"`
+	// Outage is nil while the origin can be reached, as far as is known.
+	Outage *Outage `json:"originUnreachable,omitempty"`
 	// Forbidden counts requests for the publication without the token.
 	Forbidden uint64 `json:"forbidden"`
 
@@ -85,6 +87,12 @@ type Status struct {
 	Signed  time.Time `json:"signed"` // of the last head
 
 	Peers []PeerStatus `json:"peers"`
+}
+
+// Outage is that the origin can't be reached.
+type Outage struct {
+	Since time.Time `json:"since"` // the first request that failed, in UTC
+	Error string    `json:"error"` // of the last one
 }
 
 // PeerStatus is what is known of a sibling.
@@ -116,6 +124,9 @@ func (m *Mesh) Status() Status {
 	s := Status{
 		Name: m.name, Requests: c.requests.Load(), Hits: c.hits.Load(), Origin: c.origin.Load(), Hops: c.hops.Load(),
 		Evicted: c.evicted.Load(), Errors: c.errors.Load(), Forbidden: c.forbidden.Load(), Peers: []PeerStatus{},
+	}
+	if since, lasts := m.unreached.Since(); lasts {
+		s.Outage = &Outage{since.UTC(), *m.unreachedBy.Load()}
 	}
 	m.published.mu.Lock()
 	s.Held, s.Cells = m.published.keys, m.published.cells

@@ -108,6 +108,16 @@ func (f *Fault) Rest() (omitted uint64) {
 // Lasts reports whether there has been a failure since the last end.
 func (f *Fault) Lasts() bool { return f.lasts.Load() }
 
+// Since returns when the fault that lasts began, and false if there is none.
+func (f *Fault) Since() (began time.Time, lasts bool) {
+	if !f.lasts.Load() {
+		return time.Time{}, false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.began, f.lasts.Load()
+}
+
 // discard is the logger of messages that are omitted.
 var discard = slog.New(slog.DiscardHandler)
 

@@ -36,6 +36,10 @@ func TestFault(t *testing.T) {
 		var f Fault
 		f.Succeeded(log).Info("over")
 		want("no fault", "")
+		if began, lasts := f.Since(); lasts {
+			t.Errorf("without a fault, one lasts since %v", began)
+		}
+		begin := time.Now()
 		f.Failed(log).Warn("fault")
 		want("the beginning", "level=WARN msg=fault\n")
 		for range 119 {
@@ -44,6 +48,9 @@ func TestFault(t *testing.T) {
 		}
 		want("two minutes", "level=WARN msg=fault omitted=59\n")
 		time.Sleep(time.Second / 2)
+		if began, lasts := f.Since(); !lasts || !began.Equal(begin) {
+			t.Errorf("the fault lasts since %v, %v, want %v", began, lasts, begin)
+		}
 		f.Succeeded(log).Info("over")
 		f.Succeeded(log).Info("over")
 		want("the end", "level=INFO msg=over lasted=1m59.5s omitted=59\n")

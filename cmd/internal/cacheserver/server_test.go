@@ -208,6 +208,33 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// While the origin can't be reached, the status has since when and why, and the gauge is 1.
+func TestStatusWithoutOrigin(t *testing.T) {
+	begin := time.Now().UTC()
+	c := testConfig(originOf(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	s := start(t, c)
+	get := func(path string) string {
+		w := httptest.NewRecorder()
+		s.statusPage().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w.Body.String()
+	}
+	if r := s.Report(); r.Outage != nil || !strings.Contains(get("/metrics"), "\numbel_cache_origin_unreachable 0\n") {
+		t.Errorf("before the first request, the origin is unreachable: %+v", r.Outage)
+	}
+	s.Cache.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
+	o := s.Report().Outage
+	if o == nil || o.Since.Before(begin) || o.Since.After(time.Now()) || o.Error == "" {
+		t.Fatalf("the origin is unreachable: %+v", o)
+	}
+	for path, want := range map[string]string{
+		"/": `origin +unreachable since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .`, "/status.json": `"originUnreachable":\{"since":".*Z","error":".`, "/metrics": `umbel_cache_origin_unreachable 1\n`,
+	} {
+		if got := get(path); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: %s\nwant %s", path, got, want)
+		}
+	}
+}
+
 // Shutdown lets an answer end that is being sent.
 func TestShutdown(t *testing.T) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})

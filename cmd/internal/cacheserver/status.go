@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
@@ -40,6 +41,7 @@ type Report struct {
 	Incomplete  uint64 `json:"incomplete"`
 	Unwritten   uint64 `json:"unwritten"`
 
+	Outage   *siblings.Outage `json:"originUnreachable,omitempty"` // of Origin
 	Siblings *siblings.Status `json:"siblings,omitempty"`
 }
 
@@ -55,6 +57,9 @@ func (s *Server) Report() Report {
 	if c.Origin != nil {
 		r.Origin = c.Origin.String()
 	}
+	if since, err := s.Cache.Unreachable(); err != nil {
+		r.Outage = &siblings.Outage{Since: since.UTC(), Error: message.Of(err)}
+	}
 	if c.Disk != "" {
 		r.Store, r.Limit = c.Disk, c.DiskSize
 	}
@@ -69,6 +74,9 @@ func (r Report) Write(w io.Writer) error {
 	t := table.New("", " ")
 	t.Row("running", time.Duration(r.Seconds*float64(time.Second)).Round(time.Second).String())
 	t.Row("store", fmt.Sprintf("%s, %v of %v", r.Store, quantity.Size(r.Bytes), quantity.Size(r.Limit)))
+	if r.Outage != nil {
+		t.Row("origin", sidecar.OutageText(*r.Outage))
+	}
 	t.Row("keys", quantity.Count(r.Keys).String())
 	for _, row := range []struct {
 		name  string
@@ -124,6 +132,12 @@ func metrics(c *httpcache.Cache, m *member) *prometheus.Registry {
 	}
 	gauge("umbel_cache_keys", "Keys with stored responses.", func() float64 { return float64(c.Keys()) })
 	gauge("umbel_cache_bytes", "Bytes of the store.", func() float64 { return float64(c.Bytes()) })
+	gauge("umbel_cache_origin_unreachable", "1 while the origin cannot be reached; 0 for a forward proxy.", func() float64 {
+		if _, err := c.Unreachable(); err != nil {
+			return 1
+		}
+		return 0
+	})
 	if m != nil {
 		counter("umbel_cache_sibling_hits_total", "Misses that siblings answered.", nil, func() uint64 { return m.Status().Hits })
 		gauge("umbel_cache_published", "Responses and variants that are published.", func() float64 { return float64(m.Held().Len()) })

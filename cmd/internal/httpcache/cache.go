@@ -273,7 +273,7 @@ func (c *Cache) unreachable(t target, err error, stale bool) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
-	log := c.origins.unreachable(c.log, originOf(t))
+	log := c.origins.unreachable(c.log, originOf(t.url), err)
 	if stale {
 		log.Warn("origin is unreachable; a stale response is used", "url", publicURL(t), "error", err)
 	} else {
@@ -284,12 +284,21 @@ func (c *Cache) unreachable(t target, err error, stale bool) {
 // reached logs that an origin answers again.
 func (c *Cache) reached(t target) {
 	if c.origins.failed.Load() {
-		c.origins.answers(c.log, originOf(t)).Info("origin answers again")
+		c.origins.answers(c.log, originOf(t.url)).Info("origin answers again")
 	}
 }
 
-// originOf returns the scheme and the host of a target.
-func originOf(t target) string { return t.url.Scheme + "://" + t.url.Host }
+// Unreachable returns since when the origin of Options can't be reached, and the error of the last request. The error is
+// nil if it can be reached as far as is known, and for a forward proxy.
+func (c *Cache) Unreachable() (since time.Time, err error) {
+	if c.origin == nil {
+		return time.Time{}, nil
+	}
+	return c.origins.since(originOf(c.origin))
+}
+
+// originOf returns the scheme and the host of a URL.
+func originOf(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // unstored notes and logs a failure of the store. On a full disk every response is one.
 func (c *Cache) unstored(err error) {

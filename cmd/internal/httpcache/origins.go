@@ -23,32 +23,54 @@ const (
 type origins struct {
 	failed atomic.Bool // an origin has failed at some time
 	mu     sync.Mutex
-	faults map[string]*lasting.Fault
+	faults map[string]*fault
 	others *loglimit.Limit // of messages about origins beyond maxOrigins
 }
 
-func newOrigins() *origins {
-	return &origins{faults: map[string]*lasting.Fault{}, others: loglimit.New(lasting.Period, 1)}
+// fault is that an origin can't be reached.
+type fault struct {
+	lasting.Fault
+	last atomic.Pointer[error]
 }
 
-// unreachable returns the logger for the message that an origin can't be reached.
-func (o *origins) unreachable(log *slog.Logger, origin string) *slog.Logger {
+func newOrigins() *origins {
+	return &origins{faults: map[string]*fault{}, others: loglimit.New(lasting.Period, 1)}
+}
+
+// unreachable returns the logger for the message that an origin can't be reached because of err.
+func (o *origins) unreachable(log *slog.Logger, origin string, err error) *slog.Logger {
 	log = log.With("origin", origin)
 	o.failed.Store(true)
 	o.mu.Lock()
 	f := o.faults[origin]
 	if f == nil && len(o.faults) >= maxOrigins {
-		maps.DeleteFunc(o.faults, func(_ string, f *lasting.Fault) bool { return !f.Lasts() })
+		maps.DeleteFunc(o.faults, func(_ string, f *fault) bool { return !f.Lasts() })
 	}
 	if f == nil && len(o.faults) < maxOrigins {
-		f = &lasting.Fault{Settle: settle}
+		f = &fault{Fault: lasting.Fault{Settle: settle}}
 		o.faults[origin] = f
 	}
 	o.mu.Unlock()
 	if f == nil {
 		return o.others.Logger(log)
 	}
+	f.last.Store(&err)
 	return f.Failed(log)
+}
+
+// since returns since when an origin can't be reached, and the last error, nil if it can.
+func (o *origins) since(origin string) (began time.Time, err error) {
+	o.mu.Lock()
+	f := o.faults[origin]
+	o.mu.Unlock()
+	if f == nil {
+		return time.Time{}, nil
+	}
+	began, lasts := f.Since()
+	if !lasts {
+		return time.Time{}, nil
+	}
+	return began, *f.last.Load()
 }
 
 // answers returns the logger for the message that an origin answers again.

@@ -42,12 +42,18 @@ func TestUnreachableInTheLog(t *testing.T) {
 			get(c, path)
 			time.Sleep(100 * time.Millisecond)
 		}
+		if since, err := c.Unreachable(); err == nil || !strings.Contains(err.Error(), "connection refused") || time.Since(since) != 121*time.Second {
+			t.Errorf("the origin is unreachable since %v: %v", since, err)
+		}
 		down = false
 		for range 50 {
 			get(c, "/another")
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
+		if since, err := c.Unreachable(); err != nil {
+			t.Errorf("the origin answers, but is unreachable since %v: %v", since, err)
+		}
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		if len(lines) != 4 || !strings.Contains(lines[0], `msg="origin is unreachable; a stale response is used" origin=`) ||
 			!strings.Contains(lines[1], "omitted=599") || !strings.Contains(lines[3], `msg="origin answers again" origin=`) || !strings.Contains(lines[3], " lasted=2m") {
@@ -86,7 +92,7 @@ func TestManyOrigins(t *testing.T) {
 		o := newOrigins()
 		for range 3 {
 			for i := range 10 * maxOrigins {
-				o.unreachable(logger, fmt.Sprintf("http://host%d", i)).Warn("down")
+				o.unreachable(logger, fmt.Sprintf("http://host%d", i), errors.New("refused")).Warn("down")
 			}
 		}
 		if n := strings.Count(log.String(), "\n"); n != maxOrigins+1 {
@@ -101,7 +107,7 @@ func TestManyOrigins(t *testing.T) {
 		}
 		time.Sleep(lasting.Period)
 		log.Reset()
-		o.unreachable(logger, "http://another").Warn("down")
+		o.unreachable(logger, "http://another", errors.New("refused")).Warn("down")
 		if !strings.Contains(log.String(), "origin=http://another") || len(o.faults) != 1 {
 			t.Errorf("logged %q, with %d faults", &log, len(o.faults))
 		}

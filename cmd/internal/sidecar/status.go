@@ -32,6 +32,11 @@ func statusPage(m *siblings.Mesh) http.Handler {
 	return mux
 }
 
+// OutageText describes in one line that the origin can't be reached.
+func OutageText(o siblings.Outage) string {
+	return "unreachable since " + o.Since.UTC().Format(time.RFC3339) + ": " + o.Error
+}
+
 // WriteStatus writes what a mesh did as text, with two tables.
 func WriteStatus(w io.Writer, s siblings.Status, now time.Time) error {
 	count := func(n uint64) string { return quantity.Count(n).String() }
@@ -42,6 +47,9 @@ func WriteStatus(w io.Writer, s siblings.Status, now time.Time) error {
 	t.Row("evicted", count(s.Evicted)+" responses that were thought to be held")
 	if s.Errors > 0 {
 		t.Row("errors", count(s.Errors)+" requests for which the origin could not be reached")
+	}
+	if s.Outage != nil {
+		t.Row("origin", OutageText(*s.Outage))
 	}
 	if s.Forbidden > 0 {
 		t.Row("forbidden", count(s.Forbidden)+" requests without the token")
