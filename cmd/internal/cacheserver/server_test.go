@@ -227,7 +227,7 @@ func TestStatusWithoutOrigin(t *testing.T) {
 		t.Fatalf("the origin is unreachable: %+v", o)
 	}
 	for path, want := range map[string]string{
-		"/": `origin +unreachable since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .`, "/status.json": `"originUnreachable":\{"since":".*Z","error":".`, "/metrics": `umbel_cache_origin_unreachable 1\n`,
+		"/": `origin +unreachable since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .*; check --origin\n`, "/status.json": `"originUnreachable":\{"since":".*Z","error":".`, "/metrics": `umbel_cache_origin_unreachable 1\n`,
 	} {
 		if got := get(path); !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s: %s\nwant %s", path, got, want)

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/inpacket"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/share"
@@ -42,7 +44,7 @@ func Of(err error) string {
 // render replaces, in the text of err, the text of each error that err wraps by its own rendering.
 func render(err error) string {
 	if e, ok := err.(*fs.PathError); ok {
-		return e.Path + ": " + render(e.Err)
+		return e.Path + ": " + render(e.Err) + remedy(e)
 	}
 	if e, ok := err.(*net.OpError); ok && e.Op == "listen" && errors.Is(e, syscall.EADDRINUSE) {
 		return fmt.Sprintf("%v is in use by another process; stop it, or choose another address", e.Addr)
@@ -68,6 +70,18 @@ func render(err error) string {
 		return rest
 	}
 	return text
+}
+
+// remedy says what to do if the disk of a file is full. Devices such as standard output have no directory to say it of.
+func remedy(e *fs.PathError) string {
+	if !disk.IsFull(e.Err) || strings.HasPrefix(e.Path, "/dev/") {
+		return ""
+	}
+	directory := filepath.Dir(e.Path)
+	if directory == "." {
+		directory = "the current directory"
+	}
+	return "; free space on the disk of " + directory
 }
 
 // causes returns the errors that err itself wraps.

@@ -26,6 +26,11 @@ func inUse() error {
 	}
 }
 
+// full is the error of writing a file on a full disk.
+func full(path string) error {
+	return fmt.Errorf("%w", &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC})
+}
+
 func TestOf(t *testing.T) {
 	missing := &fs.PathError{Op: "open", Path: "words.umb", Err: syscall.ENOENT}
 	header := fmt.Errorf("wire: byte 8: a checksum is wrong: %w", umbel.ErrCorrupt)
@@ -48,6 +53,9 @@ func TestOf(t *testing.T) {
 		{"expired head", fmt.Errorf("share: the head was valid until noon: %w", share.ErrStale), "the head was valid until noon"},
 		{"file", missing, "words.umb: no such file or directory"},
 		{"file within", fmt.Errorf("peers: %w; see --help", missing), "peers: words.umb: no such file or directory; see --help"},
+		{"full disk", fmt.Errorf("share/dir: %w", full("public/head")), "public/head: no space left on device; free space on the disk of public"},
+		{"full disk here", full("words.umb"), "words.umb: no space left on device; free space on the disk of the current directory"},
+		{"full device", full("/dev/stdout"), "/dev/stdout: no space left on device"},
 		{"port in use", fmt.Errorf("--listen: %w", inUse()), "--listen: 127.0.0.1:80 is in use by another process; stop it, or choose another address"},
 		{"joined", errors.Join(header, missing), "byte 8: a checksum is wrong; words.umb: no such file or directory"},
 		{"own words", fmt.Errorf("share: %w", replaced{}), "log in first"},

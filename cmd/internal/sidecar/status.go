@@ -32,9 +32,9 @@ func statusPage(m *siblings.Mesh) http.Handler {
 	return mux
 }
 
-// OutageText describes in one line that the origin can't be reached.
+// OutageText describes in one line that the origin can't be reached, and what to do.
 func OutageText(o siblings.Outage) string {
-	return "unreachable since " + o.Since.UTC().Format(time.RFC3339) + ": " + o.Error
+	return "unreachable since " + o.Since.UTC().Format(time.RFC3339) + ": " + o.Error + "; check --origin"
 }
 
 // WriteStatus writes what a mesh did as text, with two tables.
