@@ -30,6 +30,14 @@ func addLogFormatFlag(cmd *cobra.Command) *string {
 	return format
 }
 
+// addFollowLogFlag adds --log-format to a verb that prints sentences without it.
+func addFollowLogFlag(cmd *cobra.Command) *string {
+	format := addLogFormatFlag(cmd)
+	f := cmd.Flags().Lookup("log-format")
+	f.DefValue, f.Usage = "", "with --follow, `FORMAT` of a log of the messages: text, json, or auto for JSON unless on a terminal"
+	return format
+}
+
 // checkLogFormat returns an error for a --log-format that does not exist.
 func checkLogFormat(cmd *cobra.Command, format string) error {
 	switch format {

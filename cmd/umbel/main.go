@@ -82,7 +82,9 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 // printError prints an error of cmd on standard error and returns its exit code.
 func printError(cmd *cobra.Command, err error, asJSON bool) int {
 	f := failureOf(cmd, err)
-	if asJSON {
+	if w, ok := cmd.ErrOrStderr().(recordWriter); ok {
+		w.log.Error("command failed", "error", f.Error, "exit", f.Exit)
+	} else if asJSON {
 		_ = jsonLine(cmd.ErrOrStderr(), f)
 	} else {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", paintMessage(color.Red, "umbel:"), f.Error)

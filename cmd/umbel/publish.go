@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
@@ -36,7 +37,7 @@ With --follow the filter is published whenever FILE changes, and the head is ren
 Heads are then valid for three periods, at least 1m, unless --valid is given, also if the last
 head was valid for longer.
 With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
-at once.
+at once. --log-format makes a log of the messages on standard error, with an event each; so does --json.
 
 A filter that has lost more than half the keys of the version before, by estimates, is not published: its list
 may have been emptied, or be another one, by mistake. --max-shrink states another share of the keys that may be
@@ -87,6 +88,7 @@ type publisher struct {
 	follow  time.Duration
 	listen  string
 	guard   guard
+	log     followLog
 	o       share.PublisherOptions
 	p       *share.Publisher
 	read    os.FileInfo // of the file that was read last
@@ -113,6 +115,7 @@ func publishCommand() *cobra.Command {
 	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
 	folds := flags.UintSlice("folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
+	logFormat := addFollowLogFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *to == "" || *key == "" {
 			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
@@ -125,12 +128,19 @@ func publishCommand() *cobra.Command {
 		if *listen != "" && follow <= 0 {
 			return usageError(cmd, errors.New("--listen needs --follow"))
 		}
+		if err := checkLogFormat(cmd, *logFormat); err != nil {
+			return err
+		}
+		if flags.Changed("log-format") && follow <= 0 {
+			return usageError(cmd, errors.New("--log-format needs --follow"))
+		}
 		k, err := signing.Read(*key)
 		if err != nil {
 			return err
 		}
+		log := followLog{cmd: cmd}
 		if follow > 0 {
-			stampMessages(cmd)
+			log = newFollowLog(cmd)
 		}
 		if valid == 0 {
 			valid = 24 * time.Hour
@@ -141,9 +151,9 @@ func publishCommand() *cobra.Command {
 		if valid > longValid {
 			warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", valid)
 		}
-		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, o: share.PublisherOptions{
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, log: log, o: share.PublisherOptions{
 			Key: k.Key, Valid: valid, Grace: grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
-			Log: warningLog(cmd), Kinds: filter.All,
+			Log: log.share(), Kinds: filter.All,
 		}}
 		for _, r := range *folds {
 			p.o.Folds = append(p.o.Folds, uint64(r))
@@ -198,8 +208,11 @@ func (p *publisher) run() (err error) {
 
 // serve serves the directory over HTTP until the function that it returns is called.
 func (p *publisher) serve(l net.Listener, source share.Source) (stop func()) {
-	inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
+	p.log.inform("serving", []any{"directory", p.to, "listen", "http://" + l.Addr().String() + "/"}, "serving %s at http://%s/", p.to, l.Addr())
 	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	if p.log.log != nil {
+		server.ErrorLog = sidecar.ServerLog(p.log.log)
+	}
 	go server.Serve(l)
 	return func() { server.Close() }
 }
@@ -238,7 +251,7 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	}
 	p.guard.published(s, keys)
 	if err != nil {
-		warn(p.cmd, "%s", message.Of(err))
+		p.log.warn("old objects stay", []any{"error", err}, "%s", message.Of(err))
 	}
 	if isQuiet(p.cmd) {
 		return nil

@@ -28,9 +28,9 @@ func (p *publisher) watch(ctx context.Context) error {
 		case errors.Is(err, share.ErrFork):
 			return err
 		case err != nil:
-			warnOf(p.cmd, &fault, err, "the last version remains published")
+			p.log.warnOf(&fault, err, "file cannot be published", []any{"file", p.file}, "the last version remains published")
 		default:
-			noteEnd(p.cmd, &fault, "%s can be published again", p.file)
+			p.log.noteEnd(&fault, "file is published again", []any{"file", p.file}, "%s can be published again", p.file)
 		}
 	}
 }

@@ -35,6 +35,7 @@ the next run fetches what has changed since then. A cache also refuses heads tha
 last one. With --follow new versions are fetched and written as they appear, until ^C. A version whose
 head has expired stays in the file, with a warning. If the file can't be written, that is tried again;
 only the first write ends the command. So does a head that the key did not sign, before the first version.
+--log-format makes a log of the messages on standard error, with an event each; so does --json.
 
 If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --bytes-per-second and --memory
 select among them: the smallest one with the rate that suffices, within the limits. It is used as it is,
@@ -126,12 +127,12 @@ func subscriptionsOf(sources, keys []string) (replica.List, error) {
 	return list, list.Check()
 }
 
-// replicaOnly returns the flags that were given and that only a replica has.
+// replicaOnly returns the flags that were given and that only a replica has: others serve -o, too.
 func replicaOnly(flags *pflag.FlagSet) (names []string) {
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	node.ReplicaFlags(settings)
 	flags.Visit(func(f *pflag.Flag) {
-		if settings.Lookup(f.Name) != nil && f.Name != "cache" && f.Name != "follow" {
+		if settings.Lookup(f.Name) != nil && !slices.Contains([]string{"cache", "follow", "log-format"}, f.Name) {
 			names = append(names, "--"+f.Name)
 		}
 	})

@@ -52,6 +52,7 @@ func (s subscription) write(w io.Writer) error {
 type subscriber struct {
 	cmd       *cobra.Command
 	output    string
+	log       followLog
 	s         *share.Subscriber
 	before    share.Counters
 	written   *share.View
@@ -80,14 +81,18 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	if err != nil {
 		return err
 	}
+	if follow == 0 && cmd.Flags().Changed("log-format") {
+		return usageError(cmd, errors.New("--log-format needs --follow"))
+	}
+	log := followLog{cmd: cmd}
 	if follow > 0 {
-		stampMessages(cmd)
+		log = newFollowLog(cmd)
 	}
 	ctx, stop := signalContext(cmd)
 	defer stop()
 	o := share.SubscriberOptions{
 		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(), Budget: spec.Share(),
-		Compact: spec.Sparse, Log: warningLog(cmd),
+		Compact: spec.Sparse, Log: log.share(),
 	}
 	if cache := cmd.Flags().Lookup("cache"); cache.Changed {
 		store, err := dir.Create(cache.Value.String())
@@ -100,7 +105,7 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 		defer store.Close()
 		o.Cache = store
 	}
-	s := subscriber{cmd: cmd, output: output}
+	s := subscriber{cmd: cmd, output: output, log: log}
 	if follow > 0 {
 		return s.follow(ctx, o, follow)
 	}

@@ -41,7 +41,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		case v.Exact():
 			same := s.written != nil && s.written.Head().ID == v.Head().ID
 			if h := v.Head(); warned && same {
-				inform(s.cmd, "version %d of %s is valid again until %s", h.Version, h.Name, h.Expires().UTC().Format(time.RFC3339))
+				s.log.inform("version is valid again", []any{"file", s.output, "version", h.Version, "expires", h.Expires().UTC()}, "version %d of %s is valid again until %s", h.Version, h.Name, h.Expires().UTC().Format(time.RFC3339))
 			}
 			warned = false
 			if same || time.Now().Before(s.retryAt) {
@@ -53,12 +53,12 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 				s.postpone(err)
 			} else {
 				s.delay = 0
-				noteEnd(s.cmd, &s.unwritten, "%s is written again", s.output)
+				s.log.noteEnd(&s.unwritten, "file is written again", []any{"file", s.output}, "%s is written again", s.output)
 			}
 		case !warned:
 			warned = true
 			h := v.Head()
-			warn(s.cmd, "version %d expired at %s; %s", h.Version, h.Expires().UTC().Format(time.RFC3339), s.kept())
+			s.log.warn("version has expired", []any{"file", s.output, "version", h.Version, "expires", h.Expires().UTC()}, "version %d expired at %s; %s", h.Version, h.Expires().UTC().Format(time.RFC3339), s.kept())
 		}
 		select {
 		case <-ctx.Done():
@@ -104,7 +104,7 @@ const maxPutDelay = time.Minute
 func (s *subscriber) postpone(err error) {
 	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
 	s.retryAt = time.Now().Add(s.delay)
-	warnOf(s.cmd, &s.unwritten, err, "version %d stays in the file, and the next attempt is in %v", s.written.Head().Version, s.delay)
+	s.log.warnOf(&s.unwritten, err, "file cannot be written", []any{"file", s.output, "delay", s.delay}, "version %d stays in the file, and the next attempt is in %v", s.written.Head().Version, s.delay)
 }
 
 // kept says what the file contains.
