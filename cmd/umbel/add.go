@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -131,17 +129,12 @@ func addOnNode(cmd *cobra.Command, n *remote.Client, name string, batches iter.S
 		return 0, err
 	}
 	var added uint64
-	err = f.AddEach(ctx, batches, func(n int) { added += uint64(n) }, refusedWarning(cmd, name))
+	err = f.Each(ctx, remote.Add, batches, func(keys [][]byte, _ []uint64) error {
+		added += uint64(len(keys))
+		return nil
+	})
 	if e, ok := errors.AsType[*remote.Error](err); ok {
 		added += e.Done
 	}
 	return added, err
-}
-
-// refusedWarning returns a function that warns once that a node refuses to change a filter. It is safe for concurrent use.
-func refusedWarning(cmd *cobra.Command, name string) func(error) {
-	var once sync.Once
-	return func(err error) {
-		once.Do(func() { warn(cmd, "%s: %s; trying again", name, message.Of(err)) })
-	}
 }

@@ -13,10 +13,12 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/share"
@@ -93,8 +95,12 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		return nil, err
 	}
 	c, err := remote.New(addr, o)
-	if err != nil || c.Token != "" {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	c.Refused = refusedWarning(cmd, c.Base.Host)
+	if c.Token != "" {
+		return c, nil
 	}
 	if c.Base.User != nil { // credentials in the address
 		return c, nil
@@ -106,6 +112,14 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
 	}
 	return c, nil
+}
+
+// refusedWarning returns a function that warns once that a node refuses changes. It is safe for concurrent use.
+func refusedWarning(cmd *cobra.Command, host string) func(error) {
+	var once sync.Once
+	return func(err error) {
+		once.Do(func() { warn(cmd, "%s: %s; trying again", host, message.Of(err)) })
+	}
 }
 
 // credentials returns the certificates of the flags or the environment, and the token of --token-file.

@@ -103,7 +103,7 @@ func putCommand() *cobra.Command {
 		}
 		defer closeFiles()
 		bar := startBar(cmd, "sending "+args[0], totalBytes(files))
-		in, err := n.Put(cmd.Context(), args[1], io.TeeReader(files[0], bar.Writer(io.Discard)), *replace)
+		in, err := n.Put(cmd.Context(), args[1], bar.File(files[0]), *replace)
 		bar.Stop()
 		if err != nil {
 			return err

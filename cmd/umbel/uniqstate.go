@@ -270,17 +270,14 @@ func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
 	if in.Planned != nil {
 		rate = float64(in.Planned.FPRate)
 	}
-	return nodeSeen{f, refusedWarning(cmd, s.name)}, s.judgeRate(cmd, rate)
+	return nodeSeen{f}, s.judgeRate(cmd, rate)
 }
 
 // nodeSeen is the lines in a filter on a node, which answers whether an addition changed it.
-type nodeSeen struct {
-	f       *remote.Filter
-	refused func(error) // called while the node refuses changes for a moment
-}
+type nodeSeen struct{ f *remote.Filter }
 
 func (n nodeSeen) Look(ctx context.Context, known []bool, list [][]byte) error {
-	changed, err := n.f.AddKeys(ctx, list, n.refused)
+	changed, err := n.f.Keys(ctx, remote.Add, list)
 	for i, c := range changed {
 		known[i] = c == 0
 	}

@@ -23,10 +23,15 @@ import (
 )
 
 // Client is a client of one node. It is safe for concurrent use if its fields are not changed.
+//
+// While the node refuses changes (engine.ErrReadOnly), as it does until a full disk has room again, methods that change
+// something send what was refused again, for up to 30 seconds. While the node cannot write a change that it has made, it
+// waits for up to 30 seconds before it responds.
 type Client struct {
-	Base  *url.URL
-	Token string // "": none; Base may contain a user and a password
-	HTTP  *http.Client
+	Base    *url.URL
+	Token   string // "": none; Base may contain a user and a password
+	HTTP    *http.Client
+	Refused func(error) // is called before a refused change is sent again, perhaps concurrently; may be nil
 }
 
 // Options configure a client.
@@ -150,23 +155,34 @@ func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 	return response, nil
 }
 
+// preferKept makes a node that cannot write a change for a moment wait for 30 seconds before it responds with not-kept.
+const preferKept = "wait=30"
+
 // json sends a request with a JSON body, unless in is nil, and decodes the response to out,
-// unless out is nil.
+// unless out is nil. If the method is not GET, the request may be a change.
 func (c *Client) json(ctx context.Context, method, path string, in, out any) error {
 	req := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}}
+	var body []byte
 	if in != nil {
-		b, err := json.Marshal(in)
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
+		req.header["Content-Type"] = api.MediaJSON
+	}
+	if method != http.MethodGet {
+		req.header["Prefer"] = preferKept
+	}
+	return c.untilAccepted(ctx, func() error {
+		if body != nil {
+			req.body = bytes.NewReader(body)
+		}
+		response, err := c.do(ctx, req)
 		if err != nil {
 			return err
 		}
-		req.body = bytes.NewReader(b)
-		req.header["Content-Type"] = api.MediaJSON
-	}
-	response, err := c.do(ctx, req)
-	if err != nil {
-		return err
-	}
-	return decode(response, out)
+		return decode(response, out)
+	})
 }
 
 // maxJSON is the maximum size of a JSON response in bytes.

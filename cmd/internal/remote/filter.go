@@ -185,16 +185,35 @@ func save(w io.Writer, response *http.Response) error {
 }
 
 // Put makes a filter from a container. It replaces an existing filter if replace is true;
-// otherwise it returns an error wrapping engine.ErrExists.
+// otherwise it returns an error wrapping engine.ErrExists. A container that is no io.Seeker, or a pipe, is sent only
+// once, also if the node refuses it.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
-	req := request{method: http.MethodPut, path: api.FilterPath(name), body: container, header: map[string]string{"Content-Type": api.MediaContainer}}
+	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}}
 	if !replace {
 		req.header["If-None-Match"] = "*"
 	}
 	var i Info
-	response, err := c.do(ctx, req)
-	if err == nil {
-		err = decode(response, &i)
+	send := func() error {
+		response, err := c.do(ctx, req)
+		if err != nil {
+			return err
+		}
+		return decode(response, &i)
+	}
+	var err error
+	if again, ok := rewinder(container); ok {
+		err = c.untilAccepted(ctx, func() error {
+			body, err := again()
+			if err != nil {
+				return err
+			}
+			defer body.end()
+			req.body = body
+			return send()
+		})
+	} else {
+		req.body = io.NopCloser(container)
+		err = send()
 	}
 	if err == nil {
 		i.Name, err = decodeName(i.Brief)

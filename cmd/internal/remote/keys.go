@@ -29,14 +29,14 @@ const (
 	Count  Verb = "count"
 )
 
+// changes reports whether the operation changes the filter.
+func (v Verb) changes() bool { return v == Add || v == Remove }
+
 // BatchKeys is a good number of keys per request: the overhead of a request is then negligible.
 const BatchKeys = 16_384
 
 // parallel is the number of concurrent requests, for distant nodes.
 const parallel = 4
-
-// keptWithin makes a node that cannot write a change for a moment wait for 30 seconds before it responds with not-kept.
-const keptWithin = "wait=30"
 
 // Filter is a filter of a node whose hasher was queried. It is safe for concurrent use.
 type Filter struct {
@@ -82,13 +82,13 @@ func (f *Filter) send(ctx context.Context, v Verb, media string, body []byte) (*
 	if f.public {
 		header[api.HeaderHash] = api.HashName(f.hasher)
 	}
-	if v == Add || v == Remove {
-		header["Prefer"] = keptWithin
+	if v.changes() {
+		header["Prefer"] = preferKept
 	}
 	return f.c.do(ctx, request{method: http.MethodPost, path: api.FilterPath(f.name, string(v)), header: header, body: bytes.NewReader(body)})
 }
 
-// readAnswers reads the answers to n digests.
+// readAnswers reads the answers to n digests. If there are fewer, it returns them with an error.
 func readAnswers(response *http.Response, n int, v Verb) ([]uint64, error) {
 	defer response.Body.Close()
 	width := 1
@@ -99,16 +99,16 @@ func readAnswers(response *http.Response, n int, v Verb) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(b) != n*width {
-		return nil, missingAnswers(response, len(b)/width, n)
-	}
-	out := make([]uint64, n)
+	out := make([]uint64, min(len(b)/width, n))
 	for i := range out {
 		if width == 1 {
 			out[i] = uint64(b[i])
 		} else {
 			out[i] = binary.LittleEndian.Uint64(b[8*i:])
 		}
+	}
+	if len(b) != n*width {
+		return out, missingAnswers(response, len(b)/width, n)
 	}
 	return out, nil
 }
@@ -126,7 +126,20 @@ func missingAnswers(response *http.Response, got, want int) error {
 
 // Keys processes keys in one request and returns the answers. It hashes them unless the seed is
 // secret.
+//
+// Add and Remove wait while the node refuses changes, as the changes of Client do. What the node has not changed is sent
+// again. The Done of an error counts the keys that were changed and kept; after an error of a connection that broke
+// meanwhile, and after the problem not-kept, more may have been changed. If the node added a part of a request before it
+// refused the rest and did not send their answers, these are 1; after such a removal the rest is not sent again.
 func (f *Filter) Keys(ctx context.Context, v Verb, keys [][]byte) ([]uint64, error) {
+	if v.changes() {
+		return f.change(ctx, v, keys)
+	}
+	return f.once(ctx, v, keys)
+}
+
+// once is Keys without repetitions. With an error it returns the answers that have arrived.
+func (f *Filter) once(ctx context.Context, v Verb, keys [][]byte) ([]uint64, error) {
 	if f.public {
 		ds := make([]umbel.Digest, len(keys))
 		for i, k := range keys {
@@ -167,7 +180,7 @@ func appendKey(b, key []byte) []byte {
 	return append(b, "\"}\n"...)
 }
 
-// readLines reads the answers to n keys that were sent as lines of JSON.
+// readLines is readAnswers for keys that were sent as lines of JSON.
 func readLines(response *http.Response, n int) ([]uint64, error) {
 	defer response.Body.Close()
 	const longest = 21 // a number and its newline
@@ -185,13 +198,13 @@ func readLines(response *http.Response, n int) ([]uint64, error) {
 		default:
 			count, err := strconv.ParseUint(line, 10, 64)
 			if err != nil {
-				return nil, missingAnswers(response, len(out), n)
+				return out, missingAnswers(response, len(out), n)
 			}
 			out = append(out, count)
 		}
 	}
 	if len(out) != n {
-		return nil, missingAnswers(response, len(out), n)
+		return out, missingAnswers(response, len(out), n)
 	}
 	return out, nil
 }
@@ -202,16 +215,10 @@ func readLines(response *http.Response, n int) ([]uint64, error) {
 // stops at the first error of batches, a request or answered. It does not wait for batches to
 // return.
 func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error {
-	send := func(ctx context.Context, keys [][]byte) ([]uint64, error) { return f.Keys(ctx, v, keys) }
-	return each(ctx, batches, send, answered)
-}
-
-// each is Each with the function that sends a batch.
-func each(ctx context.Context, batches iter.Seq2[[][]byte, error], send sender, answered func([][]byte, []uint64) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	sent := make(chan *batch, parallel-1)
-	go sendAll(ctx, batches, send, sent)
+	go f.sendAll(ctx, v, batches, sent)
 	for {
 		select {
 		case <-ctx.Done():
@@ -227,11 +234,8 @@ func each(ctx context.Context, batches iter.Seq2[[][]byte, error], send sender, 
 	}
 }
 
-// sender sends the keys of a batch and returns their answers.
-type sender func(ctx context.Context, keys [][]byte) ([]uint64, error)
-
 // sendAll sends requests, and passes each to the receiver of sent.
-func sendAll(ctx context.Context, batches iter.Seq2[[][]byte, error], send sender, sent chan<- *batch) {
+func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], sent chan<- *batch) {
 	defer close(sent)
 	for keys, err := range batches {
 		b := &batch{keys: cloneKeys(keys), done: make(chan struct{}), err: err}
@@ -246,7 +250,7 @@ func sendAll(ctx context.Context, batches iter.Seq2[[][]byte, error], send sende
 		}
 		go func() {
 			defer close(b.done)
-			b.answers, b.err = send(ctx, b.keys)
+			b.answers, b.err = f.Keys(ctx, v, b.keys)
 		}()
 	}
 }
