@@ -116,16 +116,22 @@ func checkRegular(info fs.FileInfo, err error) error {
 	return nil
 }
 
-// describe adds share.ErrNotFound to the error of the operating system.
+// describe adds the package, and share.ErrNotFound if there is no such file, to an error of the operating system.
 func describe(err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("share/dir: %w: %w", err, share.ErrNotFound)
-	case err != nil:
-		return fmt.Errorf("share/dir: %w", err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("share/dir: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound{err}
+	}
+	return err
 }
+
+// notFound is an error of the operating system that is share.ErrNotFound, too. Its text has the cause once.
+type notFound struct{ error }
+
+func (e notFound) Unwrap() []error { return []error{e.error, share.ErrNotFound} }
 
 // WatchRecord returns a record when it differs from last, and as it is after 30 seconds. It looks at
 // the time of the file every 50 milliseconds.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel/share"
@@ -35,6 +36,26 @@ func TestSource(t *testing.T) {
 	}
 	sharetest.Source(t, open)
 	sharetest.Publication(t, open)
+}
+
+// The error of a publication without a version has one cause, and is both that of the package and that of the system.
+func TestNotFound(t *testing.T) {
+	s := dir.Open(t.TempDir())
+	_, record := s.Record(t.Context(), share.HeadName)
+	_, watched := s.WatchRecord(t.Context(), share.HeadName, nil)
+	_, object := s.Object(t.Context(), share.RefOf(nil).Hash.String(), 0)
+	for what, err := range map[string]error{"record": record, "watched record": watched, "object": object} {
+		if !errors.Is(err, share.ErrNotFound) || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want share.ErrNotFound and fs.ErrNotExist", what, err)
+			continue
+		}
+		if strings.Contains(err.Error(), share.ErrNotFound.Error()) {
+			t.Errorf("%s: two causes: %v", what, err)
+		}
+		if path, ok := errors.AsType[*fs.PathError](err); !ok || !strings.HasPrefix(path.Path, s.Path()) {
+			t.Errorf("%s: %v does not name the file", what, err)
+		}
+	}
 }
 
 // put writes an object.
