@@ -234,11 +234,10 @@ func openWith(s umbel.State, counters bool) (*Filter, error) {
 		return nil, err
 	}
 	if (f.shape.Width != 0) != counters {
-		want := bloom.Name
 		if counters {
-			want = counting.Name
+			return nil, fmt.Errorf("folding: the filter has no counters: open it as Filter, with Open: %w", umbel.ErrKind)
 		}
-		return nil, fmt.Errorf("folding: a base of kind %s, want %s: %w", s.Parts[0].Kind, want, umbel.ErrKind)
+		return nil, fmt.Errorf("folding: the filter has counters: open it as Counting, with OpenCounting: %w", umbel.ErrKind)
 	}
 	return f, nil
 }
@@ -246,7 +245,7 @@ func openWith(s umbel.State, counters bool) (*Filter, error) {
 // open opens a state with a base of bits or counters.
 func open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("folding: the state has kind %.40q, want folding: %w", s.Kind, umbel.ErrKind)
+		return nil, fmt.Errorf("folding: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func (f *Filter) State() umbel.State {
 // limit. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+		return nil, fmt.Errorf("redisbloom: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -85,6 +85,9 @@ func ReadFrom[F any](f *F, r io.Reader, open func(umbel.State) (*F, error)) (int
 }
 
 func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
+	if z, ok := any(new(F)).(umbel.Filter); ok && z.State().Kind != s.Kind {
+		return otherKind{s.Kind, z.State().Kind}
+	}
 	g, err := open(s)
 	if err != nil {
 		return err
@@ -92,6 +95,16 @@ func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 	*f = *g
 	return nil
 }
+
+// otherKind is the error of a container that has a filter of another kind than the type into which it is read. It
+// wraps umbel.ErrKind, but its text does not say that the kind is unknown.
+type otherKind struct{ got, want string }
+
+func (e otherKind) Error() string {
+	return fmt.Sprintf("%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All", e.want, e.got)
+}
+
+func (otherKind) Unwrap() error { return umbel.ErrKind }
 
 // Clone returns the filter of a copy of s, and a zero filter if isZero is set. It panics
 // if open refuses the state of a filter, which would be a bug of its kind.
