@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,12 +68,9 @@ type record struct {
 // NewClient returns a client of the publication below an http or https URL. If the URL has a query,
 // it is part of every request.
 func NewClient(base string, o ClientOptions) (*Client, error) {
-	u, err := url.Parse(base)
+	u, err := parseBase(base)
 	if err != nil {
-		return nil, fmt.Errorf("share/web: %w", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-		return nil, fmt.Errorf("share/web: %q is not the URL of a publication, want http:// or https:// and a host", u.Redacted())
+		return nil, err
 	}
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
@@ -93,6 +91,31 @@ func NewClient(base string, o ClientOptions) (*Client, error) {
 		}
 	}
 	return c, nil
+}
+
+// example is the URL of a publication in error texts.
+const example = "https://filters.example/words"
+
+// parseBase parses the URL of a publication. Errors do not contain a password.
+func parseBase(base string) (*url.URL, error) {
+	// The scheme is looked at first: net/url takes "host:8780/words" for a scheme or for an error.
+	scheme, _, found := strings.Cut(base, "://")
+	if !found {
+		withoutUser := base[strings.LastIndexByte(base, '@')+1:]
+		return nil, fmt.Errorf("share/web: the URL of the publication, %.200q, has no scheme: write https:// or http:// before the host, as in %s", withoutUser, example)
+	}
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("share/web: the URL of the publication: %w", errors.Unwrap(err)) // the outer error would contain a password
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("share/web: the URL of the publication, %q, has the scheme %.40q, want https or http, as in %s", u.Redacted(), scheme, example)
+	case u.Host == "":
+		return nil, fmt.Errorf("share/web: the URL of the publication, %q, has no host, as in %s", u.Redacted(), example)
+	case u.Fragment != "":
+		return nil, fmt.Errorf("share/web: the URL of the publication, %q, has a fragment (#), want none, as in %s", u.Redacted(), example)
+	}
+	return u, nil
 }
 
 var errRedirects = errors.New("more than 5 redirects")

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,9 +111,19 @@ func TestBase(t *testing.T) {
 			return s, client(t, base+path+"?token=secret")
 		})
 	}
-	for _, bad := range []string{"", "example.org/x", "ftp://example.org/x", "http://", "http://example.org/#x", "http://a b/"} {
-		if _, err := web.NewClient(bad, web.ClientOptions{}); err == nil {
-			t.Errorf("NewClient accepts %q", bad)
+	for bad, want := range map[string]string{
+		"":                          "no scheme",
+		"example.org/x":             `"example.org/x", has no scheme: write https:// or http:// before the host, as in https://`,
+		"127.0.0.1:8780/x":          "no scheme",
+		"u:secret@127.0.0.1:8780/x": `"127.0.0.1:8780/x", has no scheme`,
+		"ftp://u:secret@host/x":     `has the scheme "ftp", want https or http`,
+		"http://":                   "has no host",
+		"http://example.org/#x":     "has a fragment",
+		"http://u:secret@a b/":      "invalid character",
+	} {
+		_, err := web.NewClient(bad, web.ClientOptions{})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("NewClient of %q: %v, want %q and no password", bad, err, want)
 		}
 	}
 }
