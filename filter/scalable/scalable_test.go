@@ -29,3 +29,15 @@ func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, scalable.Kind) }
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, scalable.Kind, func() umbel.Filter { return new(scalable.Filter) })
 }
+
+// The description of a filter has rates, not their logarithms.
+func TestDescription(t *testing.T) {
+	f, err := scalable.New(1000, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "scalable.Filter{Slice:1536 First:0.0015 Tightening:0.85 Growth:2 MaxBytes:0 Hasher:xxh3}"
+	if f.String() != want {
+		t.Errorf("%v, want %s", f, want)
+	}
+}

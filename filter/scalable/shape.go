@@ -3,6 +3,7 @@ package scalable
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"sort"
 
 	"github.com/umbel-filters/umbel"
@@ -46,6 +47,11 @@ const one Log = 1 << 16
 
 // LogOf returns log2(1/p), rounded up to its unit, for p in (0, 1).
 func LogOf(p float64) Log { return Log(math.Ceil(-math.Log2(p) * float64(one))) }
+
+// String returns the rate p to three digits, such as 0.85.
+func (l Log) String() string {
+	return strconv.FormatFloat(math.Exp2(-float64(l)/float64(one)), 'g', 3, 64)
+}
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
