@@ -44,7 +44,8 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 // Overlap contains estimates of two sets of keys, with intervals of about 95% confidence.
 type Overlap struct {
 	A, B, Union, Both plan.Estimate
-	Cells             uint64 // at which the filters were compared; 0 if each had its own size
+	OnlyA, OnlyB      plan.Estimate // the keys of one set that the other does not have
+	Cells             uint64        // at which the filters were compared; 0 if each had its own size
 }
 
 // Of estimates how many keys a and b share; their kinds are in kinds, and bloom for kinds counting and folding, as
@@ -75,9 +76,12 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	o := Overlap{A: Keys(a), B: Keys(b), Union: Keys(union), Cells: size}
 	if k, ok := plainK(a, b); ok {
 		ones := func(f umbel.Filter) uint64 { return f.State().Arrays[0].Nonzero() }
-		o.Both = plan.IntersectionKeys(size, k, ones(a), ones(b), ones(union))
+		na, nb, nu := ones(a), ones(b), ones(union)
+		o.Both = plan.IntersectionKeys(size, k, na, nb, nu)
+		o.OnlyA, o.OnlyB = beyond(size, k, nu, nb, o.A), beyond(size, k, nu, na, o.B)
 	} else {
 		o.Both = both(o.A, o.B, o.Union)
+		o.OnlyA, o.OnlyB = less(o.Union, o.B, o.A), less(o.Union, o.A, o.B)
 	}
 	o.Union.Value = min(o.Union.Value, o.A.Value+o.B.Value)
 	o.Union.Low, o.Union.High = min(o.Union.Low, o.Union.Value), min(o.Union.High, o.A.High+o.B.High)

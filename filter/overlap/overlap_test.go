@@ -8,9 +8,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/plan"
 )
 
-// The interval of an intersection holds the true number in 95 of 100 cases or more,
+// The intervals of an intersection and of the two differences hold the true numbers in 95 of 100 cases or more,
 // for each kind and any number of common keys.
 func TestInterval(t *testing.T) {
 	trials := 200
@@ -24,7 +25,7 @@ func TestInterval(t *testing.T) {
 		for _, shared := range []int{0, 30, 1000} {
 			t.Run(fmt.Sprintf("%s/shared=%d", v.Name, shared), func(t *testing.T) {
 				random := rand.New(rand.NewPCG(3, uint64(shared)))
-				within := 0
+				var within [3]int
 				for range trials {
 					a, b := newPair(t, v)
 					fill(random, 1000-shared, a)
@@ -34,16 +35,26 @@ func TestInterval(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if o.Both.Low <= float64(shared) && float64(shared) <= o.Both.High {
-						within++
-					}
+					only := float64(1000 - shared)
+					within[0] += held(o.Both, float64(shared))
+					within[1] += held(o.OnlyA, only)
+					within[2] += held(o.OnlyB, only)
 				}
-				if least := 0.95*float64(trials) - 3*math.Sqrt(0.95*0.05*float64(trials)); float64(within) < least {
-					t.Errorf("the interval held the number %d times of %d", within, trials)
+				least := 0.95*float64(trials) - 3*math.Sqrt(0.95*0.05*float64(trials))
+				if float64(min(within[0], within[1], within[2])) < least {
+					t.Errorf("the intervals of both and of either only held the numbers %v times of %d", within, trials)
 				}
 			})
 		}
 	}
+}
+
+// held returns 1 if the interval of e contains n, and 0 otherwise.
+func held(e plan.Estimate, n float64) int {
+	if e.Low <= n && n <= e.High && e.Low <= e.Value && e.Value <= e.High {
+		return 1
+	}
+	return 0
 }
 
 // newPair returns two filters for 1000 keys, the second of twice the size where the

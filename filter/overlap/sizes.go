@@ -94,12 +94,15 @@ func (p pair) mean(s float64) (value, slope float64) {
 	return whole + p.split*v, cell * (whole + p.split*d)
 }
 
-// estimate returns the numbers of keys in at least one of the filters and in both, from the
+// estimate returns the numbers of keys in at least one of the filters, in both, and in one only, from the
 // numbers of each and ln U. If a filter is full, the intervals are as wide as those of each allow.
-func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate) {
+func (p pair) estimate(a, b plan.Estimate, u float64) Overlap {
+	o := Overlap{A: a, B: b}
 	least, most, mostBoth := max(surely(a).Low, surely(b).Low), surely(a).High+surely(b).High, min(surely(a).High, surely(b).High)
 	if math.IsInf(u, -1) || math.IsInf(p.za, -1) || math.IsInf(p.zb, -1) {
-		return plan.Estimate{Value: math.NaN(), Low: least, High: most}, plan.Estimate{Value: math.NaN(), High: mostBoth}
+		o.Union, o.Both = plan.Estimate{Value: math.NaN(), Low: least, High: most}, plan.Estimate{Value: math.NaN(), High: mostBoth}
+		o.OnlyA, o.OnlyB = plan.Estimate{Value: math.NaN(), High: surely(a).High}, plan.Estimate{Value: math.NaN(), High: surely(b).High}
+		return o
 	}
 	s := p.solve(u - p.za - p.zb)
 	m, d := p.mean(s)
@@ -107,19 +110,27 @@ func (p pair) estimate(a, b plan.Estimate, u float64) (union, both plan.Estimate
 	keys := s / p.common
 	if p.spread { // its cells are related to those of several lanes, which variance does not consider
 		n := min(max(p.na/p.ka+p.nb/p.kb-keys, least), most)
-		return plan.Estimate{Value: n, Low: least, High: most}, plan.Estimate{Value: keys, High: max(keys, mostBoth)}
+		o.Union, o.Both = plan.Estimate{Value: n, Low: least, High: most}, plan.Estimate{Value: keys, High: max(keys, mostBoth)}
+		anything := math.Inf(1)
+		o.OnlyA, o.OnlyB = around(p.na/p.ka-keys, anything, 0, surely(a).High), around(p.nb/p.kb-keys, anything, 0, surely(b).High)
+		return o
 	}
 	perU := 1 / (d * p.common)
 	s = min(s, p.mostCommon())
 
 	deviation := math.Sqrt(p.variance(s, weights{-perU, -perU, perU}, [3]float64{0, 0, 1 / p.common}))
-	both = around(keys, deviation, 0, mostBoth)
+	o.Both = around(keys, deviation, 0, mostBoth)
 
 	deviation = math.Sqrt(p.variance(s,
 		weights{-p.lanes/p.la/p.ka + perU, -p.lanes/p.lb/p.kb + perU, -perU},
 		[3]float64{1 / p.ka, 1 / p.kb, 1/p.ka + 1/p.kb - 1/p.common}))
-	union = around(p.na/p.ka+p.nb/p.kb-keys, deviation, least, most)
-	return union, both
+	o.Union = around(p.na/p.ka+p.nb/p.kb-keys, deviation, least, most)
+
+	deviation = math.Sqrt(p.variance(s, weights{-p.lanes/p.la/p.ka + perU, perU, -perU}, [3]float64{1 / p.ka, 0, 1/p.ka - 1/p.common}))
+	o.OnlyA = around(p.na/p.ka-keys, deviation, 0, surely(a).High)
+	deviation = math.Sqrt(p.variance(s, weights{perU, -p.lanes/p.lb/p.kb + perU, -perU}, [3]float64{0, 1 / p.kb, 1/p.kb - 1/p.common}))
+	o.OnlyB = around(p.nb/p.kb-keys, deviation, 0, surely(b).High)
+	return o
 }
 
 // surely returns e with an interval of twice the width, almost 4 standard deviations to each side. As a limit of another interval
@@ -128,9 +139,11 @@ func surely(e plan.Estimate) plan.Estimate {
 	return plan.Estimate{Value: e.Value, Low: max(0, 2*e.Low-e.Value), High: 2*e.High - e.Value}
 }
 
+// sigmas is half the width of an interval of 95 % in standard deviations.
+const sigmas = 1.96
+
 // around returns the interval of 95 % around a value, between two limits.
 func around(value, deviation, least, most float64) plan.Estimate {
-	const sigmas = 1.96
 	e := plan.Estimate{Value: min(max(value, least), most), Low: max(least, value-sigmas*deviation), High: min(most, value+sigmas*deviation)}
 	e.Low, e.High = min(e.Low, e.Value), max(e.High, e.Value)
 	return e

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
-// For filters of different sizes and k, the intervals contain the numbers of keys in both and in
+// For filters of different sizes and k, the intervals contain the numbers of keys in both, in one only and in
 // at least one of them in 95 of 100 cases, and are not much wider than necessary. With -v it
 // prints the shares.
 func TestIntervalOfDifferentSizes(t *testing.T) {
@@ -21,7 +21,7 @@ func TestIntervalOfDifferentSizes(t *testing.T) {
 	if testing.Short() {
 		trials = 50
 	}
-	all, held := 0, 0
+	all, good := 0, 0
 	for _, c := range []struct {
 		ma, mb uint64
 		ka, kb int
@@ -43,7 +43,8 @@ func TestIntervalOfDifferentSizes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d-%dx%d/shared=%d", c.ma, c.ka, c.mb, c.kb, c.shared), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(9, uint64(c.shared)))
-			both, union, width := 0, 0, 0.0
+			both, union, onlyA, onlyB, width := 0, 0, 0, 0, 0.0
+			var only [3]float64 // width, sum and squares of the first filter's
 			var sum, squares float64
 			for range trials {
 				a, b := sized(t, c.ma, c.ka), sized(t, c.mb, c.kb)
@@ -60,23 +61,36 @@ func TestIntervalOfDifferentSizes(t *testing.T) {
 				if n := float64(c.na + c.nb - c.shared); o.Union.Low <= n && n <= o.Union.High {
 					union++
 				}
+				onlyA += held(o.OnlyA, float64(c.na-c.shared))
+				onlyB += held(o.OnlyB, float64(c.nb-c.shared))
+				only[0] += (o.OnlyA.High - o.OnlyA.Low) / 2 / 1.96 / float64(trials)
+				only[1] += o.OnlyA.Value / float64(trials)
+				only[2] += o.OnlyA.Value * o.OnlyA.Value / float64(trials)
 				width += (o.Both.High - o.Both.Low) / 2 / 1.96 / float64(trials)
 				sum += o.Both.Value / float64(trials)
 				squares += o.Both.Value * o.Both.Value / float64(trials)
 			}
-			all, held = all+2*trials, held+both+union
+			all, good = all+2*trials, good+both+union
 			deviation := math.Sqrt(squares - sum*sum)
 			t.Logf("both in %.3f, union in %.3f; %.1f ± %.1f, the interval says ± %.1f", float64(both)/float64(trials), float64(union)/float64(trials), sum, deviation, width)
+			onlyDeviation := math.Sqrt(only[2] - only[1]*only[1])
+			t.Logf("only one in %.3f and %.3f; %.1f ± %.1f, the interval says ± %.1f", float64(onlyA)/float64(trials), float64(onlyB)/float64(trials), only[1], onlyDeviation, only[0])
 			least := 0.95*float64(trials) - 3*math.Sqrt(0.95*0.05*float64(trials))
 			if float64(both) < least || float64(union) < least {
 				t.Errorf("of %d intervals, %d contain the number in both and %d the number in either, want %.0f", trials, both, union, least)
+			}
+			if float64(min(onlyA, onlyB)) < least {
+				t.Errorf("of %d intervals, %d and %d contain the number in one only, want %.0f", trials, onlyA, onlyB, least)
+			}
+			if only[0] > 1.5*onlyDeviation && c.na > c.shared {
+				t.Errorf("the intervals of the first only are wide for ± %.1f, the deviation is %.1f", only[0], onlyDeviation)
 			}
 			if width > 1.5*deviation && c.shared > 0 {
 				t.Errorf("the intervals are wide for ± %.1f, the deviation is %.1f", width, deviation)
 			}
 		})
 	}
-	if share := float64(held) / float64(all); share < 0.93 {
+	if share := float64(good) / float64(all); share < 0.93 {
 		t.Errorf("%.3f of all intervals contain the number, want 0.93", share)
 	}
 }

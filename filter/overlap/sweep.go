@@ -110,12 +110,11 @@ func sweep(f, g umbel.Filter) (Overlap, error) {
 	if err != nil {
 		return Overlap{}, err
 	}
-	o := Overlap{A: Keys(f), B: Keys(g)}
 	u := math.Log(emptyInBoth(a, b))
 	if !plain(f) || !plain(g) {
 		u = math.Inf(-1) // unknown: see ofTwoSizes
 	}
-	o.Union, o.Both = pairOf(a, b).estimate(o.A, o.B, u)
+	o := pairOf(a, b).estimate(Keys(f), Keys(g), u)
 	if math.IsNaN(o.Both.Value) {
 		return o, nil
 	}
