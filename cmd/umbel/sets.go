@@ -16,8 +16,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/union"
 )
 
-const intersectHelp = `Estimate how many keys are in both filters, with an interval of about 95% confidence. The
-estimate is the keys in A, plus those in B, minus those in the union, each from the number of
+const intersectHelp = `Estimate how many keys are in both filters, and in one of them only, with intervals of about 95%
+confidence. The estimate is the keys in A, plus those in B, minus those in the union, each from the number of
 set cells. It is coarse if A and B share few keys. No filter of the shared keys is made.
 
 Both must be filters of bits with the same hash and kind, but a counting filter takes part with
@@ -34,6 +34,8 @@ type intersection struct {
 	B     setInfo `json:"b"`
 	Union setInfo `json:"union"`
 	Both  setInfo `json:"both"`
+	OnlyA setInfo `json:"onlyA"`
+	OnlyB setInfo `json:"onlyB"`
 	Cells uint64  `json:"cells,omitempty"` // 0: at their own sizes
 }
 
@@ -60,7 +62,10 @@ func intersectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return intersection{nodeSetInfo(args[0], o.A), nodeSetInfo(args[1], o.B), nodeSetInfo("", o.Union), nodeSetInfo("", o.Both), o.Cells}.print(cmd)
+			return intersection{
+				A: nodeSetInfo(args[0], o.A), B: nodeSetInfo(args[1], o.B), Union: nodeSetInfo("", o.Union), Both: nodeSetInfo("", o.Both),
+				OnlyA: nodeSetInfo("", o.OnlyA), OnlyB: nodeSetInfo("", o.OnlyB), Cells: o.Cells,
+			}.print(cmd)
 		},
 	}
 	addAddrFlags(cmd)
@@ -89,7 +94,10 @@ func intersect(t target, a, b string) (intersection, error) {
 	if err != nil {
 		return intersection{}, fmt.Errorf("%s and %s: %w", a, b, err)
 	}
-	return intersection{newSetInfo(a, o.A), newSetInfo(b, o.B), newSetInfo("", o.Union), newSetInfo("", o.Both), o.Cells}, nil
+	return intersection{
+		A: newSetInfo(a, o.A), B: newSetInfo(b, o.B), Union: newSetInfo("", o.Union), Both: newSetInfo("", o.Both),
+		OnlyA: newSetInfo("", o.OnlyA), OnlyB: newSetInfo("", o.OnlyB), Cells: o.Cells,
+	}, nil
 }
 
 func (result intersection) print(cmd *cobra.Command) error {
@@ -99,6 +107,8 @@ func (result intersection) print(cmd *cobra.Command) error {
 		result.B.row(t, result.B.File)
 		result.Union.row(t, "union")
 		result.Both.row(t, "both")
+		result.OnlyA.row(t, "only "+result.A.File)
+		result.OnlyB.row(t, "only "+result.B.File)
 		if _, err := t.WriteTo(w); err != nil {
 			return err
 		}

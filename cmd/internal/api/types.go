@@ -188,6 +188,8 @@ type Overlap struct {
 	B     Estimate `json:"b"`
 	Union Estimate `json:"union"`
 	Both  Estimate `json:"both"`
+	OnlyA Estimate `json:"onlyA"` // the keys of one filter that the other does not have
+	OnlyB Estimate `json:"onlyB"`
 	Cells uint64   `json:"cells"` // size at which the filters were compared
 }
 

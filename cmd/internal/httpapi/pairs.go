@@ -94,7 +94,10 @@ func (req *request) intersect() error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(req.response, http.StatusOK, api.Overlap{A: estimateOf(o.A), B: estimateOf(o.B), Union: estimateOf(o.Union), Both: estimateOf(o.Both), Cells: o.Cells})
+	return writeJSON(req.response, http.StatusOK, api.Overlap{
+		A: estimateOf(o.A), B: estimateOf(o.B), Union: estimateOf(o.Union), Both: estimateOf(o.Both),
+		OnlyA: estimateOf(o.OnlyA), OnlyB: estimateOf(o.OnlyB), Cells: o.Cells,
+	})
 }
 
 // diff responds with the delta from the container in the body to this filter.
