@@ -49,13 +49,13 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 			return fmt.Errorf("--publish-listen: %w", err)
 		}
 	}
-	if o.Upstream == nil {
-		o.Upstream = httpcache.NewTransport(nil)
-	}
 	if m.host != "" {
+		if o.Upstream == nil {
+			o.Upstream = httpcache.NewTransport(nil)
+		}
 		o.Upstream = withHost{o.Upstream, m.host}
 	}
-	o.Upstream, o.Observer = m.Transport(o.Upstream), m
+	o.Siblings, o.Observer = m.Transport, m
 	s.member = m
 	return nil
 }

@@ -24,6 +24,8 @@ type Options struct {
 	// Upstream sends requests to origins; NewTransport(nil) if it is nil. It gets one request for all clients that
 	// wait for a response. It must not decompress.
 	Upstream http.RoundTripper
+	// Siblings, if it is not nil, returns a transport that may answer requests without Upstream, to which it sends the others.
+	Siblings func(upstream http.RoundTripper) http.RoundTripper
 	// Size is the number of bytes of the store, 64 MiB if it is zero.
 	Size int64
 	// Largest is the size in bytes of the largest body that is stored, an eighth of Size if it is zero.
@@ -94,6 +96,10 @@ func New(o Options) (*Cache, error) {
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)
+	}
+	c.upstream = watched{c.upstream, c}
+	if o.Siblings != nil {
+		c.upstream = o.Siblings(c.upstream)
 	}
 	if c.name == "" {
 		c.name = "umbel"
@@ -278,13 +284,6 @@ func (c *Cache) unreachable(t target, err error, stale bool) {
 		log.Warn("origin is unreachable; a stale response is used", "url", publicURL(t), "error", err)
 	} else {
 		log.Warn("origin is unreachable", "url", publicURL(t), "error", err)
-	}
-}
-
-// reached logs that an origin answers again.
-func (c *Cache) reached(t target) {
-	if c.origins.failed.Load() {
-		c.origins.answers(c.log, originOf(t.url)).Info("origin answers again")
 	}
 }
 

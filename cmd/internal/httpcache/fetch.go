@@ -43,9 +43,6 @@ func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target)
 	requested := time.Now()
 	res, err := c.upstream.RoundTrip(out)
 	received := time.Now()
-	if err == nil {
-		c.reached(t)
-	}
 	if old := f.old; old != nil && failed(res, err) && old.policy.usableOnError(f.asked, received, err != nil, c.disconnected) {
 		detail := "origin-unreachable"
 		if err == nil {

@@ -3,6 +3,7 @@ package httpcache
 import (
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,20 @@ func (o *origins) since(origin string) (began time.Time, err error) {
 		return time.Time{}, nil
 	}
 	return began, *f.last.Load()
+}
+
+// watched notes the answers of origins. Transports above it have other answers, such as those of siblings.
+type watched struct {
+	upstream http.RoundTripper
+	cache    *Cache
+}
+
+func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := w.upstream.RoundTrip(r)
+	if c := w.cache; err == nil && c.origins.failed.Load() {
+		c.origins.answers(c.log, originOf(r.URL)).Info("origin answers again")
+	}
+	return res, err
 }
 
 // answers returns the logger for the message that an origin answers again.

@@ -62,6 +62,36 @@ func TestUnreachableInTheLog(t *testing.T) {
 	})
 }
 
+// An answer of a sibling is none of the origin: it does not end a fault.
+func TestSiblingIsNotTheOrigin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{handle: func(w http.ResponseWriter, _ *http.Request) { unreachable(w, errors.New("connection refused")) }}
+		c := newTestCache(t, o, func(o *Options) {
+			o.Siblings = func(upstream http.RoundTripper) http.RoundTripper {
+				return roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path != "/held" {
+						return upstream.RoundTrip(r)
+					}
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+				})
+			}
+		})
+		get(c, "/absent")
+		time.Sleep(time.Minute)
+		if got := get(c, "/held").StatusCode; got != http.StatusOK {
+			t.Fatalf("status %d of what the sibling has", got)
+		}
+		if _, err := c.Unreachable(); err == nil {
+			t.Error("the answer of a sibling ended the fault")
+		}
+	})
+}
+
+// roundTripper is a transport that is a function.
+type roundTripper func(r *http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // A cache that ends logs the faults that it has omitted, once.
 func TestOmittedUntilTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

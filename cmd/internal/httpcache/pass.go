@@ -38,7 +38,6 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 			appendField(p.Out.Header, "Via", via(r.ProtoMajor, r.ProtoMinor, c.pseudonym))
 		},
 		ModifyResponse: func(res *http.Response) error {
-			c.reached(t)
 			appendField(res.Header, "Via", via(res.ProtoMajor, res.ProtoMinor, c.pseudonym))
 			appendField(res.Header, "Cache-Status", c.name+"; "+forwardStatus(reason, res.StatusCode, false))
 			if !safe && res.StatusCode >= 200 && res.StatusCode < 400 {
