@@ -22,8 +22,9 @@ set cells. It is coarse if A and B share few keys. No filter of the shared keys 
 
 Both must be filters of bits with the same hash and kind, but a counting filter takes part with
 its nonzero counters, and a folding filter with its folded filter, so kinds bloom, counting and
-folding can be compared with each other, of any sizes and k. Filters of other kinds and different sizes
-are folded to a common divisor, if there is one close to both.`
+folding can be compared with each other, of any sizes and k. The intervals are wide if one filter is much
+smaller than the other: one that is made with make --like of the larger has narrower ones. Filters of other
+kinds and different sizes are folded to a common divisor, if there is one close to both.`
 
 const intersectExample = `  umbel intersect monday.umb tuesday.umb
   umbel intersect --json a.umb b.umb | jq .both.estimate`
@@ -112,13 +113,26 @@ func (result intersection) print(cmd *cobra.Command) error {
 		if _, err := t.WriteTo(w); err != nil {
 			return err
 		}
-		at := "compared at their own sizes"
+		at := "compared at their own sizes" + result.advice()
 		if result.Cells != 0 {
 			at = fmt.Sprintf("compared at %v cells", quantity.Count(result.Cells))
 		}
 		_, err := fmt.Fprintln(w, at)
 		return err
 	})
+}
+
+// advice says how the interval becomes narrower if it contains most numbers that are possible.
+func (result intersection) advice() string {
+	few, many := result.A, result.B
+	if few.Estimate > many.Estimate {
+		few, many = many, few
+	}
+	const much = 8
+	if !(few.Estimate*much < many.Estimate) || result.Both.High-result.Both.Low < few.Estimate/2 {
+		return ""
+	}
+	return fmt.Sprintf("; if %s is made with --like %s, the intervals are narrower", few.File, many.File)
 }
 
 const diffSetsHelp = `Subtract the keys of B from A: each cell of the result is the cell of A minus the cell of B.

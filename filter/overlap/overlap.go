@@ -52,8 +52,8 @@ type Overlap struct {
 // in filter.All. Neither changes, and nothing may change them while Of runs. It takes memory for at most two copies
 // of the smaller filter and one of the larger. The error wraps errors.ErrUnsupported as that of [Bits], or
 // umbel.ErrMismatch if the filters are incompatible: if they have different hashers, kinds that do not merge, as
-// windows by keys, or if they have different sizes and are not of kind bloom and don't merge, or one is over 1000
-// times as large.
+// windows by keys, or if they have different sizes and are not of kind bloom and don't merge, or one has more than 2^37
+// cells.
 func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	a, b, err := bitsOfBoth(a, b)
 	if err != nil {

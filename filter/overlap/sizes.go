@@ -173,8 +173,7 @@ type weights struct{ a, b, u float64 }
 // derivatives of its expectation by the numbers of values in a only, in b only, and in both. The
 // mean over x is that of points at equal distances.
 func (p pair) variance(s float64, w weights, slopes [3]float64) float64 {
-	ratio := max(p.la, p.lb) / min(p.la, p.lb)
-	points := int(min(max(1024/ratio, 8), 48))
+	const points = 48
 	mean, _ := p.mean(s)
 	var sum float64
 	for i := range points {
@@ -200,6 +199,25 @@ func (p pair) cellsAt(x float64) (a, b span) {
 	return span{i * p.la, (i + 1) * p.la}, span{j * p.lb, (j + 1) * p.lb}
 }
 
+// alike returns up to where the integrand of near is what it is in the cells ya and yb: the end of these cells, or that of a series of
+// fine cells in the same coarse cell without a boundary and without the fine cell of x.
+func (p pair) alike(ya, yb, xa, xb span) float64 {
+	end := min(ya.to, yb.to)
+	fine, coarse, other := yb, ya, xb
+	if p.la < p.lb {
+		fine, coarse, other = ya, yb, xa
+	}
+	short := fine.to - fine.from
+	if fine.from < coarse.from || math.Abs(fine.from-other.from) < short/2 {
+		return end
+	}
+	last := coarse.to - short // the fine cell that contains it may contain the boundary, too
+	if fine.from < other.from {
+		last = min(last, other.from)
+	}
+	return max(end, last-short/2)
+}
+
 // near integrates the covariance with a point x over the points whose cells meet those of x.
 func (p pair) near(s, mean float64, w weights, x float64) float64 {
 	xa, xb := p.cellsAt(x)
@@ -212,7 +230,7 @@ func (p pair) near(s, mean float64, w weights, x float64) float64 {
 		const inside = 1e-6 // of a cell, so that rounding does not select the cell before
 		short := min(p.la, p.lb)
 		ya, yb := p.cellsAt(y + inside*short)
-		next := min(ya.to, yb.to)
+		next := p.alike(ya, yb, xa, xb)
 		wy := w.u * math.Exp(shared*ya.common(yb)) / mean
 		all := join(ya, yb)
 		var inA, inB float64 // expected values that only a or only b has, in the same cell

@@ -125,9 +125,6 @@ func sweep(f, g umbel.Filter) (Overlap, error) {
 	return o, nil
 }
 
-// mostRatio is the largest ratio of the sizes of two filters. It limits the time of an estimate.
-const mostRatio = 1000
-
 // grids returns the grids of two filters with the same lanes: if only one of them has lanes, a filter of less than 64
 // cells for example, a cell of the other is in all of them.
 func grids(f, g umbel.Filter) (a, b grid, err error) {
@@ -141,9 +138,9 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 		a.lanes, b.lanes = 64, 64
 	}
 	const most = 1 << 31 // groups, so that products are exact and a share of a group is more than rounding
-	if large, small := max(a.groups, b.groups), min(a.groups, b.groups); large > most || large/small > mostRatio {
-		return a, b, fmt.Errorf("overlap: filters of %d and %d cells cannot be compared: want at most %d groups of %d, and a ratio of at most %d: %w",
-			a.cells.Len, b.cells.Len, uint64(most), a.lanes, mostRatio, umbel.ErrMismatch)
+	if max(a.groups, b.groups) > most {
+		return a, b, fmt.Errorf("overlap: filters of %d and %d cells can't be compared at these sizes, of which the larger may be %d: %w",
+			a.cells.Len, b.cells.Len, most*a.lanes, umbel.ErrMismatch)
 	}
 	return a, b, nil
 }
