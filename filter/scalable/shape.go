@@ -3,8 +3,8 @@ package scalable
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"sort"
+	"strconv"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
