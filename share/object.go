@@ -183,7 +183,7 @@ func verify(ctx context.Context, source Source, r Ref, data []byte) ([]byte, err
 			}
 			continue
 		}
-		data, err = nil, fmt.Errorf("it has another content: %w", ErrCorrupt)
+		data, err = nil, errContent
 	}
 	return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
 }
@@ -230,6 +230,9 @@ func grow(data []byte, r Ref) []byte {
 	return grown
 }
 
+// errContent says that what a source returned is not the object of that name.
+var errContent = fmt.Errorf("its content does not match its name: it was damaged in the store or on the way: %w", ErrCorrupt)
+
 // repair replaces the damaged chunks of an object. The list of chunks shows which they are.
 func repair(ctx context.Context, source Source, r Ref, data []byte) error {
 	var got hasher
@@ -245,7 +248,7 @@ func repair(ctx context.Context, source Source, r Ref, data []byte) error {
 		}
 		off := i * ChunkBytes
 		if err := refetch(ctx, source, r.Hash, int64(off), data[off:min(off+ChunkBytes, len(data))], w); err != nil {
-			return fmt.Errorf("chunk %d: %w", i, err)
+			return fmt.Errorf("bytes from %d: %w", off, err)
 		}
 	}
 	return nil
@@ -280,7 +283,7 @@ func refetch(ctx context.Context, source Source, h Hash, off int64, dst []byte, 
 		if got.flush(); got.chunks[0] == want {
 			return nil
 		}
-		err = ErrCorrupt
+		err = errContent
 	}
 	return err
 }

@@ -67,6 +67,9 @@ func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 	if err == nil && f.ordered && f.window == 0 {
 		err = errors.New("--only-sequenced needs --window-sources")
 	}
+	if err == nil && f.repair && f.slack == 0 && f.name == "umbel" {
+		err = errors.New("--repair needs --ttl-slack, such as 4: packets around a link take more hops")
+	}
 	if err == nil && (f.effort < 1 || f.effort > mostSeeds) {
 		err = fmt.Errorf("--effort %d: want 1 to %d", f.effort, mostSeeds)
 	}

@@ -22,8 +22,8 @@ receivers. The same --seed gives the same trees to all schemes.
 --fail links fail and --add links are added after the headers are made. With several
 comma-separated numbers the output has a row for each. --failure-knowledge determines
 which routers know: "rebuilt", all routers, which have new tables; "at-ends", the routers
-at both ends of the link, which send packets around it if --repair is set; "unnoticed",
-none.
+at both ends of the link, which send packets around it if --repair is set, and then the
+default; "unnoticed", none.
 
 "Efficiency" is the number of the tree's links divided by the number of copies. For BIER,
 which finds its own paths, the tree is the links by which receivers were first reached.`
@@ -65,6 +65,12 @@ func multicastSimCommand() *cobra.Command {
 		}
 		if e.Workers < 0 || e.MaxCopies < 1 {
 			return usageError(cmd, fmt.Errorf("--workers %d and --max-copies %d, want at least 0 and at least 1", e.Workers, e.MaxCopies))
+		}
+		if how.repair && !flags.Changed("failure-knowledge") {
+			e.Knowledge = sim.AtEnds
+		}
+		if how.repair && e.Knowledge != sim.AtEnds {
+			return usageError(cmd, fmt.Errorf("--repair needs --failure-knowledge at-ends, not %v: routers repair what they know of", e.Knowledge))
 		}
 		e.Kind, e.Metric = net.kind, net.metric
 		if e.Graph, err = net.graph(cmd); err != nil {

@@ -143,7 +143,7 @@ func Inspect(delta []byte) (Info, error) {
 		return i, fmt.Errorf("delta: want a delta, which begins with %q, this begins with %q: %w",
 			format.DeltaMagic, delta[:min(len(delta), MagicBytes)], umbel.ErrCorrupt)
 	case delta[last] != format.DeltaMagic[last]:
-		return i, fmt.Errorf("delta: version %d, this program reads version %d: %w: %w",
+		return i, fmt.Errorf("delta: version %d, written by a later version of umbel; this program reads version %d: %w: %w",
 			delta[last], format.DeltaMagic[last], errors.ErrUnsupported, umbel.ErrCorrupt)
 	case len(delta) < headBytes+format.SumBytes:
 		return i, cutOff(delta)

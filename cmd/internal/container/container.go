@@ -83,7 +83,7 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 // describe returns the error of reading the file at path, with what the file is instead of a filter. A pipe
 // cannot be read again, so its error has the path only.
 func describe(path string, err error) error {
-	if !errors.Is(err, umbel.ErrCorrupt) || !isRegular(path) {
+	if !errors.Is(err, umbel.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || !isRegular(path) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	head := headOf(path)

@@ -23,13 +23,23 @@ func ParseSize(s string) (Size, error) {
 	prefix, small := strings.CutSuffix(unit, "b")
 	switch {
 	case !ok && small && len(prefix) <= 2:
-		return 0, fmt.Errorf("size %q: write %sB for bytes, or %sbit for bits", clip(s), clip(digits+prefix), clip(digits+prefix))
+		prefix = digits + asUnits(prefix)
+		return 0, fmt.Errorf("size %q: write %sB for bytes, or %sbit for bits", clip(s), clip(prefix), clip(prefix))
 	case !ok:
 		return 0, fmt.Errorf("size %q: want a number of bytes such as 4096, 64KiB or 1.5MB, or of bits such as 4096bit", clip(s))
 	case f >= 1<<64:
 		return 0, fmt.Errorf("size %q is more than 2^64-1 bytes", clip(s))
 	}
 	return Size(f), nil
+}
+
+// asUnits returns a prefix such as g or GI as units have it: G, Gi.
+func asUnits(prefix string) string {
+	prefix = strings.ToUpper(prefix)
+	if prefix == "K" {
+		return "k"
+	}
+	return strings.Replace(prefix, "I", "i", 1)
 }
 
 // inUnit returns a size in bytes.

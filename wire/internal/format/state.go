@@ -49,14 +49,14 @@ func (r *Reader) magic() (version byte, err error) {
 	case string(b[:last]) != Magic[:last]:
 		return 0, errNoContainer(b)
 	case b[last] != Magic[last] && b[last] != VersionWithNotes:
-		return 0, fmt.Errorf("container of version %d, this program reads versions %d and %d: %w: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return 0, fmt.Errorf("container of version %d, written by a later version of umbel; this program reads versions %d and %d: %w: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	return b[last], nil
 }
 
 // errNoContainer returns the error for an input that begins otherwise.
 func errNoContainer(b []byte) error {
-	return fmt.Errorf("want a container, which begins with %q, this begins with %q: %w", Magic, b, umbel.ErrCorrupt)
+	return fmt.Errorf("want a container, which begins with %q and its version, this begins with %q: %w", Magic[:len(Magic)-1], b, umbel.ErrCorrupt)
 }
 
 // end reads the checksum and checks that nothing follows.
