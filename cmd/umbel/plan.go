@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/union"
 )
 
@@ -190,9 +191,7 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
-	if err := writeReasons(w, offers); err != nil {
-		return err
-	}
+	writeNotes(w, offers)
 	words := fmt.Sprintf("%s: %v keys in %v; %s.",
 		best.Kind, quantity.Count(best.Keys), quantity.Size(best.Bytes), inWords(float64(best.FPRate)))
 	if len(offers) > first+1 {
@@ -210,16 +209,21 @@ func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
 	return nil
 }
 
-// writeReasons lists the kinds for which the goal is impossible.
-func writeReasons(w io.Writer, offers []kindPlan) error {
+// writeNotes says for which kinds the goal is impossible, and which need much more memory until they are sealed.
+func writeNotes(w io.Writer, offers []kindPlan) {
+	p := page{w, pageWidth()}
 	for _, o := range offers {
-		if o.Error == nil {
-			continue
+		switch needed := uint64(ribbonMaking * float64(o.Keys)); {
+		case o.Error != nil:
+			p.words("", "  ", o.Kind+": "+reason(o.Kind, *o.Error))
+		case o.Kind == ribbon.Name && needed > 1<<30:
+			p.words("", "  ", fmt.Sprintf("%s: made from all keys at once, which takes about %v of memory", o.Kind, quantity.Size(needed)))
 		}
-		page{w, pageWidth()}.words("", "  ", o.Kind+": "+reason(o.Kind, *o.Error))
 	}
-	return nil
 }
+
+// ribbonMaking is the memory in bytes per key that umbel make takes for kind ribbon.
+const ribbonMaking = 100
 
 // reason returns a message without the kind's name.
 func reason(kind, text string) string {
