@@ -22,7 +22,9 @@ LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit Deletio
 	KillsAtEachStepOfASnapshot AbortedChange UnfinishedChange DeletedFiltersAreFreed ManyFiltersStay \
 	ManyItemsAtOnce DiskThatDoesNotAnswer RandomDamage FlippedBits DamagedManifests LostBatchesAndFiles \
 	NamesInALostBatch ResumeDamaged NotesParts BudgetSkips BudgetFits BytesPerSecond Day FaultsAreFound Missed \
-	Samples
+	MissedManyCells MissedNone MissedTwenty Ladder Cost IndexHuge Samples Estimated ApplyDamaged LimitsDefault EveryBitFlip \
+	LostLongCreation AttemptsOfAFullDiskAreLoggedOnce FullDiskIsLeft FullDiskIsLoggedOnce DiskWithoutRoomForASnapshot \
+	RoomDuringAnAttempt RenamesDuringSnapshotsWithoutLog MemoryLimit
 LONG = ^Test($(subst $() $(),|,$(strip $(LONGTESTS))))$$
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic
