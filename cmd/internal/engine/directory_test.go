@@ -274,3 +274,23 @@ func TestMeasured(t *testing.T) {
 		t.Error("not measured again after Clear")
 	}
 }
+
+// A description counts the keys that were just added: as the estimate of a filter of at most 64 MiB, and in the
+// interval of a larger one.
+func TestDescribed(t *testing.T) {
+	e, _, _ := journaling(t)
+	small := create(t, e, "small", "bloom", umbel.Goal{Keys: 100_000, FPRate: 0.01}, nil)
+	large := create(t, e, "large", "bloom", umbel.Goal{Keys: 100_000, Bytes: 65 << 20}, nil)
+	for _, f := range []*engine.Filter{small, large} {
+		add(t, f, digests(1, 50_000))
+		before := f.Described()
+		add(t, f, digests(2, 400))
+		after := f.Described()
+		if after.Low > 50_400 || after.High < 50_400 {
+			t.Errorf("%s: %.0f to %.0f keys, want 50,400 between them", f.Name(), after.Low, after.High)
+		}
+		if measured := after.Keys > before.Keys+300; measured != (f == small) {
+			t.Errorf("%s: %.0f keys, before %.0f", f.Name(), after.Keys, before.Keys)
+		}
+	}
+}

@@ -116,14 +116,39 @@ func (f *Filter) rated(s umbel.Stats) umbel.Stats {
 	return s
 }
 
+// describedBytes is the size up to which Described measures: that takes a few milliseconds.
+const describedBytes = 64 << 20
+
+// Described returns statistics for a description of the filter. It measures a filter of at most 64 MiB. For a
+// larger one it is Measured, and the interval has room for the keys that were added since the measurement.
+func (f *Filter) Described() umbel.Stats {
+	if f.Bytes() > describedBytes {
+		if m, added := f.recent(); m != nil {
+			return f.rated(m.after(added))
+		}
+	}
+	return f.Stats()
+}
+
 // Measured returns the last measurement of a large filter if at most 1 % of the keys changed since;
 // otherwise it measures.
 func (f *Filter) Measured() umbel.Stats {
-	if m := f.extra().measured.Load(); m != nil && m.shape == f.shape.Load() &&
-		float64(f.counts.changed.Load()-m.changed)*100 <= m.stats.Keys {
+	if m, _ := f.recent(); m != nil {
 		return f.rated(m.stats)
 	}
 	return f.Stats()
+}
+
+// recent returns the last measurement if at most 1 % of the keys changed since, and the number of additions
+// that changed the filter since then. Otherwise it returns nil.
+func (f *Filter) recent() (m *measure, added float64) {
+	if m = f.extra().measured.Load(); m == nil || m.shape != f.shape.Load() {
+		return nil, 0
+	}
+	if added = float64(f.counts.changed.Load() - m.changed); added*100 > m.stats.Keys {
+		return nil, 0
+	}
+	return m, added
 }
 
 // LastMeasured returns the last measurement of a large filter, which may be old, and false if there is none. It
@@ -144,4 +169,14 @@ type measure struct {
 	stats   umbel.Stats
 	changed uint64
 	shape   uint32
+}
+
+// after returns the statistics with an interval that has room for additions that changed the filter. Those of
+// more keys changed nothing, with the probability of a false positive.
+func (m *measure) after(added float64) umbel.Stats {
+	s := m.stats
+	if added > 0 {
+		s.High += added / (1 - s.FPRate)
+	}
+	return s
 }

@@ -100,7 +100,7 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 
 // estimate returns the estimated number of keys of a filter.
 func estimate(f *engine.Filter) uint64 {
-	if n := f.Measured().Keys; n < math.MaxInt64 {
+	if n := f.Described().Keys; n < math.MaxInt64 {
 		return uint64(math.Round(n))
 	}
 	return math.MaxInt64

@@ -25,18 +25,6 @@ func (u *um) looks() []command.Row {
 	}
 }
 
-// maxMeasured is the size up to which filters are measured at each call.
-const maxMeasured = 64 << 20
-
-// measure returns the statistics of a filter; those of a large filter may be slightly out of
-// date.
-func measure(f *engine.Filter) umbel.Stats {
-	if f.Bytes() > maxMeasured {
-		return f.Measured()
-	}
-	return f.Stats()
-}
-
 // shape is a state without cells.
 type shape struct {
 	layers uint64
@@ -61,7 +49,7 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 		command.Fail(c, err)
 		return
 	}
-	s, counts := measure(f), f.Counts()
+	s, counts := f.Described(), f.Counts()
 	planned := f.Planned()
 	c.Map(21)
 	fieldText(c, "kind", f.Kind())
