@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,8 +88,8 @@ has time 0. umbel info prints the time, and when keys expire.
 
 With --now the filter follows the system's clock from now on, in seconds since 1970: each verb that
 adds or queries keys then advances it first. Filters made with a duration, such as --window 1h, and
-those of umbel uniq --for follow the clock from the beginning, and their time can't be set to a number. With
---addr the time is set once: a node doesn't read the clock for a filter, so run this verb regularly.`
+those of umbel uniq --for follow the clock from the beginning, and their time can't be set to a number. A
+node advances them by itself. With --addr, the time of another filter is set once, so run this verb regularly.`
 
 const advanceExample = `  umbel make --kind window --window 24 -n 1e6 -o day.umb < hour-0.txt
   umbel advance day.umb 1
@@ -112,8 +112,11 @@ func advanceCommand() *cobra.Command {
 		case *now && len(args) == 2:
 			return change{}, nil, errors.New("give a time or --now, not both")
 		case *now:
-			args = append(args, strconv.FormatUint(ticks(tick), 10))
-			return numberChange(args, advanceNow, (*remote.Client).Advance, "the time is %v")
+			present := "the time is " + clock().UTC().Format(time.RFC3339)
+			return change{
+				inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, advanceNow(args[0], f) },
+				onNode:   advanceNowOnNode,
+			}, func(*summary) string { return present }, nil
 		case len(args) == 1:
 			return change{}, nil, errors.New("give the time: a number of ticks, or --now")
 		}
@@ -139,7 +142,7 @@ func advance(file string, f umbel.Filter, to quantity.Count) error {
 
 // advanceNow makes a window follow the system's clock. It refuses one that has keys and whose time cannot be in
 // seconds since 1970: all of the keys would expire.
-func advanceNow(file string, f umbel.Filter, _ quantity.Count) error {
+func advanceNow(file string, f umbel.Filter) error {
 	if _, err := require[umbel.Advancer](file, f, opAdvance); err != nil {
 		return err
 	}
@@ -153,6 +156,19 @@ func advanceNow(file string, f umbel.Filter, _ quantity.Count) error {
 		followClock(f)
 	}
 	return nil
+}
+
+// advanceNowOnNode sets the time of a window on a node to that of the clock, unless the node advances it by itself.
+func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+	in, err := n.Info(ctx, name)
+	if err != nil {
+		return in, err
+	}
+	span, _ := nodeSpan(in.Window)
+	if span.tick > 0 && span.behind == 0 {
+		return in, nil
+	}
+	return n.Advance(ctx, name, ticks(cmp.Or(span.tick, tick)))
 }
 
 const unfoldHelp = `Enlarge the filter in FILE by an integer factor, keeping all keys: each cell is copied that

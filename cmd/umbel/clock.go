@@ -67,6 +67,8 @@ type span struct {
 	step  uint64        // length of a generation
 	steps uint64        // generations for which a key stays
 	tick  time.Duration // 0 if a program chose unit and origin of the time
+
+	behind time.Duration // of a node's filter: see api.Window.BehindSeconds
 }
 
 // windowSpan returns the span of a window by time, and false for another filter.
@@ -80,7 +82,7 @@ func nodeSpan(w *api.Window) (span, bool) {
 	if w == nil {
 		return span{}, false
 	}
-	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos)}, true
+	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos), behind: time.Duration(w.BehindSeconds * float64(time.Second))}, true
 }
 
 // unix reports whether the time can be in seconds since 1970: it is in the years 2001 to 2286.
@@ -120,7 +122,15 @@ func (w span) words() string {
 	if hi, ns := bits.Mul64(w.now, uint64(w.length())); hi == 0 && ns <= math.MaxInt64 {
 		now = time.Unix(0, int64(ns)).UTC().Format(time.RFC3339)
 	}
-	return w.after() + "; now " + now
+	return w.after() + "; now " + now + w.lag()
+}
+
+// lag describes how far the time of a node's filter is behind the clock, "" if it is not.
+func (w span) lag() string {
+	if w.behind <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %v behind the clock, so that keys stay longer", w.behind.Round(time.Second))
 }
 
 // duration formats a number of ticks, without units that are zero: 1h instead of 1h0m0s.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -25,7 +26,8 @@ names begin with it. Without --addr it uses the node at 127.0.0.1:8780.
 Planned is the false-positive rate that a filter was made for, and the number of keys. A filter is
 overfull if its rate, when the node last measured it, was more than twice that rate.
 
-The keys of a window expire after a time, which is printed as by umbel info.
+The keys of a window expire after a time, which is printed as by umbel info. They stay longer if the time of
+the filter is behind the clock, because the node refuses changes or is a replica.
 
 Queries of an incomplete filter return true for every key. It is being loaded, or data of it was
 lost; a filter that lost data must be deleted and created again.
@@ -113,7 +115,9 @@ func writeList(w io.Writer, all []remote.Brief) error {
 			expires = b.Expires.UTC().Format(time.RFC3339)
 		}
 		if span, ok := nodeSpan(b.Window); ok {
-			keys = span.after()
+			if keys = span.after(); span.behind > 0 {
+				keys = paint(color.Red, keys+fmt.Sprintf("; %v behind", span.behind.Round(time.Second)))
+			}
 		}
 		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keys, paint(color.Red, b.Incomplete))
 	}

@@ -127,9 +127,6 @@ func makeCommand() *cobra.Command {
 			if *like != "" {
 				return usageError(cmd, errors.New("--like can't be combined with --addr; make a file and upload it with umbel put"))
 			}
-			if wanted.Spec().Tick != 0 {
-				return usageError(cmd, errors.New("--window with a duration can't be combined with --addr, since a node doesn't read the clock for a filter; give seconds, such as --window 3600, and run umbel advance --now regularly"))
-			}
 			if *weights != "" {
 				return usageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
 			}

@@ -116,6 +116,9 @@ type Window struct {
 	// TickNanos is the length of a tick in nanoseconds, if Now follows the system's clock; 0 if a program chose the
 	// unit and the origin of the time.
 	TickNanos int64 `json:"tickNanos,omitempty"`
+	// BehindSeconds is the time since Now, if keys that have expired by the clock are still present: the server
+	// accepts no changes, or is a replica. Otherwise it is 0.
+	BehindSeconds float64 `json:"behindSeconds,omitempty"`
 }
 
 // Planned is what a filter was made for, compared with its last measurement.
@@ -203,6 +206,9 @@ type FilterSpec struct {
 	Seed    *string                `json:"seed,omitempty"` // hexadecimal
 	Params  map[string]json.Number `json:"params,omitempty"`
 	Expires *time.Time             `json:"expires,omitempty"`
+	// TickNanos is the length of a tick in nanoseconds of a window that is to follow the clock of the server, at
+	// most 2^63-1; 0: it does not.
+	TickNanos uint64 `json:"tickNanos,omitempty"`
 }
 
 // Forecast describes what a filter of a kind would be. Problem says why it is impossible.

@@ -231,6 +231,11 @@ func noGrowth(umbel.Filter) uint64 { return 0 }
 func (f *Filter) setFilter(g umbel.Filter) {
 	f.filter = liftGrowthLimit(g)
 	f.setMode(addModeOf(g))
+	if _, ok := g.(timed); ok {
+		f.engine.index.Lock()
+		f.engine.notePace(f)
+		f.engine.index.Unlock()
+	}
 }
 
 // The functions below are used for requests and for the replay of a journal. They change g in place.

@@ -77,7 +77,7 @@ func TestExpireIf(t *testing.T) {
 // A filter is made with its expiry: a journal that ends after the first change has both.
 func TestPutWithExpiry(t *testing.T) {
 	e, j, clock := journaling(t)
-	f, _, err := e.CreateUntil("f", "bloom", goal, nil, clock.at+10)
+	f, _, err := e.CreateWith("f", "bloom", goal, nil, engine.CreateOptions{Expires: clock.at + 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestPutWithExpiry(t *testing.T) {
 	if got := again.Get([]byte("f")).Expires(); got != f.Expires() || got != clock.at+10 {
 		t.Errorf("expires at %d after replay, want %d", got, clock.at+10)
 	}
-	if _, _, err := e.CreateUntil("past", "bloom", goal, nil, -5); err != nil || e.Get([]byte("past")) != nil {
+	if _, _, err := e.CreateWith("past", "bloom", goal, nil, engine.CreateOptions{Expires: -5}); err != nil || e.Get([]byte("past")) != nil {
 		t.Errorf("a filter whose time has passed is found, %v", err)
 	}
 	if n, err := e.Sweep(10); n != 1 || err != nil {

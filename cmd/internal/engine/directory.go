@@ -10,11 +10,17 @@ import (
 // the memory limit, ErrDisk if it could not be kept, ErrExists if the name is taken, or an error of the kind: umbel.ErrKind,
 // umbel.ErrGoal.
 func (e *Engine) Create(name, kind string, g umbel.Goal, ps umbel.Params) (*Filter, Position, error) {
-	return e.CreateUntil(name, kind, g, ps, 0)
+	return e.CreateWith(name, kind, g, ps, CreateOptions{})
 }
 
-// CreateUntil is Create with an expiry, as in PutOptions.
-func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, expires int64) (*Filter, Position, error) {
+// CreateOptions configure CreateWith.
+type CreateOptions struct {
+	Expires int64  // as in PutOptions
+	Tick    uint64 // nanoseconds of a tick of a filter that follows the clock, at most 2^63-1: see FollowClock; 0: it does not
+}
+
+// CreateWith is Create with options. The error wraps umbel.ErrGoal if the filter cannot follow the clock.
+func (e *Engine) CreateWith(name, kind string, g umbel.Goal, ps umbel.Params, o CreateOptions) (*Filter, Position, error) {
 	if err := e.checkWritable(); err != nil {
 		return nil, 0, err
 	}
@@ -35,10 +41,13 @@ func (e *Engine) CreateUntil(name, kind string, g umbel.Goal, ps umbel.Params, e
 	}
 	f, err := v.New(g, ps)
 	e.memory.release(planned)
+	if err == nil && o.Tick != 0 {
+		err = e.startClock(f, o.Tick)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
-	return e.Put(name, f, PutOptions{Empty: true, Expires: expires})
+	return e.Put(name, f, PutOptions{Empty: true, Expires: o.Expires})
 }
 
 // SettleDirectory returns when all filters have been added, renamed and removed whose creation, renaming and
@@ -82,6 +91,7 @@ func (e *Engine) addToIndex(f *Filter) {
 	if f.Lost() {
 		e.lost[f] = struct{}{}
 	}
+	e.notePace(f)
 }
 
 // removeFromIndex removes a retired filter. The caller holds e.index.
@@ -89,6 +99,7 @@ func (e *Engine) removeFromIndex(f *Filter) {
 	e.names.remove(f)
 	delete(e.expiring, f)
 	delete(e.lost, f)
+	delete(e.paces, f)
 	e.roster.remove(f)
 	e.memory.release(f.bytes.Swap(0))
 }

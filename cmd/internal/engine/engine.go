@@ -36,7 +36,7 @@ const MaxName = 64 << 10
 // Options configure an engine.
 type Options struct {
 	Kinds     umbel.Kinds
-	Now       func() int64 // milliseconds since 1970, for expiry; nil: always 0
+	Now       func() int64 // milliseconds since 1970, for expiry and FollowClock; nil: always 0
 	MaxMemory uint64       // bytes of all filters together; 0: no limit
 	ReadOnly  error        // why clients may not change filters; nil: they may
 	// Overfull is called without locks when a measurement finds that a filter has become overfull: see
@@ -67,6 +67,7 @@ type Engine struct {
 	roster   roster
 	expiring map[*Filter]struct{}
 	lost     map[*Filter]struct{} // filters that lost data
+	paces    map[*Filter]pace     // filters that follow the clock
 
 	missing atomic.Pointer[MissingNames] // see MissingNames; changed with directory held
 
@@ -84,6 +85,7 @@ func New(o Options) *Engine {
 		names:    newNameIndex(),
 		expiring: make(map[*Filter]struct{}),
 		lost:     make(map[*Filter]struct{}),
+		paces:    make(map[*Filter]pace),
 
 		longBytes: longBytes,
 	}

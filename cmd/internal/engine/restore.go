@@ -114,6 +114,7 @@ func (e *Engine) addReplayed(f *Filter) {
 	if f.Lost() {
 		e.lost[f] = struct{}{}
 	}
+	e.notePace(f)
 	e.index.Unlock()
 	e.claim(f)
 }

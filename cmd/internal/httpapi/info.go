@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/hex"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -16,7 +17,8 @@ import (
 	"github.com/umbel-filters/umbel/filter/window"
 )
 
-func newBrief(f *engine.Filter) api.Brief {
+// newBrief describes a filter at a time in milliseconds since 1970.
+func newBrief(f *engine.Filter, now int64) api.Brief {
 	name := f.Name()
 	b := api.Brief{Path: api.FilterPath(name), Kind: f.Kind(), Bytes: f.Bytes(), Incomplete: f.Reason(), Planned: api.NewPlanned(f.Planned(), f.Overfull())}
 	b.Name, b.NameBase64 = api.EncodeName(name)
@@ -25,22 +27,34 @@ func newBrief(f *engine.Filter) api.Brief {
 		b.Expires = &t
 	}
 	if b.Kind == window.Name {
-		_ = f.View(func(f umbel.Filter) { b.Window = windowOf(f.State()) }) // a deleted filter has none
+		_ = f.View(func(f umbel.Filter) { b.Window = windowOf(f.State(), now) }) // a deleted filter has none
 	}
 	return b
 }
 
 // windowOf returns when the keys of a window expire, nil if they do not expire by time.
-func windowOf(s umbel.State) *api.Window {
+func windowOf(s umbel.State, now int64) *api.Window {
 	ticks := s.Params.Uint("ticks")
 	if ticks == 0 {
 		return nil
 	}
-	return &api.Window{Now: s.Params.Uint("now"), Ticks: ticks, Generations: s.Params.Uint("l"), TickNanos: int64(s.Tick)}
+	w := &api.Window{Now: s.Params.Uint("now"), Ticks: ticks, Generations: s.Params.Uint("l"), TickNanos: int64(s.Tick)}
+	if s.Tick != 0 {
+		tick := float64(s.Tick) / 1e9
+		ended := float64((w.Now/ticks+1)*ticks) * tick // of the generation of Now
+		if clock := float64(now) / 1e3; clock >= ended+tolerance {
+			w.BehindSeconds = math.Round(clock - float64(w.Now)*tick)
+		}
+	}
+	return w
 }
 
+// tolerance is the time in seconds after which a filter is behind the clock that should have been advanced: a node
+// advances filters twice per second.
+const tolerance = 2
+
 func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
-	in := api.Info{Brief: newBrief(f), Params: map[string]api.Float{}, IdleMillis: f.Idle(), Counts: api.Counts(f.Counts())}
+	in := api.Info{Brief: newBrief(f, req.Engine.Now()), Params: map[string]api.Float{}, IdleMillis: f.Idle(), Counts: api.Counts(f.Counts())}
 	err := f.View(func(f umbel.Filter) {
 		s := f.State()
 		for _, p := range s.Params {
@@ -106,7 +120,7 @@ func (req *request) list() error {
 	p := api.Page{Filters: []api.Brief{}}
 	next := req.Engine.List(cursor, maxExamined, func(f *engine.Filter) bool {
 		if name := f.Name(); strings.HasPrefix(name, prefix) && req.allowed(access.Read, name) {
-			p.Filters = append(p.Filters, newBrief(f))
+			p.Filters = append(p.Filters, newBrief(f, req.Engine.Now()))
 		}
 		return uint64(len(p.Filters)) < limit
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -58,6 +59,9 @@ func (req *request) create() error {
 	if err != nil {
 		return err
 	}
+	if want.TickNanos > math.MaxInt64 {
+		return problemf(badRequest, "tickNanos is %d, want at most 2^63-1", want.TickNanos)
+	}
 	if want.Expires != nil {
 		if err := req.require(access.Remove, req.name); err != nil {
 			return err
@@ -66,7 +70,7 @@ func (req *request) create() error {
 			return problemf(badRequest, "expires is %s, which is in the past", want.Expires.UTC().Format(time.RFC3339))
 		}
 	}
-	f, pos, err := req.Engine.CreateUntil(req.name, want.Kind, goal, params, millis(want.Expires))
+	f, pos, err := req.Engine.CreateWith(req.name, want.Kind, goal, params, engine.CreateOptions{Expires: millis(want.Expires), Tick: want.TickNanos})
 	if errors.Is(err, engine.ErrExists) {
 		err = fmt.Errorf("%q: %w", req.name, err)
 	}

@@ -75,6 +75,9 @@ const (
 // startBackground starts the background tasks.
 func (n *Node) startBackground() {
 	n.tasks.Go(func() { n.every(houseEvery, n.sweep) })
+	if n.following == nil {
+		n.tasks.Go(func() { n.every(houseEvery, n.followClock) })
+	}
 	n.tasks.Go(func() { n.every(2*houseEvery, n.limitFiles) })
 	n.tasks.Go(func() { n.every(refusalsEvery, func() { n.growth.look(n.log) }) })
 	most := uint64(0)
@@ -122,6 +125,10 @@ func (n *Node) sweep() {
 		}
 	}
 }
+
+// followClock advances the windows whose time is that of the clock. If the journal accepts no changes it tries
+// again later; keys then stay longer.
+func (n *Node) followClock() { _ = n.engine.FollowClock(n.working) }
 
 // freeMemory returns memory to the system if filters have released much of it since most, their
 // maximum. It returns the new maximum.

@@ -133,6 +133,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	if err := n.open(ctx); err != nil {
 		return nil, err
 	}
+	n.followClock() // so that no key is found that expired while the node was off
 	if err := n.serve(); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func FromJSON(v umbel.Kind, in api.FilterSpec) (Spec, error) {
 func (s Spec) JSON(kind string) api.FilterSpec {
 	out := api.FilterSpec{
 		Kind: kind, Keys: api.Whole(s.Goal.Keys), FPRate: s.Goal.FPRate, Bytes: api.Whole(s.Goal.Bytes),
-		Hash: s.Hash, Params: map[string]json.Number{},
+		Hash: s.Hash, Params: map[string]json.Number{}, TickNanos: uint64(s.Tick),
 	}
 	if s.Seed != "" {
 		out.Seed = &s.Seed

@@ -132,3 +132,65 @@ func (m *mortal) check(t *testing.T, n *nodeAt) {
 		m.over = true // or its time would not be over now
 	}
 }
+
+// Keys of a window that follows the clock expire over restarts, also while the node is off, and no start brings
+// them back.
+func TestWindowOverRestarts(t *testing.T) {
+	n := startAt(t, newDisk(), Options{Durability: Always})
+	minute := umbel.Params{{Name: "window", Value: umbel.Uint(60)}}
+	f, _, err := n.CreateWith("seen", "window", umbel.Goal{Keys: 1000, FPRate: .001}, minute, engine.CreateOptions{Tick: uint64(time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 9 {
+		old, fresh := digests(2*round, 10), digests(2*round+1, 10)
+		if _, _, err := f.Add(nil, old); err != nil {
+			t.Fatal(err)
+		}
+		wait := func(d time.Duration) {
+			n.now += d.Milliseconds()
+			if err := n.FollowClock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		restart := func(off time.Duration) {
+			if round%3 == 0 {
+				if err := n.Snapshot(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := n.Sync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n.kill()
+			was := n
+			n = startAt(t, was.disk, Options{Durability: Always})
+			n.now = was.now
+			wait(off)
+			f = n.Get([]byte("seen"))
+		}
+		want := func(moment string, present bool, ds []umbel.Digest) {
+			t.Helper()
+			has := make([]bool, len(ds))
+			if err := f.Has(has, ds); err != nil || slices.Contains(has, !present) {
+				t.Fatalf("round %d, %s: %v, error %v, want all %v", round, moment, has, err, present)
+			}
+		}
+		restart(59 * time.Second)
+		want("after 59 s", true, old)
+		if _, _, err := f.Add(nil, fresh); err != nil {
+			t.Fatal(err)
+		}
+		wait(50 * time.Second)
+		want("50 s after they were added", true, fresh)
+		if round%2 == 0 {
+			restart(5 * time.Minute)
+		} else {
+			wait(5 * time.Minute)
+		}
+		want("after minutes", false, slices.Concat(old, fresh))
+		restart(0)
+		want("after another start", false, slices.Concat(old, fresh))
+	}
+	n.end(t)
+}
