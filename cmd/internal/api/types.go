@@ -237,6 +237,8 @@ type Totals struct {
 	Keys uint64 `json:"keys"`
 	Yes  uint64 `json:"yes"`           // keys whose answer was true, or a number above 0
 	Sum  uint64 `json:"sum,omitempty"` // of the numbers
+	// Overfull states, after an addition, that the filter has too many keys: see Planned.
+	Overfull bool `json:"overfull,omitempty"`
 }
 
 // Missing describes losses of data after which names of filters may be missing.

@@ -16,6 +16,15 @@ func (f *Filter) Planned() umbel.Planned {
 // rate that it was made for. An incomplete filter is not overfull: its rate has another reason.
 func (f *Filter) Overfull() bool { return f.is(flagOverfull) }
 
+// FindOverfull is Overfull after a measurement, if the filter has at most 64 MiB and more than 1 % of its keys changed
+// since the last one. That is cheap after each batch of additions.
+func (f *Filter) FindOverfull() bool {
+	if f.Bytes() <= describedBytes && f.Planned() != (umbel.Planned{}) {
+		f.Measured()
+	}
+	return f.Overfull()
+}
+
 // compare notes whether a measured filter is overfull, and reports it if it was not before. The caller holds
 // no locks.
 func (f *Filter) compare(s umbel.Stats) {

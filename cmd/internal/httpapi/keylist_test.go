@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -152,4 +153,21 @@ func TestMemoryOfKeys(t *testing.T) {
 		n.wantProblem(n.ask("POST", "/v1/filters/f/has", `{"keys":["a"]}`, headers...), 503, "busy")
 	}
 	n.wantProblem(n.ask("PUT", "/v1/filters/g", thousand), 503, "busy")
+}
+
+// A minimal response to an addition states that the filter is overfull, in JSON and as a stream.
+func TestMinimalOverfull(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("small", `{"keys":10,"fpRate":0.01}`)
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintln(&lines, i)
+	}
+	const path = "/v1/filters/small"
+	n.want(n.ask("POST", path+"/add", `{"keys":["a"]}`, "Prefer: return=minimal"), 200, `{"keys":1,"yes":1}`)
+	if r := n.want(n.ask("POST", path+"/add", lines.String(), "Content-Type: text/plain", "Prefer: return=minimal"), 200); !strings.HasSuffix(r.body, `"overfull":true}`+"\n") {
+		t.Errorf("stream: %s", r.body)
+	}
+	n.want(n.ask("POST", path+"/add", `{"keys":["a"]}`, "Prefer: return=minimal"), 200, `{"keys":1,"yes":0,"overfull":true}`)
+	n.want(n.ask("POST", path+"/has", `{"keys":["a"]}`, "Prefer: return=minimal"), 200, `{"keys":1,"yes":1}`)
 }

@@ -19,6 +19,7 @@ const batchKeys = 4096
 // operation is what is done with each key.
 type operation struct {
 	counts bool // the answer to a key is a number
+	adds   bool // the filter may become overfull
 	run    func(f *engine.Filter, b *batch) (engine.Position, error)
 }
 
@@ -31,7 +32,7 @@ type batch struct {
 }
 
 var (
-	addKeys = operation{run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
+	addKeys = operation{adds: true, run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
 		b.n, pos, err = f.Add(b.yes, b.ds)
 		return pos, err
 	}}
@@ -170,7 +171,7 @@ func (op operation) serveJSON(req *request, f *engine.Filter) error {
 		return partialError{err, sum.Keys}
 	}
 	if minimal {
-		return req.respondTotals(sum)
+		return op.respondTotals(req, f, sum)
 	}
 	return op.respondAnswers(req, &all)
 }
@@ -238,8 +239,9 @@ func (op operation) respondAnswers(req *request, b *batch) error {
 	return err
 }
 
-// respondTotals responds with the totals only.
-func (req *request) respondTotals(s api.Totals) error {
+// respondTotals responds with the totals only, and with whether additions made the filter overfull.
+func (op operation) respondTotals(req *request, f *engine.Filter, s api.Totals) error {
+	s.Overfull = op.adds && f.FindOverfull()
 	req.Header().Set("Preference-Applied", "return=minimal")
 	return writeJSON(req.response, http.StatusOK, s)
 }

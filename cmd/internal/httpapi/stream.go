@@ -62,7 +62,7 @@ func (op operation) serveStream(req *request, f *engine.Filter, format codec) er
 	case err != nil:
 		return s.fail(err)
 	case s.minimal:
-		return req.respondTotals(s.totals)
+		return op.respondTotals(req, f, s.totals)
 	}
 	s.writeHead()
 	return nil
