@@ -32,7 +32,7 @@ their versions in the directory --cache, as a replica does.
 The columns: version; age since its head was signed; the factor, if a fold of the filter is followed;
 keys (estimate); false-positive rate of the version; memory of the filter; bytes fetched, resyncs (ways
 to a version that failed, after which another was tried) and failed updates since the start of the
-replica; and the state, with the error of the last update. A version is exact while its head is valid, and
+replica; the state; and the error of the last update, if one failed. A version is exact while its head is valid, and
 stale afterwards; a publication without a version is waiting.
 
 The exit code is 3 if a publication is not exact.`
@@ -143,7 +143,11 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 
 // writePeers prints publications as a table.
 func writePeers(w io.Writer, list []api.Subscription) error {
-	t := table.New("Filter", " Version", " Age", " Fold", " Keys", " Rate", " Size", " Fetched", " Resyncs", " Failures", "State", "")
+	failed := ""
+	if slices.ContainsFunc(list, func(s api.Subscription) bool { return s.Error != "" }) {
+		failed = "Last error"
+	}
+	t := table.New("Filter", " Version", " Age", " Fold", " Keys", " Rate", " Size", " Fetched", " Resyncs", " Failures", "State", failed)
 	for _, s := range list {
 		row := []string{nameWords(s.Filter), "", "", "", "", "", ""}
 		if s.Version > 0 {
