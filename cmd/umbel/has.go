@@ -109,7 +109,8 @@ func answersWords(n uint64, none bool) string {
 // hintKeyFile prints how to query the keys in a file, if the key is the name of one.
 func hintKeyFile(cmd *cobra.Command, file, key string) {
 	if info, err := os.Stat(key); err == nil && info.Mode().IsRegular() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s was queried as a key; to query the keys in that file: umbel has %s -f %s\n", key, file, key)
+		text := fmt.Sprintf("%s was queried as a key; to query the keys in that file: umbel has %s -f %s", key, file, key)
+		say(cmd, notice{Note: text}, "note: "+text)
 	}
 }
 

@@ -184,7 +184,8 @@ func orError(batches iter.Seq2[[][]byte, error], err error) iter.Seq2[[][]byte, 
 func standardInput(cmd *cobra.Command) *os.File {
 	f := cmd.InOrStdin().(*os.File)
 	if term.IsTerminal(int(f.Fd())) && !isQuiet(cmd) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "note: reading keys from the terminal, one per line; end them with ^D")
+		const text = "reading keys from the terminal, one per line; end them with ^D"
+		say(cmd, notice{Note: text}, "note: "+text)
 	}
 	return f
 }

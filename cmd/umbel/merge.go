@@ -96,8 +96,10 @@ func mergeCommand() *cobra.Command {
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 				}
-				if text := formNote(r, form); text != "" && !isQuiet(cmd) {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", *output, text)
+				if text := formNote(r, form); text != "" && r.Form == merging.Joined {
+					warn(cmd, "%s: %s", *output, text)
+				} else if text != "" {
+					remark(cmd, "%s: %s", *output, text)
 				}
 				if r.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return f.State().Kind == window.Name }) {
 					warn(cmd, "%s does not forget: keys that are in its windows now stay", *output)
@@ -159,7 +161,7 @@ func formNote(r merging.Result, form merging.Form) string {
 	side := fmt.Sprintf("%s, %v", percent(float(r.UnionRate)), quantity.Size(r.UnionBytes))
 	switch {
 	case r.Form == merging.Joined && r.Beyond:
-		return fmt.Sprintf("warning: joined at a rate of %s; kept side by side, with --as union: %s", percent(float(r.JoinedRate)), side)
+		return fmt.Sprintf("joined at a rate of %s; kept side by side, with --as union: %s", percent(float(r.JoinedRate)), side)
 	case r.Form == merging.Joined:
 		return ""
 	case r.Apart != nil && r.Joinable:

@@ -105,8 +105,8 @@ func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if notes != (topology.Notes{}) && !isQuiet(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", f.topology, notes)
+	if notes != (topology.Notes{}) {
+		remark(cmd, "%s: %v", f.topology, notes)
 	}
 	return g, nil
 }

@@ -251,9 +251,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 		return err
 	}
 	defer node.Close()
-	if !isQuiet(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s listens on %v\n", n.Graph.Nodes[self].Name, node.Config().Listen)
-	}
+	remark(cmd, "%s listens on %v", n.Graph.Nodes[self].Name, node.Config().Listen)
 	ended := make(chan error, 1)
 	go func() { ended <- node.Run(ctx) }()
 	if len(r.ends.receivers) > 0 {

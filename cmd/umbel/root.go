@@ -31,7 +31,8 @@ A FILE of - is standard input or standard output.
 Results go to standard output, everything else to standard error. A terminal shows some words in color,
 unless NO_COLOR is set. With --json a verb prints
 one object, or one object per line if it has many results: rates are fractions, sizes are
-bytes, and infinite numbers are null. An error is an object {"error": …, "exit": …} on standard error.
+bytes, and infinite numbers are null. Standard error then has objects, too: an error is
+{"error": …, "exit": …}, a warning {"warning": …}, and another message {"note": …}.
 
 Exit codes: 0 success, or all keys may be present; 1 some keys are absent, packets are missing,
 or an answer was wrong; 2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end

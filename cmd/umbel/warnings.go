@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -17,14 +16,40 @@ import (
 
 // warn prints a warning on standard error.
 func warn(cmd *cobra.Command, format string, args ...any) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "umbel: %s "+format+"\n", append([]any{warningWord()}, args...)...)
+	text := fmt.Sprintf(format, args...)
+	say(cmd, notice{Warning: text}, "umbel: "+warningWord()+" "+text)
 }
 
 // inform prints on standard error what is no warning, unless -q was given.
 func inform(cmd *cobra.Command, format string, args ...any) {
 	if !isQuiet(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "umbel: "+format+"\n", args...)
+		text := fmt.Sprintf(format, args...)
+		say(cmd, notice{Note: text}, "umbel: "+text)
 	}
+}
+
+// remark is inform for a text that begins with its subject, such as a file.
+func remark(cmd *cobra.Command, format string, args ...any) {
+	if !isQuiet(cmd) {
+		text := fmt.Sprintf(format, args...)
+		say(cmd, notice{Note: text}, text)
+	}
+}
+
+// notice is how a message that is no error is reported with --json.
+type notice struct {
+	Warning string `json:"warning,omitempty"`
+	Note    string `json:"note,omitempty"`
+}
+
+// say prints a message on standard error: n as one JSON object, or text. A log has its own form.
+func say(cmd *cobra.Command, n notice, text string) {
+	w := cmd.ErrOrStderr()
+	if _, isLog := w.(recordWriter); wantsJSON(cmd) && !isLog {
+		_ = jsonLine(w, n)
+		return
+	}
+	fmt.Fprintln(w, text)
 }
 
 // warningWord begins a warning.
@@ -58,7 +83,7 @@ func omittedNote(n uint64) string {
 // info, such as that a fault is over, are sentences without the word. The log of a server has times and attributes
 // instead: see package eventlog.
 func warningLog(cmd *cobra.Command) *slog.Logger {
-	return slog.New(&warningHandler{printed: &printed{w: cmd.ErrOrStderr(), level: quietLevel(cmd), by: map[string]*warning{}}})
+	return slog.New(&warningHandler{printed: &printed{cmd: cmd, level: quietLevel(cmd), by: map[string]*warning{}}})
 }
 
 // warningHandler prints a record as a sentence: its message, its error, and its other attributes in parentheses.
@@ -73,9 +98,9 @@ const repeatAfter = lasting.Period - 5*time.Second
 
 // printed are the warnings that a handler and those derived from it have printed.
 type printed struct {
+	cmd   *cobra.Command
 	level slog.Level
 	mu    sync.Mutex
-	w     io.Writer
 	by    map[string]*warning // by message and error; without those older than repeatAfter
 }
 
@@ -111,14 +136,13 @@ func (h *warningHandler) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(each)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	word := ""
-	if r.Level >= slog.LevelWarn {
+	isWarning := r.Level >= slog.LevelWarn
+	if isWarning {
 		n, due := h.due(text)
 		if !due {
 			return nil
 		}
 		omitted += n
-		word = warningWord() + " "
 	} else {
 		clear(h.by) // the next warning begins another fault
 	}
@@ -128,8 +152,12 @@ func (h *warningHandler) Handle(_ context.Context, r slog.Record) error {
 	if more != nil {
 		text += " (" + strings.Join(more, ", ") + ")"
 	}
-	_, err := fmt.Fprintf(h.w, "umbel: %s%s%s\n", word, text, again)
-	return err
+	if text += again; isWarning {
+		warn(h.cmd, "%s", text)
+	} else {
+		inform(h.cmd, "%s", text)
+	}
+	return nil
 }
 
 // due reports whether a warning was not printed recently, with the number of times that it was omitted, and records
