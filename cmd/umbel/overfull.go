@@ -120,7 +120,12 @@ func (s summary) overfull() string {
 	if float64(s.Keys.Estimate) <= float64(made.Keys) {
 		return text + fmt.Sprintf(" with only about %s: one of the filters in it is overfull; make that one again", wholeKeys(float64(s.Keys.Estimate)))
 	}
-	return text + fmt.Sprintf(" with about %s; make it again with --keys %.0f", wholeKeys(float64(s.Keys.Estimate)), math.Ceil(float64(s.Keys.Estimate)))
+	text += fmt.Sprintf(" with about %s", wholeKeys(float64(s.Keys.Estimate)))
+	if !isFinite(s.Keys.High) {
+		return text + "; make it again with more --keys"
+	}
+	most := math.Ceil(float64(s.Keys.High)) // an estimate of an overfull filter may be far too low
+	return text + fmt.Sprintf(", at most %s; make it again with --keys %.0f", wholeKeys(most), most)
 }
 
 // fullRate is a rate at which a filter is of no use.

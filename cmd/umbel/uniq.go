@@ -45,7 +45,7 @@ different lines per TIME, 1,000,000 unless given, in 7.37 MiB, or more if TIME i
 most one step late; a step is a 24th of TIME at the default rate, rounded up to whole seconds. In the
 first step after that about half of the expired lines are still mistaken for known ones, in the second
 a quarter, and so on. Beyond --keys the rate rises; warnings state the rate, the number of different
-lines so far and the --keys that they need.
+lines so far and, at the end, the --keys that they need.
 
 With --strict the run ends when the filter is overfull, at more than twice --fpr, with exit code 2, and does not begin
 with a FILE of such a high rate. The
@@ -202,9 +202,6 @@ func (r *uniqRun) summary() error {
 		if err := r.printCount(n); err != nil {
 			return err
 		}
-	}
-	if isQuiet(r.cmd) && !isStrict(r.cmd) {
-		return nil
 	}
 	var err error
 	if s.summary, err = r.state.summary(r.cmd); err != nil {

@@ -33,7 +33,7 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 	if n := float64(s.Keys.Estimate) / lookShare; n < math.MaxUint32 { // not for an infinite estimate
 		r.next += uint64(n)
 	}
-	text := state.fullText(s, stream.Read)
+	text := state.fullText(s, stream.Read, false)
 	if text == "" {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 
 // judge is look at the end of a run, for the filter's summary.
 func (r *uniqRoom) judge(cmd *cobra.Command, state *uniqState, stream *uniq.Stream, s summary) error {
-	text := state.fullText(s, stream.Read)
+	text := state.fullText(s, stream.Read, true)
 	switch {
 	case text == "":
 	case isStrict(cmd) && s.overfull() != "":
@@ -82,8 +82,8 @@ func (r *uniqRoom) warn(cmd *cobra.Command, stream *uniq.Stream, text string) {
 }
 
 // fullText describes that the filter with summary sum is full, how many different lines it has, and what to do. It
-// returns "" for a filter that isn't full. read is the number of lines that were read.
-func (s *uniqState) fullText(sum summary, read uint64) string {
+// returns "" for a filter that isn't full. read is the number of lines that were read, which are all lines at the end.
+func (s *uniqState) fullText(sum summary, read uint64, atEnd bool) string {
 	if s.node != nil || !s.seen.Grows() || s.exceeded() == nil && !s.full {
 		return sum.overfull()
 	}
@@ -96,16 +96,27 @@ func (s *uniqState) fullText(sum summary, read uint64) string {
 		if isWindow {
 			lines = max(lines, planned)
 		}
+		if !atEnd {
+			return fmt.Sprintf("--keys of more than %.0f", twoDigits(lines))
+		}
 		return fmt.Sprintf("--keys %.0f or more", twoDigits(lines))
 	}
-	number, room := "about "+wholeKeys(lines), enough(lines)
-	switch known := isFinite(sum.Keys.Estimate); {
+	most := float64(sum.Keys.High) // an estimate of an overfull filter may be far too low
+	if !s.existed {
+		lines, most = min(lines, float64(read)), min(most, float64(read))
+	}
+	number, room := "about "+wholeKeys(lines), enough(most)
+	switch known := isFinite(sum.Keys.Estimate) && !math.IsInf(most, 0); {
 	case !known && s.existed: // nobody knows how many lines earlier runs had
 		number, room = "more than "+wholeKeys(planned), "--keys for all lines, whose number the full filter does not show"
 	case !known:
 		number, room = fmt.Sprintf("at most %v", quantity.Count(read)), enough(float64(read))
 	}
-	words := fmt.Sprintf("%s different lines so far, and the rate of new lines taken for known ones is %s", number, rateOf(float64(sum.FPRate)))
+	sofar := " so far"
+	if atEnd {
+		sofar = ""
+	}
+	words := fmt.Sprintf("%s different lines%s, and the rate of new lines taken for known ones is %s", number, sofar, rateOf(float64(sum.FPRate)))
 	if isWindow {
 		return fmt.Sprintf("more lines than --keys arrive in %s: %s; %s with %s", w.least(), words, s.withAnother(), room)
 	}
@@ -130,7 +141,7 @@ func (s *uniqState) judge(cmd *cobra.Command) error {
 	rate := s.filter.Stats().FPRate
 	if sum := summarize(s.name, s.filter); rate >= uniqHighRate && sum.overfull() != "" {
 		s.full = true
-		text := s.fullText(sum, 0)
+		text := s.fullText(sum, 0, false)
 		if isStrict(cmd) {
 			return errors.New(text + "; nothing was read (--strict)")
 		}
