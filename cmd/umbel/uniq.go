@@ -27,8 +27,9 @@ that were seen before are printed instead, and new ones are remembered all the s
 
 With --state the lines seen are kept in FILE for the next run; otherwise they are forgotten at the
 end. FILE is written at the end, also after ^C, SIGTERM, SIGHUP, an error or the end of the reader of a
-pipe, and every minute if there is something new (--save); saving takes at most a twentieth of the
-time. Other programs that change FILE wait until the end.
+pipe, and every minute if there is something new (--save), from a copy that takes the memory of the
+filter once more, so that lines do not wait for the disk; if memory is short, they wait. Saving takes at most
+a twentieth of the time. Other programs that change FILE wait until the end.
 
 A line that was seen is never printed again, unless FILE could not be written after it was printed,
 because the program was killed or the disk is full. A line that was never seen is mistaken for a known one at the rate
@@ -140,7 +141,7 @@ func (r *uniqRun) run(files []*os.File) error {
 	if total >= 0 && !term.IsTerminal(int(os.Stdout.Fd())) {
 		r.bar = startBar(r.cmd, "lines", total)
 	}
-	r.stream.Write, r.stream.Save, r.stream.Tick = r.write, r.state.save, r.tick
+	r.stream.Write, r.stream.Save, r.stream.Tick = r.write, r.state.saveLater, r.tick
 	if r.state.owner == nil {
 		r.stream.Every = 0
 	}

@@ -42,6 +42,7 @@ type uniqState struct {
 	owner   *atomicfile.Owner // of the file, nil for none
 	existed bool              // the file has lines of earlier runs
 	full    bool              // it has more of them than it was made for
+	unsaved bool              // the last save failed
 	filter  umbel.Filter
 	seen    *uniq.Filter
 
@@ -146,7 +147,7 @@ func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
 		return err
 	}
-	return s.write()
+	return s.write(s.filter.State())
 }
 
 // newFilter makes the filter that the flags describe.
@@ -215,17 +216,32 @@ func (s *uniqState) followsClock() (bool, error) {
 	return true, nil
 }
 
-// save writes the file if the filter has changed.
+// save writes the file if the filter has changed since the last save, or that one failed.
 func (s *uniqState) save() error {
-	if s.owner == nil || !s.seen.Changed() {
+	if s.owner == nil || !s.seen.Changed() && !s.unsaved {
 		return nil
 	}
-	return s.write()
+	return s.write(s.filter.State())
 }
 
-func (s *uniqState) write() error {
+// saveLater returns a function that writes the file as save does, but the filter as it is now: from a copy, so that it may
+// change meanwhile. It returns nil if there is nothing to write. If memory is short, saveLater itself writes the file.
+func (s *uniqState) saveLater() (func() error, error) {
+	if !s.seen.Changed() {
+		return nil, nil
+	}
 	state := s.filter.State()
-	return s.owner.Write(func(w io.Writer) error { return wire.Write(w, state) })
+	if container.Fits("a copy of the state", state.Bytes()) != nil {
+		return nil, s.write(state)
+	}
+	state = state.Clone()
+	return func() error { return s.write(state) }, nil
+}
+
+func (s *uniqState) write(state umbel.State) error {
+	err := s.owner.Write(func(w io.Writer) error { return wire.Write(w, state) })
+	s.unsaved = err != nil
+	return err
 }
 
 func (s *uniqState) close() {

@@ -22,8 +22,10 @@ type Stream struct {
 	// remembered after it has been written. If Write fails, the keys after the last complete one
 	// are not remembered, except by a Seen whose Look adds.
 	Write func([]byte) (int, error)
-	Save  func() error  // saves Seen while Run waits for keys
-	Every time.Duration // time between two calls of Save, 0 for none
+	// Save returns a function that saves Seen as it is now, nil if nothing has changed. Run calls Save between batches,
+	// and the function in a goroutine, so that keys do not wait for a disk: one at a time, and none when it returns.
+	Save  func() (func() error, error)
+	Every time.Duration // time between the end of a save and the next call of Save, 0 for none
 	// Tick is called after each batch with its number of bytes, unless nil. Its error ends Run.
 	Tick func(int64) error
 
@@ -42,10 +44,16 @@ type chunk struct {
 	err  error
 }
 
+// savedState is the end of a save.
+type savedState struct {
+	took time.Duration
+	err  error
+}
+
 // Run passes on the keys of rs as they arrive. It returns at the end of rs, at the first error of a
 // reader, Look, Write, Save or Tick, and with the error of ctx when ctx is done. A reader that blocks then
 // blocks on in its goroutine.
-func (s *Stream) Run(ctx context.Context, rs ...io.Reader) error {
+func (s *Stream) Run(ctx context.Context, rs ...io.Reader) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	chunks, free := make(chan chunk), make(chan []byte, 2)
@@ -53,6 +61,14 @@ func (s *Stream) Run(ctx context.Context, rs ...io.Reader) error {
 	free <- nil // so that one chunk is read while another is processed
 	go s.read(ctx, chunks, free, rs)
 	var due <-chan time.Time
+	saved, saving := make(chan savedState, 1), false
+	defer func() {
+		if saving {
+			if last := <-saved; last.err != nil {
+				err = last.err
+			}
+		}
+	}()
 	if s.Every > 0 {
 		due = time.After(s.Every)
 	}
@@ -62,10 +78,22 @@ func (s *Stream) Run(ctx context.Context, rs ...io.Reader) error {
 			return ctx.Err()
 		case <-due:
 			start := time.Now()
-			if err := s.Save(); err != nil {
+			save, err := s.Save()
+			if err != nil {
 				return err
 			}
-			due = time.After(max(s.Every, savePart*time.Since(start)))
+			if save == nil {
+				due = time.After(max(s.Every, savePart*time.Since(start)))
+				continue
+			}
+			due, saving = nil, true
+			go func() { err := save(); saved <- savedState{time.Since(start), err} }()
+		case last := <-saved:
+			saving = false
+			if last.err != nil {
+				return last.err
+			}
+			due = time.After(max(s.Every, savePart*last.took))
 		case c := <-chunks:
 			if c.err == io.EOF {
 				return ctx.Err()

@@ -142,10 +142,12 @@ func TestSave(t *testing.T) {
 		var saved atomic.Int64
 		s := stream(f, io.Discard)
 		s.Every = time.Minute
-		s.Save = func() error {
-			saved.Add(1)
-			time.Sleep(10 * time.Second) // so the next is due after 200 s
-			return nil
+		s.Save = func() (func() error, error) {
+			return func() error {
+				saved.Add(1)
+				time.Sleep(10 * time.Second) // so the next is due after 200 s
+				return nil
+			}, nil
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -162,6 +164,44 @@ func TestSave(t *testing.T) {
 		stop()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
+		}
+		w.Close()
+		synctest.Wait()
+	})
+}
+
+// While a save waits for a slow disk, keys are passed on, and no other save begins. The end waits for it, and returns its
+// error.
+func TestSlowSave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		var out bytes.Buffer
+		s := stream(NewFilter(scalableFilter(t), nil), &out)
+		s.Every = time.Second
+		failed := errors.New("disk full")
+		var copies, ended atomic.Int64
+		s.Save = func() (func() error, error) {
+			if copies.Add(1) == 1 {
+				return nil, nil // nothing has changed
+			}
+			return func() error {
+				time.Sleep(time.Hour)
+				ended.Add(1)
+				return failed
+			}, nil
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		result := make(chan error)
+		go func() { result <- s.Run(ctx, r) }()
+		time.Sleep(10 * time.Second)
+		io.WriteString(w, "a\n")
+		if synctest.Wait(); out.String() != "a\n" || copies.Load() != 2 || ended.Load() != 0 {
+			t.Errorf("during a save: %q, %d copies, %d saves have ended", out.String(), copies.Load(), ended.Load())
+		}
+		stop()
+		if err := <-result; err != failed || ended.Load() != 1 {
+			t.Errorf("error %v, %d saves have ended, want that of the save", err, ended.Load())
 		}
 		w.Close()
 		synctest.Wait()
