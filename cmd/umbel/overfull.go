@@ -58,6 +58,20 @@ const strictFlag = "strict"
 // [settleOnNode].
 func addStrictFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning; nothing is written")
+	_ = cmd.Flags().SetAnnotation(strictFlag, ofOverfull, nil) // the flag exists
+}
+
+// ofOverfull marks the flag --strict that is about overfull filters.
+const ofOverfull = "overfull"
+
+// judgesOverfull reports whether a verb warns if a filter is overfull: it has the flag of [addStrictFlag].
+func judgesOverfull(cmd *cobra.Command) bool {
+	flag := cmd.Flags().Lookup(strictFlag)
+	if flag == nil {
+		return false
+	}
+	_, ok := flag.Annotations[ofOverfull]
+	return ok
 }
 
 // settle writes f to a file, by write, and returns its summary. If the verb has --strict and f is overfull, settle warns
@@ -89,8 +103,7 @@ func settleOnNode(cmd *cobra.Command, s summary, undo func(error) error) error {
 
 // isStrict reports whether --strict was given.
 func isStrict(cmd *cobra.Command) bool {
-	flag := cmd.Flags().Lookup(strictFlag)
-	return flag != nil && flag.Value.String() == "true"
+	return judgesOverfull(cmd) && cmd.Flag(strictFlag).Value.String() == "true"
 }
 
 // judge warns if the filter of a verb with --strict is overfull. With the flag given, it returns an error with the
@@ -98,7 +111,7 @@ func isStrict(cmd *cobra.Command) bool {
 func (s summary) judge(cmd *cobra.Command, consequence string) error {
 	text := s.overfull()
 	switch {
-	case cmd.Flags().Lookup(strictFlag) == nil || text == "":
+	case !judgesOverfull(cmd) || text == "":
 		return nil
 	case isStrict(cmd):
 		return errors.New(text + "; " + consequence)

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -24,11 +26,13 @@ can't be removed and stays; such keys are counted, and the exit code is 1, too.
 Remove only keys that were added. The filter returns true for other keys at its false-positive rate, and removing one
 of them removes cells of keys that were added, which may then be absent: false negatives. If
 absent keys show that keys were removed that had never been added, a warning estimates how many were false positives.
+With --strict nothing is written if any key is absent; false positives among the keys are not noticed even so.
 
 Without any key nothing is written, and the exit code is 2, unless --allow-empty is given. Only
 some kinds support this; umbel kinds lists them.`
 
 const removeExample = `  umbel remove sessions.umb ended.txt
+  umbel remove sessions.umb --strict ended.txt
   echo umbelliferous | umbel remove words.umb -o fewer.umb`
 
 // removal is the result of umbel remove.
@@ -53,11 +57,15 @@ func removeCommand() *cobra.Command {
 	output := addOutputFlag(cmd, "`FILE` to write instead", outputFlag{inPlace: true})
 	format := addFormatFlag(cmd)
 	allowEmpty := addAllowEmptyFlag(cmd)
+	strict := cmd.Flags().Bool(strictFlag, false, "remove nothing if any key is absent")
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := targetOf(cmd)
 		if err != nil {
 			return err
+		}
+		if *strict && t.node != nil {
+			return usageError(cmd, errors.New("--strict can't be combined with --addr: a node removes keys as they arrive, before it knows whether a later one is absent; query them first with umbel has"))
 		}
 		done := removal{Absent: []keyJSON{}}
 		done.summary, err = t.change(args[0], *output, change{
@@ -67,7 +75,11 @@ func removeCommand() *cobra.Command {
 				}
 				_, counts := f.(umbel.Counter)
 				done.limit = counterLimit(f)
-				return f, done.remove(cmd, local{args[0], f}, counts, args, format(), *allowEmpty)
+				err := done.remove(cmd, local{args[0], f}, counts, args, format(), *allowEmpty)
+				if err == nil && *strict && len(done.absent) > 0 {
+					err = done.refuse(cmd, args[0], format())
+				}
+				return f, err
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 				f, in, err := n.Filter(ctx, name)
@@ -131,6 +143,40 @@ func (done *removal) falsePositives() float64 {
 	return math.Min(float64(len(done.absent))*p/(1-p), float64(done.Removed))
 }
 
+// refuse prints the absent keys, and returns the error for --strict.
+func (done *removal) refuse(cmd *cobra.Command, file string, format keys.Format) error {
+	if !isQuiet(cmd) {
+		if err := answer(cmd, refusedRemoval{0, done.Absent}, func(w io.Writer) error { return done.printAbsent(w, format) }); err != nil {
+			return err
+		}
+	}
+	return withCode(exitAbsent, fmt.Errorf("%s: %s absent; nothing was removed (--strict)", file, countOf(len(done.absent))))
+}
+
+// refusedRemoval is the result of umbel remove --strict if keys are absent.
+type refusedRemoval struct {
+	Removed uint64    `json:"removed"`
+	Absent  []keyJSON `json:"absent"`
+}
+
+// countOf returns a number of keys with the verb.
+func countOf(n int) string {
+	if n == 1 {
+		return "1 key is"
+	}
+	return fmt.Sprintf("%v keys are", quantity.Count(n))
+}
+
+// printAbsent prints the absent keys.
+func (done *removal) printAbsent(w io.Writer, format keys.Format) error {
+	for _, key := range done.absent {
+		if _, err := fmt.Fprintf(w, "%s%c", key, format.Separator); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // print prints the result. It returns errAbsent if some keys were absent or have stayed.
 func (done *removal) print(cmd *cobra.Command, format keys.Format) error {
 	var err error
@@ -141,10 +187,7 @@ func (done *removal) print(cmd *cobra.Command, format keys.Format) error {
 	default:
 		words := fmt.Sprintf("%v removed", quantity.Count(done.Removed))
 		if n := len(done.absent); n > 0 {
-			out := cmd.OutOrStdout()
-			for _, key := range done.absent {
-				fmt.Fprintf(out, "%s%c", key, format.Separator)
-			}
+			_ = done.printAbsent(cmd.OutOrStdout(), format) // the end of the program reports the error
 			words += fmt.Sprintf(", %v absent", quantity.Count(n))
 		}
 		if done.Saturated > 0 {

@@ -92,7 +92,8 @@ func uniqCommand() *cobra.Command {
 	flags.BoolVar(&r.stream.Known, "known", false, "print the lines that were seen before instead")
 	flags.BoolVarP(&r.count, "count", "c", false, "print only the number of lines")
 	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
-	flags.Bool(strictFlag, false, "stop when the filter is overfull, instead of a warning")
+	addStrictFlag(cmd)
+	flags.Lookup(strictFlag).Usage = "stop when the filter is overfull, instead of a warning"
 	r.state.addFlags(cmd)
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
