@@ -151,24 +151,32 @@ func advanceNow(file string, f umbel.Filter) error {
 	case !byTime:
 		return fmt.Errorf("%s is a window by keys, without a clock", file)
 	case w.tick == 0 && !w.unix() && f.Stats().Keys > 0:
-		return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds since 1970; use --now on the empty filter, before keys are added", file, w.now)
+		return allExpire(file, w.now)
 	case w.tick == 0:
 		followClock(f)
 	}
 	return nil
 }
 
-// advanceNowOnNode sets the time of a window on a node to that of the clock, unless the node advances it by itself.
+// advanceNowOnNode is advanceNow for a filter on a node, whose time it sets, unless the node advances it by itself.
 func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 	in, err := n.Info(ctx, name)
 	if err != nil {
 		return in, err
 	}
-	span, _ := nodeSpan(in.Window)
-	if span.tick > 0 && span.behind == 0 {
+	span, byTime := nodeSpan(in.Window)
+	switch {
+	case span.tick > 0 && span.behind == 0:
 		return in, nil
+	case byTime && span.tick == 0 && !span.unix() && float64(in.Keys.Estimate) != 0:
+		return in, allExpire(name, span.now)
 	}
 	return n.Advance(ctx, name, ticks(cmp.Or(span.tick, tick)))
+}
+
+// allExpire is the error of --now for a window with keys whose time cannot be in seconds since 1970.
+func allExpire(name string, now uint64) error {
+	return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds since 1970; give its next time, such as %d, or use --now on the empty filter, before keys are added", name, now, now+1)
 }
 
 const unfoldHelp = `Enlarge the filter in FILE by an integer factor, keeping all keys: each cell is copied that

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,10 +48,21 @@ func binaryHint(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; convert it: iconv -f UTF-16 -t UTF-8 %s | %s", e, e.Name, cmd.CommandPath())
 	case e.Compression == "" && container.IsFile(e.Name):
 		return fmt.Errorf("%s is a filter, whose keys are not known; unite filters with umbel merge", e.Name)
+	case e.Compression == "" && isParquet(e.Name):
+		return fmt.Errorf("%s is a Parquet file; write the values of a column as lines: duckdb -noheader -list -c \"SELECT column FROM '%[1]s'\" | %s ...; for the filters in the file: umbel parquet %[1]s", e.Name, cmd.CommandPath())
 	case e.Compression == "":
 		return fmt.Errorf("%w; give -0 if keys end at a zero byte, or --text to take its lines as they are", e)
 	}
 	return fmt.Errorf("%w; decompress it: %s | %s ..., or give --text to take its bytes as they are", e, strings.TrimSpace(e.Cat+" "+e.Name), cmd.CommandPath())
+}
+
+// isParquet reports whether the file at path begins like a Parquet file.
+func isParquet(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	head, err := readHead(path)
+	return err == nil && bytes.HasPrefix(head, []byte("PAR1"))
 }
 
 // openKeys opens the key files. "-", or no name, is standard input. The function that it

@@ -94,9 +94,16 @@ func mergeCommand() *cobra.Command {
 				}
 				r, err := merging.Filters(fs, form)
 				if err != nil {
+					if odd := oddWords(r, append([]string{first}, others...), fs); odd != "" {
+						err = fmt.Errorf("%w; %s", err, odd)
+					}
 					return nil, fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 				}
-				if text := formNote(r, form); text != "" && r.Form == merging.Joined {
+				text := formNote(r, form)
+				if odd := oddWords(r, append([]string{first}, others...), fs); odd != "" {
+					text += "\n(" + odd + ")"
+				}
+				if text != "" && r.Form == merging.Joined {
 					warn(cmd, "%s: %s", *output, text)
 				} else if text != "" {
 					remark(cmd, "%s: %s", *output, text)
@@ -170,6 +177,36 @@ func formNote(r merging.Result, form merging.Form) string {
 		return fmt.Sprintf("kept side by side: %s; %s", side, message.Of(r.Apart))
 	}
 	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, percent(float(r.JoinedRate)))
+}
+
+// oddWords names the filters that have another kind or size than most, if that is why cells are not joined.
+func oddWords(r merging.Result, names []string, fs []umbel.Filter) string {
+	if r.Apart == nil || r.Form == merging.Joined {
+		return ""
+	}
+	type shape struct {
+		kind  string
+		cells uint64
+		k     float64
+	}
+	shapeOf := func(f umbel.Filter) shape {
+		s := f.Stats()
+		return shape{f.State().Kind, s.Cells, s.K}
+	}
+	number := map[shape]int{}
+	for _, f := range fs {
+		number[shapeOf(f)]++
+	}
+	var odd []string
+	for i, f := range fs {
+		if 2*number[shapeOf(f)] < len(fs) {
+			odd = append(odd, names[i])
+		}
+	}
+	if len(odd) == 0 || 2*len(odd) >= len(fs) {
+		return ""
+	}
+	return fmt.Sprintf("another kind or size than the %d others: %s", len(fs)-len(odd), strings.Join(odd, ", "))
 }
 
 // joinableHint is how filters are made whose cells can be joined.

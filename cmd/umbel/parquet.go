@@ -63,6 +63,9 @@ func parquetCommand() *cobra.Command {
 	needs(cmd, "export", "output", "the file to write: -o FILE")
 	needs(cmd, "output", "export", "the filter to write: --export ROWGROUP:COLUMN")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if args[0] == "-" {
+			return usageError(cmd, errors.New("a Parquet file can't be standard input, since its index is at its end; give a file"))
+		}
 		f, err := parquetfile.Open(args[0])
 		if err != nil {
 			return err

@@ -44,6 +44,10 @@ func patchCommand() *cobra.Command {
 	exclusive(cmd, "output", "in-place")
 	ifNeeded := cmd.Flags().Bool("if-needed", false, "accept a delta that was already applied")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		isStdin := func(name string) bool { return name == "-" }
+		if i := slices.IndexFunc(args, isStdin); i >= 0 && slices.ContainsFunc(args[i+1:], isStdin) {
+			return usageError(cmd, errors.New("only one of OLD and the deltas can be standard input"))
+		}
 		target := *output
 		if *inPlace {
 			target = args[0]

@@ -155,7 +155,7 @@ func (r *uniqRun) run(files []*os.File) error {
 		if cause, ok := errors.AsType[*fs.PathError](saved); ok {
 			saved = cause // without the remark that nothing was written: lines were
 		}
-		return fmt.Errorf("the state was not saved: %w; lines printed since the last save will count as new in the next run", saved)
+		return fmt.Errorf("the state was not saved: %w%s; lines printed since the last save will count as new in the next run", saved, r.state.sizeWords(saved))
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err

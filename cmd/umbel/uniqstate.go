@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -242,6 +243,14 @@ func (s *uniqState) write(state umbel.State) error {
 	err := s.owner.Write(func(w io.Writer) error { return wire.Write(w, state) })
 	s.unsaved = err != nil
 	return err
+}
+
+// sizeWords says how much room the state needs, after an error for a full disk.
+func (s *uniqState) sizeWords(err error) string {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return ""
+	}
+	return fmt.Sprintf("; the state needs %v bytes, and the old one stays until they are written", quantity.Count(wire.Size(s.filter.State())))
 }
 
 func (s *uniqState) close() {

@@ -99,7 +99,7 @@ func (i Info) checkBase(base wire.ID) error {
 	case i.Result:
 		return fmt.Errorf("delta: the delta from %s to %s is already applied: %w", short(i.Base), short(i.Result), umbel.ErrMismatch)
 	}
-	return fmt.Errorf("delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s: %w",
+	return fmt.Errorf("delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter: %w",
 		short(i.Base), short(i.Result), short(base), short(base), umbel.ErrMismatch)
 }
 

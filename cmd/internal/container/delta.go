@@ -32,12 +32,21 @@ func WriteDelta(path string, message []byte, secret bool) error {
 	})
 }
 
-// ReadDelta returns the delta in the file at path, and its header.
+// ReadDelta returns the delta in the file at path, and its header. The path "-" is standard input.
 func ReadDelta(path string) ([]byte, delta.Info, error) {
+	if path == "-" {
+		b, err := io.ReadAll(os.Stdin)
+		return inspected("standard input", b, err)
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, delta.Info{}, fmt.Errorf("%s is a directory; give the file of a delta", path)
 	}
 	b, err := os.ReadFile(path)
+	return inspected(path, b, err)
+}
+
+// inspected returns a delta that was read, or the error, and its header.
+func inspected(path string, b []byte, err error) ([]byte, delta.Info, error) {
 	if err != nil {
 		return nil, delta.Info{}, err
 	}
