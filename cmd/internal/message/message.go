@@ -16,7 +16,9 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/parquetfile"
 	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -25,6 +27,7 @@ import (
 var classes = []error{
 	umbel.ErrGoal, umbel.ErrMismatch, umbel.ErrKind, umbel.ErrCorrupt, umbel.ErrLimit,
 	errors.ErrUnsupported, plan.ErrRange, cells.ErrShape, inpacket.ErrVersion, inpacket.ErrMalformed, share.ErrStale,
+	parquetfile.ErrColumn, parquetfile.ErrValue, sim.ErrExperiment,
 }
 
 // packages are the prefixes of errors that mean nothing to users. The names of kinds are none of them.
