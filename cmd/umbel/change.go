@@ -155,6 +155,9 @@ func advanceNow(file string, f umbel.Filter) error {
 	case w.tick == 0:
 		followClock(f)
 	}
+	if w, _ := windowSpan(f.State()); w.tick > 0 && w.now > ticks(w.tick)+w.step {
+		return fmt.Errorf("%s: its time is ahead of the clock and can't go back, and no key expires until then; make it again", file)
+	}
 	return nil
 }
 
@@ -166,6 +169,8 @@ func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remot
 	}
 	span, byTime := nodeSpan(in.Window)
 	switch {
+	case span.ahead > 0:
+		return in, fmt.Errorf("%s: its time can't go back%s", name, span.lag())
 	case span.tick > 0 && span.behind == 0:
 		return in, nil
 	case byTime && span.tick == 0 && !span.unix() && float64(in.Keys.Estimate) != 0:

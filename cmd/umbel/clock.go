@@ -68,7 +68,8 @@ type span struct {
 	steps uint64        // generations for which a key stays
 	tick  time.Duration // 0 if a program chose unit and origin of the time
 
-	behind time.Duration // of a node's filter: see api.Window.BehindSeconds
+	// Of a node's filter: see api.Window.
+	behind, ahead time.Duration
 }
 
 // windowSpan returns the span of a window by time, and false for another filter.
@@ -82,7 +83,7 @@ func nodeSpan(w *api.Window) (span, bool) {
 	if w == nil {
 		return span{}, false
 	}
-	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos), behind: time.Duration(w.BehindSeconds * float64(time.Second))}, true
+	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos), behind: seconds(w.BehindSeconds), ahead: seconds(w.AheadSeconds)}, true
 }
 
 // unix reports whether the time can be in seconds since 1970: it is in the years 2001 to 2286.
@@ -125,12 +126,20 @@ func (w span) words() string {
 	return w.after() + "; now " + now + w.lag()
 }
 
-// lag describes how far the time of a node's filter is behind the clock, "" if it is not.
+// seconds returns the duration of s seconds, at most the longest.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s*float64(time.Second), math.MaxInt64-1024))
+}
+
+// lag describes how far the time of a node's filter is from the clock, "" if it is not.
 func (w span) lag() string {
-	if w.behind <= 0 {
-		return ""
+	switch {
+	case w.behind > 0:
+		return fmt.Sprintf("; %v behind the clock, so that keys stay longer", w.behind.Round(time.Second))
+	case w.ahead > 0:
+		return fmt.Sprintf("; %v ahead of the clock: no key expires until then; make it again", w.ahead.Round(time.Second))
 	}
-	return fmt.Sprintf("; %v behind the clock, so that keys stay longer", w.behind.Round(time.Second))
+	return ""
 }
 
 // duration formats a number of ticks, without units that are zero: 1h instead of 1h0m0s.

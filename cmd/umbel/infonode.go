@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,7 +59,7 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 	t.Row("hash", in.hashWords())
 	var params []string
 	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
-		params = append(params, fmt.Sprintf("%s %v", name, float64(in.Params[name])))
+		params = append(params, name+" "+numeral(float64(in.Params[name])))
 	}
 	label := "parameters"
 	for _, line := range wrap(params, pageWidth()-labelWidth) {
@@ -91,6 +93,14 @@ func (in nodeFilterInfo) write(w io.Writer) error {
 	}
 	_, err := t.WriteTo(w)
 	return err
+}
+
+// numeral formats whole numbers without an exponent.
+func numeral(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return fmt.Sprint(x)
 }
 
 // hashWords describes the hash.

@@ -117,6 +117,8 @@ func writeList(w io.Writer, all []remote.Brief) error {
 		if span, ok := nodeSpan(b.Window); ok {
 			if keys = span.after(); span.behind > 0 {
 				keys = paint(color.Red, keys+fmt.Sprintf("; %v behind", span.behind.Round(time.Second)))
+			} else if span.ahead > 0 {
+				keys = paint(color.Red, keys+fmt.Sprintf("; %v ahead", span.ahead.Round(time.Second)))
 			}
 		}
 		t.Row(nameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keys, paint(color.Red, b.Incomplete))

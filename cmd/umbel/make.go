@@ -153,7 +153,7 @@ func makeCommand() *cobra.Command {
 			return errNoKeys
 		}
 		if made.Read == 0 && goal.Keys != 1 && isForOneKey(made.Filter) {
-			return usageError(cmd, errors.New("an empty filter needs the number of keys that it will hold; give --keys or --bytes; nothing was written"))
+			return usageError(cmd, errNoGoal)
 		}
 		if err := refuseFull(cmd, made.Filter); err != nil {
 			return err
@@ -229,6 +229,9 @@ func makeFilter(o build.Order, empty umbel.Filter, files []*os.File, log string)
 	return o.Make(files)
 }
 
+// errNoGoal means that an empty filter has no size.
+var errNoGoal = errors.New("an empty filter needs the number of keys that it will hold; give --keys or --bytes; nothing was written")
+
 // make makes a filter on a node and adds the keys of the files. On an error, and if there are no
 // keys unless allowEmpty, it deletes the filter.
 func (t target) make(name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
@@ -236,6 +239,9 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 	order, sized, err := order.Sized(files)
 	if err != nil {
 		return err
+	}
+	if !sized && allowEmpty {
+		return usageError(t.cmd, errNoGoal)
 	}
 	if !sized {
 		return usageError(t.cmd, errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or a size with --bytes, or write the keys to a file"))

@@ -116,7 +116,7 @@ func mergeCommand() *cobra.Command {
 			onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
 				for _, other := range others {
 					if in, err = n.Merge(ctx, name, other); err != nil {
-						return in, fmt.Errorf("%s and %s: %w%s", first, other, err, unionHelp(err))
+						return in, fmt.Errorf("%s and %s: %w%s", first, other, err, unionHelp(err, first, other))
 					}
 				}
 				return in, nil
@@ -137,10 +137,10 @@ func apartFrom(output string, names []string) (first string, others []string) {
 	return names[i], slices.Delete(slices.Clone(names), i, i+1)
 }
 
-// unionHelp returns what helps if a node cannot join the cells of filters, or "".
-func unionHelp(err error) string {
+// unionHelp returns what helps if a node cannot join the cells of two filters, or "".
+func unionHelp(err error, first, second string) string {
 	if errors.Is(err, umbel.ErrMismatch) {
-		return "; a filter of kind union takes both: make an empty one with umbel make --kind union, and merge both into it"
+		return fmt.Sprintf("; a filter of kind union takes both: umbel make -o NAME --kind union --keys NUMBER --allow-empty /dev/null, and then umbel merge NAME %s %s -o NAME", first, second)
 	}
 	return ""
 }

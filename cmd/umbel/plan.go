@@ -51,12 +51,12 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
 // kindPlan is the plan of one kind for a goal.
 type kindPlan struct {
 	Kind       string  `json:"kind"`
-	Keys       uint64  `json:"keys"`
-	FPRate     float   `json:"fpRate"`
-	Bytes      uint64  `json:"bytes"`
-	Cells      uint64  `json:"cells"`
-	K          float   `json:"k"`
-	BitsPerKey float   `json:"bitsPerKey"`
+	Keys       uint64  `json:"keys,omitempty"` // this and the other numbers are missing with an error
+	FPRate     float   `json:"fpRate,omitempty"`
+	Bytes      uint64  `json:"bytes,omitempty"`
+	Cells      uint64  `json:"cells,omitempty"`
+	K          float   `json:"k,omitempty"`
+	BitsPerKey float   `json:"bitsPerKey,omitempty"`
 	Error      *string `json:"error,omitempty"` // the goal is impossible for the kind
 
 	Explain []explain.Formula `json:"explain,omitempty"`
@@ -104,6 +104,11 @@ func planCommand() *cobra.Command {
 		s := wanted.Spec()
 		if err := wanted.Check(); err != nil {
 			return usageError(cmd, err)
+		}
+		for _, p := range s.Params { // the others can't be planned with it
+			if having := spec.HavingParam(kinds, p.Name); *kind == "" && len(having) > 0 {
+				kinds = having
+			}
 		}
 		if s.Goal.Keys == 0 && (s.Goal.FPRate == 0 || s.Goal.Bytes == 0) {
 			return usageError(cmd, errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))

@@ -87,6 +87,9 @@ func (f float) MarshalJSON() ([]byte, error) {
 	if x := float64(f); math.IsInf(x, 0) || math.IsNaN(x) {
 		return []byte("null"), nil
 	}
+	if f == 0 {
+		return []byte("0"), nil // not -0
+	}
 	return json.Marshal(float64(f))
 }
 

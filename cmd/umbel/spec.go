@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ func addSpecFlags(cmd *cobra.Command) *spec.Flags {
 func resolve(f *spec.Flags) (umbel.Kind, umbel.Goal, umbel.Params, error) {
 	v, err := findKind(f.Kind)
 	if err == nil {
-		err = f.Check()
+		err = cmp.Or(f.Check(), f.CheckKind(filter.All))
 	}
 	if err != nil {
 		return v, umbel.Goal{}, nil, err

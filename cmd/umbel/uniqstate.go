@@ -83,7 +83,7 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{"for", "fpr", "keys", "max-memory", "save"} {
 		if given(name) {
-			return fmt.Errorf("--%s is for a state in a file; make the filter on the node with umbel make", name)
+			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable, or --kind window --window 1h, with --fpr 1e-6 --keys NUMBER --allow-empty -o %s /dev/null", name, s.name)
 		}
 	}
 	return nil

@@ -119,6 +119,9 @@ type Window struct {
 	// BehindSeconds is the time since Now, if keys that have expired by the clock are still present: the server
 	// accepts no changes, or is a replica. Otherwise it is 0.
 	BehindSeconds float64 `json:"behindSeconds,omitempty"`
+	// AheadSeconds is the time from the clock to Now, if it is more than a generation: keys stay until the clock has
+	// reached Now. Otherwise it is 0.
+	AheadSeconds float64 `json:"aheadSeconds,omitempty"`
 }
 
 // Planned is what a filter was made for, compared with its last measurement.

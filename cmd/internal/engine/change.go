@@ -31,9 +31,20 @@ func (f *Filter) Unfold(u uint64) (Position, error) {
 	return f.change(Change{Op: OpUnfold, Number: u}, more, f.unfolding(u))
 }
 
-// Advance advances the filter's clock: see umbel.Advancer.
+// Advance advances the filter's clock: see umbel.Advancer. The error wraps umbel.ErrMismatch if the filter follows the clock of
+// the engine (FollowClock), and to is more than a generation ahead of it.
 func (f *Filter) Advance(to uint64) (Position, error) {
-	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, f.advancing(to))
+	advance := f.advancing(to)
+	return f.advance(to, func(g umbel.Filter) (umbel.Filter, error) {
+		if err := f.engine.checkAhead(g, to); err != nil {
+			return nil, err
+		}
+		return advance(g)
+	})
+}
+
+func (f *Filter) advance(to uint64, change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
+	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, change)
 }
 
 // Seal converts the added keys into the final form: see umbel.Sealer.

@@ -61,6 +61,20 @@ func (e *Engine) notePace(f *Filter) {
 	}
 }
 
+// checkAhead returns an error wrapping umbel.ErrMismatch if a time is more than a generation ahead of the clock that a filter
+// follows: all its keys would expire, and later ones stay until the clock has reached that time.
+func (e *Engine) checkAhead(f umbel.Filter, to uint64) error {
+	t, ok := f.(timed)
+	if !ok || t.Tick() == 0 || e.now() <= 0 {
+		return nil
+	}
+	present, generation := e.ticks(t.Tick()), max(t.State().Params.Uint("ticks"), 1)
+	if to > present && to-present > generation {
+		return fmt.Errorf("the time of the filter follows the clock of the server, where it is %d: %d is too far ahead: %w", present, to, umbel.ErrMismatch)
+	}
+	return nil
+}
+
 // FollowClock advances the filters whose state has the note that their time is that of the clock
 // (umbel.State.Tick), if a generation of their keys has ended. Between these moments an advance would change no
 // answer. A filter that is ahead of the clock stays. A filter whose changes wait is advanced by a later call. It
@@ -75,7 +89,7 @@ func (e *Engine) FollowClock(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := f.Advance(to); errors.Is(err, ErrReadOnly) { // otherwise it was deleted, advanced or is being loaded
+		if _, err := f.advance(to, f.advancing(to)); errors.Is(err, ErrReadOnly) { // otherwise it was deleted, advanced or is being loaded
 			return err
 		}
 	}

@@ -43,6 +43,13 @@ func TestFollowClock(t *testing.T) {
 	if n := follow(); n != 0 {
 		t.Errorf("%d changes after the clock went back", n)
 	}
+	if _, err := f.Advance(1_800_000_000_000); !errors.Is(err, umbel.ErrMismatch) || !hasAny(f, ds) {
+		t.Errorf("a time in milliseconds: error %v, want %v", err, umbel.ErrMismatch)
+	}
+	if _, err := own.Advance(1_800_000_000); err != nil || hasAny(own, ds) {
+		t.Errorf("the time of another window is not free: %v", err)
+	}
+	add(t, own, ds)
 	j.refuses = errDisk
 	c.at += 200_000
 	if err := e.FollowClock(t.Context()); !errors.Is(err, engine.ErrReadOnly) || !hasAny(f, ds) {

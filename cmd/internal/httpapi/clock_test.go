@@ -27,6 +27,8 @@ func TestWindowFollowsClock(t *testing.T) {
 	n.want(n.ask("GET", path, ""), 200, `"tickNanos":1000000000}`)
 	n.wantProblem(n.ask("PUT", "/v1/filters/other", `{"kind":"bloom","keys":100,"tickNanos":1000000000}`), 422, "goal")
 	n.wantProblem(n.ask("PUT", "/v1/filters/other", `{"kind":"window","keys":100,"params":{"window":60},"tickNanos":9223372036854775808}`), 400, "bad-request")
+	n.wantProblem(n.ask("PUT", "/v1/filters/other", `{"kind":"window","keys":100,"tickNanos":1000000000}`), 400, "bad-request")
+	n.wantProblem(n.ask("POST", path+"/advance", `{"to":1800000000000}`), 409, "mismatch")
 	if e.Get([]byte("other")) != nil {
 		t.Error("a filter was made")
 	}

@@ -42,8 +42,12 @@ func windowOf(s umbel.State, now int64) *api.Window {
 	if s.Tick != 0 {
 		tick := float64(s.Tick) / 1e9
 		ended := float64((w.Now/ticks+1)*ticks) * tick // of the generation of Now
-		if clock := float64(now) / 1e3; clock >= ended+tolerance {
-			w.BehindSeconds = math.Round(clock - float64(w.Now)*tick)
+		clock, time := float64(now)/1e3, float64(w.Now)*tick
+		if clock >= ended+tolerance {
+			w.BehindSeconds = math.Round(clock - time)
+		}
+		if time > clock+float64(ticks)*tick+tolerance {
+			w.AheadSeconds = math.Round(time - clock)
 		}
 	}
 	return w

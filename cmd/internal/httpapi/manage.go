@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/filter/window"
 )
 
 // putFilter makes a filter: an empty one from a spec, or the one in a container.
@@ -61,6 +62,9 @@ func (req *request) create() error {
 	}
 	if want.TickNanos > math.MaxInt64 {
 		return problemf(badRequest, "tickNanos is %d, want at most 2^63-1", want.TickNanos)
+	}
+	if _, given := want.Params["window"]; want.TickNanos != 0 && want.Kind == window.Name && !given {
+		return problemf(badRequest, "tickNanos without params.window: give the number of ticks for which keys stay")
 	}
 	if want.Expires != nil {
 		if err := req.require(access.Remove, req.name); err != nil {

@@ -40,7 +40,9 @@ func (p *param) Set(s string) (err error) {
 		return nil
 	}
 	p.tick = 0
-	p.value, err = parseParam(p.doc, s)
+	if p.value, err = parseParam(p.doc, s); err != nil && p.doc.Ticks {
+		return fmt.Errorf("%q: want a duration of at least 1s, such as 20s or 1h, or a number of ticks", s)
+	}
 	return err
 }
 
@@ -51,7 +53,13 @@ func parseDuration(s string) (time.Duration, bool) {
 }
 
 func (p *param) String() string { return "" }
-func (p *param) Type() string   { return "NUMBER" }
+
+func (p *param) Type() string {
+	if p.doc.Ticks {
+		return "TIME"
+	}
+	return "NUMBER"
+}
 
 // FlagGroup is the annotation of a flag with the title under which help lists it.
 const FlagGroup = "umbel_group"
@@ -122,6 +130,28 @@ func (f *Flags) Check() error {
 		}
 	}
 	return nil
+}
+
+// CheckKind returns an error wrapping umbel.ErrGoal if a flag of a parameter is given that Kind does not have, and other kinds do.
+func (f *Flags) CheckKind(kinds umbel.Kinds) error {
+	for _, p := range f.params {
+		having := HavingParam(kinds, p.doc.Name)
+		if p.flag.Changed && !slices.ContainsFunc(having, func(v umbel.Kind) bool { return v.Name == f.Kind }) {
+			names := make([]string, len(having))
+			for i, v := range having {
+				names[i] = v.Name
+			}
+			return fmt.Errorf("--%s is for kind %s, not for kind %s: give --kind %s: %w", p.doc.Name, strings.Join(names, ", "), f.Kind, names[0], umbel.ErrGoal)
+		}
+	}
+	return nil
+}
+
+// HavingParam returns the kinds that have a parameter.
+func HavingParam(kinds umbel.Kinds, name string) umbel.Kinds {
+	return slices.DeleteFunc(slices.Clone(kinds), func(v umbel.Kind) bool {
+		return !slices.ContainsFunc(v.Params, func(doc umbel.ParamDoc) bool { return doc.Name == name })
+	})
 }
 
 // Spec returns the spec that the flags give.
