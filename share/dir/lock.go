@@ -3,8 +3,10 @@ package dir
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/gofrs/flock"
 )
@@ -41,3 +43,34 @@ func isFile(l *flock.Flock) bool {
 	named, err := os.Stat(l.Path())
 	return err == nil && os.SameFile(open, named)
 }
+
+// writes are the changes of a directory that its lock permits. The mutex is not held while they wait for the disk.
+type writes struct {
+	mu      sync.Mutex
+	ended   bool
+	running sync.WaitGroup
+}
+
+// begin begins a change, and reports whether it may be made. Then the caller calls running.Done after it.
+func (w *writes) begin() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.running.Add(1)
+	}
+	return !w.ended
+}
+
+// end permits no more changes, and waits for those that have begun.
+func (w *writes) end() {
+	w.mu.Lock()
+	w.ended = true
+	w.mu.Unlock()
+	w.running.Wait()
+}
+
+// closedError is the error of a write to a store that is closed. It is fs.ErrClosed, whose text speaks of a file.
+type closedError struct{ path string }
+
+func (e closedError) Error() string { return "share/dir: the store of " + e.path + " is closed" }
+func (e closedError) Unwrap() error { return fs.ErrClosed }

@@ -21,10 +21,15 @@ import (
 //
 // A crash leaves each file complete or absent, and the record refers to complete objects. If the disk
 // is full, methods fail and the publication remains as it was. Errors name what is written, not temporary files.
+//
+// After Close, the methods that write, those of uploads included, change nothing and return an error that wraps
+// fs.ErrClosed, since another store may be open on the directory. Reading goes on: it needs no lock.
 type Store struct {
 	*Source
 	lock    *flock.Flock
 	created bool // Create made the directory
+	writes  writes
+	close   func() error // once
 	records sync.Mutex
 	// renamed reports that objects were committed after their directory was last synced.
 	renamed atomic.Bool
@@ -48,6 +53,7 @@ func Create(path string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{Source: Open(path), lock: l, created: created}
+	s.close = sync.OnceValue(s.unlock)
 	if err := s.removeTemporary(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("share/dir: %w", err)
@@ -55,13 +61,26 @@ func Create(path string) (*Store, error) {
 	return s, nil
 }
 
-// Close unlocks the directory, and removes it if Create made it and nothing was written to it. Nothing may be written
-// afterwards.
-func (s *Store) Close() error {
+// Close unlocks the directory, and removes it if Create made it and nothing was written to it. It waits for writes that
+// have begun, and removes what uploads have written that are not committed. To call it again has no effect.
+func (s *Store) Close() error { return s.close() }
+
+// unlock is the first Close.
+func (s *Store) unlock() error {
+	s.writes.end()
+	_ = s.removeTemporary() // the next store removes what is left
 	if s.created {
 		s.removeEmpty()
 	}
 	return s.lock.Close()
+}
+
+// begin begins a write. The caller calls writes.running.Done after it, unless there is an error.
+func (s *Store) begin() error {
+	if !s.writes.begin() {
+		return closedError{s.path}
+	}
+	return nil
 }
 
 // removeEmpty removes the directory if it has nothing but the lock. What cannot be removed remains.
@@ -97,7 +116,7 @@ func makeAll(path string) error {
 	return syncDirectory(filepath.Dir(path))
 }
 
-// removeTemporary removes the files that an interrupted writer left.
+// removeTemporary removes the files that an interrupted writer, or an upload that was not closed, left.
 func (s *Store) removeTemporary() error {
 	left, err := filepath.Glob(filepath.Join(s.path, writerName, temporaryPattern))
 	if err != nil {
@@ -116,6 +135,10 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 	if err := share.CheckRecord(name); err != nil {
 		return err
 	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.writes.running.Done()
 	s.records.Lock()
 	defer s.records.Unlock()
 	if s.renamed.Swap(false) {
@@ -129,8 +152,8 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer u.Close()
-	if _, err := u.Write(data); err != nil {
+	defer u.remove()
+	if _, err := u.write(data); err != nil {
 		return err
 	}
 	if err := u.moveTo(ctx, path); err != nil {
@@ -144,6 +167,10 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 
 // NewObject begins an object. The result holds an open file until it is closed.
 func (s *Store) NewObject(context.Context) (share.Upload, error) {
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
+	defer s.writes.running.Done()
 	return s.newUpload(filepath.Join(s.path, objectsName))
 }
 
@@ -184,6 +211,10 @@ func (s *Store) Remove(_ context.Context, name string) error {
 	if err := share.CheckObject(name); err != nil {
 		return err
 	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.writes.running.Done()
 	if err := os.Remove(s.object(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("share/dir: %w", err)
 	}

@@ -50,6 +50,14 @@ func failure(err error, target string) error {
 }
 
 func (u *upload) Write(b []byte) (int, error) {
+	if err := u.s.begin(); err != nil {
+		return 0, err
+	}
+	defer u.s.writes.running.Done()
+	return u.write(b)
+}
+
+func (u *upload) write(b []byte) (int, error) {
 	n, err := u.f.Write(b)
 	return n, failure(err, u.target)
 }
@@ -59,6 +67,10 @@ func (u *upload) Commit(ctx context.Context, name string) error {
 	if err := share.CheckObject(name); err != nil {
 		return err
 	}
+	if err := u.s.begin(); err != nil {
+		return err
+	}
+	defer u.s.writes.running.Done()
 	if err := u.moveTo(ctx, u.s.object(name)); err != nil {
 		return err
 	}
@@ -88,8 +100,22 @@ func (u *upload) moveTo(ctx context.Context, path string) error {
 	return nil
 }
 
-// Close removes the file, unless it was moved.
+// Close removes the file, unless it was moved, or the store was closed, which removes it.
 func (u *upload) Close() error {
+	if u.f == nil {
+		return nil
+	}
+	if u.s.begin() != nil {
+		u.f.Close() // It may be closed already.
+		u.f = nil
+		return nil
+	}
+	defer u.s.writes.running.Done()
+	return u.remove()
+}
+
+// remove removes the file, unless it was moved.
+func (u *upload) remove() error {
 	if u.f == nil {
 		return nil
 	}
