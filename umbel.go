@@ -83,8 +83,8 @@ import "errors"
 
 // The errors of filters, containers and deltas wrap one of these sentinels, for errors.Is. If
 // a kind does not have a capability, the error wraps errors.ErrUnsupported instead. Errors of package plan
-// wrap plan.ErrRange; those of kinds that plan wrap ErrGoal as well. Package share has more sentinels, and its
-// errors for wrong options and keys wrap ErrGoal. [Hasher.Check] wraps none.
+// wrap plan.ErrRange; those of kinds that plan wrap ErrGoal as well. Package share has more sentinels. The errors of
+// packages share, share/web and siblings for wrong options, keys and URLs wrap ErrGoal. [Hasher.Check] wraps none.
 var (
 	// ErrGoal: the requirements are contradictory or out of range.
 	ErrGoal = errors.New("invalid goal")

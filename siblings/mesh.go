@@ -42,10 +42,11 @@ type Mesh struct {
 	reports     chan absence
 }
 
-// New returns a mesh. It contacts no peers until Run is called.
+// New returns a mesh. It contacts no peers until Run is called. The error wraps umbel.ErrGoal if the options are incomplete or
+// out of range, and share.ErrSignature if the halves of the key do not belong together.
 func New(ctx context.Context, o Options) (*Mesh, error) {
 	if err := o.complete(); err != nil {
-		return nil, err
+		return nil, goalError{err}
 	}
 	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: lasting.Fault{Settle: settle}, peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/share"
-	"golang.org/x/mod/sumdb/note"
 )
 
 // Options configure a mesh. Key and Token are required; the other fields have defaults.
@@ -75,20 +75,6 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// PeerOptions describe a sibling.
-type PeerOptions struct {
-	Name string
-	// URL is the address of its sidecar.
-	URL *url.URL
-	// Verifier is the key of its publication.
-	Verifier note.Verifier
-	// Squid has the cache digest of a sibling that is a Squid and has no sidecar. Then there is no Verifier, URL is the
-	// address of its proxy, and it is requested from as from a proxy. Only http URLs are.
-	Squid SquidSource
-	// Zone is how far away it is: siblings of smaller zones are tried first.
-	Zone int
-}
-
 // Freshness is how responses state their remaining lifetime to the cache in front of a mesh.
 type Freshness uint8
 
@@ -124,6 +110,11 @@ const maxHeld = 100_000_000
 // leastToken is the minimum number of bytes of a token.
 const leastToken = 16
 
+// goalError is the error of wrong options. It is umbel.ErrGoal, too, which adds nothing to its text.
+type goalError struct{ error }
+
+func (e goalError) Unwrap() []error { return []error{e.error, umbel.ErrGoal} }
+
 // complete sets defaults, and returns an error for what no mesh can have.
 func (o *Options) complete() error {
 	if o.Key.Signer == nil || o.Key.Verifier == nil {
@@ -141,15 +132,8 @@ func (o *Options) complete() error {
 	if o.ProbePeriod > 0 && o.Reported {
 		return errors.New("siblings: probes are for caches that do not report what they store")
 	}
-	names := map[string]bool{}
-	for _, p := range o.Peers {
-		if err := checkAddress(p.URL); err != nil {
-			return fmt.Errorf("siblings: peer %s: %w", p.Name, err)
-		}
-		if p.Name == "" || (p.Verifier == nil) == (p.Squid == nil) || names[p.Name] {
-			return fmt.Errorf("siblings: peer %q needs a name that no other has, and a public key or the digest of a Squid", p.Name)
-		}
-		names[p.Name] = true
+	if err := o.completePeers(); err != nil {
+		return err
 	}
 	setDefault(&o.Period, time.Second)
 	setDefault(&o.Patience, 40*time.Millisecond)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -66,11 +67,11 @@ type record struct {
 }
 
 // NewClient returns a client of the publication below an http or https URL. If the URL has a query,
-// it is part of every request.
+// it is part of every request. The error wraps umbel.ErrGoal if base is no such URL.
 func NewClient(base string, o ClientOptions) (*Client, error) {
 	u, err := parseBase(base)
 	if err != nil {
-		return nil, err
+		return nil, goalError{err}
 	}
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
@@ -92,6 +93,11 @@ func NewClient(base string, o ClientOptions) (*Client, error) {
 	}
 	return c, nil
 }
+
+// goalError is the error of a wrong URL. It is umbel.ErrGoal, too, which adds nothing to its text.
+type goalError struct{ error }
+
+func (e goalError) Unwrap() []error { return []error{e.error, umbel.ErrGoal} }
 
 // example is the URL of a publication in error texts.
 const example = "https://filters.example/words"

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/sharetest"
@@ -124,6 +125,9 @@ func TestBase(t *testing.T) {
 		_, err := web.NewClient(bad, web.ClientOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("NewClient of %q: %v, want %q and no password", bad, err, want)
+		}
+		if !errors.Is(err, umbel.ErrGoal) || strings.Contains(err.Error(), umbel.ErrGoal.Error()) {
+			t.Errorf("NewClient of %q: %v, want an umbel.ErrGoal without its text", bad, err)
 		}
 	}
 }
