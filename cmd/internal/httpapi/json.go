@@ -28,10 +28,9 @@ func (req *request) readJSON(v any) error {
 	if err := checkJSON(body); err != nil {
 		return problemf(badRequest, "body: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return bodyError(err)
+	d, err := decodeJSON(body, v)
+	if err != nil {
+		return bodyError(wrongJSON{req.Engine.Kinds()}.explain(body, v, err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return problemf(badRequest, "the body has data after the JSON value")

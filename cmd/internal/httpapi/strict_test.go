@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -62,6 +63,41 @@ func TestNoSniff(t *testing.T) {
 	for _, path := range []string{"/healthz", "/v1/filters", "/v1/filters/none", "/none"} {
 		if got := n.ask(http.MethodGet, path, "").Header.Get("X-Content-Type-Options"); got != "nosniff" {
 			t.Errorf("%s: X-Content-Type-Options is %q", path, got)
+		}
+	}
+}
+
+// JSON of another type is refused with the name of the member and what is wanted there.
+func TestWrongJSON(t *testing.T) {
+	n := serve(t, Options{})
+	n.make("f", thousand)
+	for _, c := range []struct{ method, path, body, want string }{
+		{"PUT", "g", `{"keys":10,"fpRate":"1%"}`, "body: fpRate: want a number such as 0.01"},
+		{"PUT", "g", `{"keys":10,"FPRATE":1e999}`, "body: fpRate: want a number such as 0.01"},
+		{"PUT", "g", `{"keys":10,"expires":"1h"}`, "body: expires: want a time such as 2030-01-01T00:00:00Z"},
+		{"PUT", "g", `{"keys":10,"expires":5}`, "body: expires: want a time such as 2030-01-01T00:00:00Z"},
+		{"PUT", "g", `{"params":{"window":"1h"}}`, "body: params.window: want a whole number"},
+		{"PUT", "g", `{"params":{"window":true}}`, "body: params.window: want a whole number"},
+		{"PUT", "g", `{"params":{"tightening":"half"}}`, "body: params.tightening: want a number"},
+		{"PUT", "g", `{"params":{"a\nb":"half"}}`, `body: params.a\nb: want a number`},
+		{"PUT", "g", `{"params":[1]}`, "body: params: want an object"},
+		{"PUT", "g", `{"keys":"many"}`, "body: keys: want a whole number from 0 to 2^64-1"},
+		{"PUT", "g", `{"keys":-1}`, "body: keys: want a whole number from 0 to 2^64-1"},
+		{"PUT", "g", `{"tickNanos":1.5}`, "body: tickNanos: want a whole number from 0 to 2^64-1"},
+		{"PUT", "g", `{"seed":5}`, "body: seed: want a string"},
+		{"PUT", "g", `{"rate":0.01}`, `body: unknown member "rate"; want bytes, expires, fpRate, hash, keys, kind, params, seed, tickNanos`},
+		{"PUT", "g", `{"fpRate":"1%"} {}`, "body: fpRate: want a number such as 0.01"},
+		{"PUT", "g", `[]`, "body: want an object"},
+		{"PUT", "g", `{"keys":}`, "body: invalid character '}' looking for beginning of value"},
+		{"PATCH", "f", `{"expires":"1h"}`, "body: expires: want a time such as 2030-01-01T00:00:00Z, or null"},
+		{"POST", "f/copy", `{"name":1}`, "body: name: want a string"},
+		{"POST", "f/copy", `{"name":"g","replace":"yes"}`, "body: replace: want true or false"},
+		{"POST", "f/fold", `{"factor":"2"}`, "body: factor: want a whole number from 0 to 2^64-1"},
+	} {
+		r := n.wantProblem(n.ask(c.method, "/v1/filters/"+c.path, c.body), 400, "bad-request")
+		var p api.Problem
+		if err := json.Unmarshal([]byte(r.body), &p); err != nil || p.Detail != c.want {
+			t.Errorf("%s: got %q, want %q", c.body, p.Detail, c.want)
 		}
 	}
 }

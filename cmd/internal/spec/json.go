@@ -24,7 +24,7 @@ func FromJSON(v umbel.Kind, in api.FilterSpec) (Spec, error) {
 		if doc.Float {
 			f, err := text.Float64()
 			if err != nil {
-				return s, fmt.Errorf("parameter %q: %w: %w", doc.Name, err, umbel.ErrGoal)
+				return s, fmt.Errorf("parameter %q: %q is not a number that a float64 can represent: %w", doc.Name, api.Clip(text.String()), umbel.ErrGoal)
 			}
 			p.Value = umbel.Float(f)
 		} else {
