@@ -181,6 +181,9 @@ func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remot
 
 // allExpire is the error of --now for a window with keys whose time cannot be in seconds since 1970.
 func allExpire(name string, now uint64) error {
+	if now > ticks(tick) {
+		return fmt.Errorf("%s: its time is %d, after that of the clock in seconds since 1970, and can't go back; make it again", name, now)
+	}
 	return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds since 1970; give its next time, such as %d, or use --now on the empty filter, before keys are added", name, now, now+1)
 }
 

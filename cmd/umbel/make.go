@@ -95,6 +95,9 @@ func makeCommand() *cobra.Command {
 	exclusive(cmd, "like", "weights")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
+			if onNode(cmd) {
+				return usageError(cmd, errors.New("name the filter on the node: -o NAME"))
+			}
 			return usageError(cmd, errNoOutput)
 		}
 		if *like != "" && wanted.Given() {

@@ -19,7 +19,8 @@ const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see u
 deltas are applied in their order. A delta with another base, a damaged one, and one that was already
 applied are rejected, and nothing is written. With --if-needed deltas that were already applied are no
 error: OLD is the result of the last of them, and the others are applied. If none is left, OLD is
-copied to FILE, or stays.
+copied to FILE, or stays. If OLD is packed (umbel pack), so is the result: compare the IDs of filters
+(umbel info), not the bytes of files.
 
 A delta of Bloom filters with k = 1 can be applied to a sparse filter, which stays sparse. This
 temporarily needs the memory of the Bloom filter.`

@@ -82,8 +82,11 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 		return nil
 	}
 	for _, name := range []string{"for", "fpr", "keys", "max-memory", "save"} {
-		if given(name) {
-			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable, or --kind window --window 1h, with --fpr 1e-6 --keys NUMBER --allow-empty -o %s /dev/null", name, s.name)
+		switch {
+		case given(name) && name == "for":
+			return errors.New("--for is for a state in a file: lines expire only there")
+		case given(name):
+			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable --fpr 1e-6 --keys NUMBER --allow-empty -o %s --addr NODE /dev/null", name, s.name)
 		}
 	}
 	return nil
