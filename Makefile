@@ -32,8 +32,9 @@ ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|C
 ATONCE = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # A package may take five of the usual ten minutes, and longer on a busy machine.
 PATIENT = -timeout 30m
-# Packages with kernels in assembly have plain Go versions behind the tag purego.
-PURE = ./cells ./internal/entropy ./probe ./wire/... ./filter/... ./inpacket/multicast/dataplane
+# Packages with kernels in assembly, which have plain Go versions behind the tag purego, and those that call them most directly.
+PURE = ./cells ./internal/entropy ./probe ./wire/... ./inpacket/multicast/dataplane \
+	$(addprefix ./filter/,bloom partitioned blocked splitblock ribbon counting sparse weighted window)
 # The command and its libraries are built for other systems too.
 PORTABLE = . ./share ./share/nats ./siblings ./inpacket/multicast ./cmd
 
