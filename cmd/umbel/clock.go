@@ -123,7 +123,15 @@ func (w span) words() string {
 	if hi, ns := bits.Mul64(w.now, uint64(w.length())); hi == 0 && ns <= math.MaxInt64 {
 		now = time.Unix(0, int64(ns)).UTC().Format(time.RFC3339)
 	}
-	return w.after() + "; now " + now + w.lag()
+	return w.after() + "; now " + now + w.still() + w.lag()
+}
+
+// still says that a time in seconds since 1970 does not follow the clock, "" for another time.
+func (w span) still() string {
+	if w.tick == 0 && w.unix() {
+		return ", until umbel advance sets another time"
+	}
+	return ""
 }
 
 // seconds returns the duration of s seconds, at most the longest.

@@ -115,7 +115,11 @@ func writeList(w io.Writer, all []remote.Brief) error {
 			expires = b.Expires.UTC().Format(time.RFC3339)
 		}
 		if span, ok := nodeSpan(b.Window); ok {
-			if keys = span.after(); span.behind > 0 {
+			keys = span.after()
+			if span.still() != "" {
+				keys += " of umbel advance"
+			}
+			if span.behind > 0 {
 				keys = paint(color.Red, keys+fmt.Sprintf("; %v behind", span.behind.Round(time.Second)))
 			} else if span.ahead > 0 {
 				keys = paint(color.Red, keys+fmt.Sprintf("; %v ahead", span.ahead.Round(time.Second)))

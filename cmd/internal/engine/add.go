@@ -55,6 +55,7 @@ func (f *Filter) Add(changed []bool, ds []umbel.Digest) (n int, pos Position, er
 	if err := f.engine.checkWritable(); err != nil {
 		return 0, 0, err
 	}
+	f.catchUp()
 	f.markUsed()
 	total := 0
 	for {
@@ -148,6 +149,7 @@ func (f *Filter) AddAbsent(added []bool, ds []umbel.Digest) (n int, pos Position
 	if err := f.engine.checkWritable(); err != nil {
 		return 0, 0, err
 	}
+	f.catchUp()
 	f.markUsed()
 	for at := 0; at < len(ds) && err == nil; at += maxBatch {
 		var took int

@@ -59,6 +59,7 @@ func (e *Engine) notePace(f *Filter) {
 	} else {
 		delete(e.paces, f)
 	}
+	f.set(flagPaced, t.Tick() != 0)
 }
 
 // checkAhead returns an error wrapping umbel.ErrMismatch if a time is more than a generation ahead of the clock that a filter
@@ -94,6 +95,17 @@ func (e *Engine) FollowClock(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// catchUp advances the filter as FollowClock does, before keys are added: these would otherwise count as older than
+// they are, and expire too early. An addition has the same error, if there is one.
+func (f *Filter) catchUp() {
+	if !f.is(flagPaced) || f.extra().blocked.Load() {
+		return
+	}
+	if to, due := f.due(); due {
+		_, _ = f.advance(to, f.advancing(to))
+	}
 }
 
 // followers returns the filters that follow the clock.

@@ -63,6 +63,20 @@ func TestFollowClock(t *testing.T) {
 		t.Error("a filter without the note was advanced")
 	}
 
+	// A key that is added after the end of a generation and before the next FollowClock stays as long as others.
+	late := createWindow(t, e, "late", uint64(time.Second))
+	var s umbel.State
+	if err := late.View(func(g umbel.Filter) { s = g.State() }); err != nil {
+		t.Fatal(err)
+	}
+	generation := int64(s.Params.Uint("ticks")) * 1000
+	c.at += generation + 1000
+	add(t, late, ds)
+	c.at += int64(s.Params.Uint("l"))*generation - 1
+	if follow(); !hasAny(late, ds) {
+		t.Error("a key that was added before the clock was followed expired too early")
+	}
+
 	again := engine.New(engine.Options{Kinds: filter.All, Now: c.now})
 	for _, change := range j.behind(0) {
 		if err := again.Apply(change); err != nil {

@@ -78,8 +78,9 @@ const (
 	flagRetired                // the filter was deleted; written with changes held
 	flagFollowed               // extra.check is set; never written later
 	flagOverfull               // see Filter.Overfull
+	flagPaced                  // the filter is in Engine.paces; written with Engine.index held
 	oneMode
-	oneAdd   = 1 << 8
+	oneAdd   = 1 << 9
 	modeMask = oneAdd - oneMode
 )
 
