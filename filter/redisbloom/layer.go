@@ -111,8 +111,10 @@ func (l *layer) check() error {
 		return fmt.Errorf("redisbloom: a layer for no keys")
 	case !(l.rate > 0 && l.rate < 1):
 		return fmt.Errorf("redisbloom: error rate %v, want one between 0 and 1, both excluded", l.rate)
-	case l.k < 1 || l.k > MaxK || float64(l.k) != math.Ceil(ln2*l.bitsPerKey):
-		return fmt.Errorf("redisbloom: k is %d with %v bits per key, want %v and at most %d", l.k, l.bitsPerKey, math.Ceil(ln2*l.bitsPerKey), MaxK)
+	case !(l.bitsPerKey > 0 && l.bitsPerKey < bitsPerKeyLimit):
+		return fmt.Errorf("redisbloom: %v bits per key, want more than 0 and less than %d", l.bitsPerKey, bitsPerKeyLimit)
+	case float64(l.k) != math.Ceil(ln2*l.bitsPerKey):
+		return fmt.Errorf("redisbloom: k is %d with %v bits per key, want %v", l.k, l.bitsPerKey, math.Ceil(ln2*l.bitsPerKey))
 	case l.bits == 0 || l.bits%64 != 0 || l.bits > maxBits:
 		return fmt.Errorf("redisbloom: %d bits, want 64 to 2^56 in whole words of 64", l.bits)
 	case l.n2 != 0 && (l.n2 > 56 || l.bits != 1<<l.n2):

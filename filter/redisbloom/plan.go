@@ -159,19 +159,20 @@ func (o Options) Forecast(n uint64) umbel.Forecast {
 		return umbel.Forecast{}
 	}
 	fc := umbel.Forecast{Keys: n}
-	for missed := 0.0; err == nil; {
-		take := n
-		if !o.NonScaling {
-			take = min(n, l.capacity)
+	for missed := 0.0; ; {
+		take, next := n, layer{} // the last possible layer gets all other keys
+		if n > l.capacity && !o.NonScaling {
+			if next, err = l.next(o.Expansion); err == nil {
+				take = l.capacity
+			}
 		}
 		missed += (1 - missed) * doublehash.FPRate(l.bits, int(l.k), take)
 		fc.FPRate, fc.K = missed, float64(l.k)
 		fc.Cells += l.bits
 		fc.Bytes += l.bits / 8
 		if n -= take; n == 0 {
-			break
+			return fc
 		}
-		l, err = l.next(o.Expansion)
+		l = next
 	}
-	return fc
 }

@@ -377,7 +377,7 @@ class RedisBloomLayer:
         expect(names == ("error-rate", "bits-per-key") and all(isinstance(v, float) for v in values), "floats")
         rate, bits_per_key = values
         expect(capacity >= 1 and 0 < rate < 1, "capacity or rate")
-        expect(1 <= self.k <= 1074 and self.k == math.ceil(0.693147180559945 * bits_per_key), "k")
+        expect(0 < bits_per_key < 1550 and self.k == math.ceil(0.693147180559945 * bits_per_key), "k")
         self.array = only_plane(state, 1)
         self.cells = self.array["cells"]
         expect(self.cells % 64 == 0 and n2 <= 56 and (n2 == 0 or self.cells == 2**n2), "cells")

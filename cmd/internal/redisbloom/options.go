@@ -3,7 +3,6 @@ package redisbloom
 import (
 	"bytes"
 	"crypto/sha256"
-	"math"
 
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 
@@ -31,13 +30,12 @@ const (
 
 // Errors with valkey-bloom's texts, for options that RedisBloom does not have.
 const (
-	invalidSeed      = "ERR invalid seed"
-	badTightening    = "ERR bad tightening ratio"
-	tighteningRange  = "ERR (0 < tightening ratio range < 1)"
-	otherTightening  = "ERR tightening ratio must be 0.5: filters of RedisBloom's layout have no other"
-	scaleNonScaling  = "ERR cannot use NONSCALING and VALIDATESCALETO options together"
-	scaleDegrades    = "ERR provided VALIDATESCALETO causes false positive to degrade to 0"
-	maxTimesHalvable = 1074
+	invalidSeed     = "ERR invalid seed"
+	badTightening   = "ERR bad tightening ratio"
+	tighteningRange = "ERR (0 < tightening ratio range < 1)"
+	otherTightening = "ERR tightening ratio must be 0.5: filters of RedisBloom's layout have no other"
+	scaleNonScaling = "ERR cannot use NONSCALING and VALIDATESCALETO options together"
+	scaleDegrades   = "ERR provided VALIDATESCALETO causes false positive to degrade to 0"
 )
 
 // reserveOptions parses the words after the key of BF.RESERVE: error rate, capacity, and
@@ -227,9 +225,9 @@ func (o *insertion) check() string {
 // degrades reports whether a filter would get a layer with error rate 0 before it contains n
 // keys.
 func degrades(o redisbloom.Options, n uint64) bool {
-	total, capacity := 0.0, float64(o.Capacity)
-	for layer := 1; total < float64(n); layer++ {
-		if layer > maxTimesHalvable || math.Ldexp(min(o.ErrorRate, redisbloom.MaxErrorRate), -layer) == 0 {
+	total, capacity, rate := 0.0, float64(o.Capacity), min(o.ErrorRate, redisbloom.MaxErrorRate)
+	for total < float64(n) {
+		if rate /= 2; rate == 0 {
 			return true
 		}
 		total += capacity

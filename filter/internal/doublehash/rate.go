@@ -6,8 +6,9 @@ import (
 	"math/bits"
 )
 
-// MaxK is the largest number of bits per key for which rates are computed.
-const MaxK = 1074
+// MaxK is the largest number of bits per key for which rates are computed: the most that RedisBloom's arithmetic gives a
+// layer, see package redisbloom.
+const MaxK = 1075
 
 // FPRateAtFill returns the false-positive rate of a filter of m bits, k per key, 1 to MaxK, with the
 // given fill ratio, as a fraction: what RedisBloom and Nix plan with, fill^k, corrected for bits that are

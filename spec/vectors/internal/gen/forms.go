@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
@@ -38,6 +39,7 @@ var forms = []form{
 	{kind: "union", name: "mixed", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
 	{kind: "union", name: "digests", comment: "parts of kind squid", make: unionOfDigests, keys: 20},
 	{kind: "union", name: "nixbloom", comment: "a part of kind nixbloom", make: unionOfNixbloom, keys: 20},
+	{kind: "redisbloom", name: "last-layer", comment: "the last two layers that a filter can have", make: lastLayers, keys: 6},
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
 
@@ -94,6 +96,11 @@ func unionOf(kinds umbel.Kinds, h umbel.Hasher) (umbel.Filter, error) {
 		states = append(states, f.State())
 	}
 	return union.Of(states...)
+}
+
+// lastLayers makes redisbloom filters whose first layer has an error rate of 2^-1073, and the second 2^-1074.
+func lastLayers(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	return redisbloom.ReserveHashed(redisbloom.Options{ErrorRate: 0x1p-1072, Capacity: 4, Expansion: 1}, h)
 }
 
 // foldingWords makes a small folding filter with groups of a word, which plans use for large
