@@ -33,8 +33,11 @@ type AtomicAdder interface{ AddAtomic(Digest) bool }
 type Remover interface{ Remove(Digest) bool }
 
 // Counter is a filter that counts additions. Count returns how often a digest was added,
-// or a larger number.
-type Counter interface{ Count(Digest) uint64 }
+// or a larger number. If all counters of the digest are saturated, its number is unknown:
+// then known is false and n is 2^64-1.
+type Counter interface {
+	Count(Digest) (n uint64, known bool)
+}
 
 // Merger is a filter that can add all keys of another filter. The other filter is
 // unchanged. If the two do not fit together, the error wraps ErrMismatch and contains the

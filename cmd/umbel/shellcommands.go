@@ -61,10 +61,10 @@ func (s *session) each(list []string, f func(key string, d umbel.Digest) error) 
 func (s *session) say(key string, d umbel.Digest, what string) {
 	fmt.Fprintf(s.out, "%s: %s", key, what)
 	if c, ok := s.filter.(umbel.Counter); ok {
-		if n := c.Count(d); n == saturatedCount {
-			fmt.Fprintf(s.out, "; count %v or more", quantity.Count(counterLimit(s.filter)))
-		} else {
+		if n, known := c.Count(d); known {
 			fmt.Fprintf(s.out, "; count %v", quantity.Count(n))
+		} else {
+			fmt.Fprintf(s.out, "; count %v or more", quantity.Count(counterLimit(s.filter)))
 		}
 	}
 	if l, ok := s.filter.(umbel.Locator); ok {
@@ -133,7 +133,8 @@ func (s *session) count(list []string) error {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
-		return printCount(s.out, []byte(key), c.Count(d), counterLimit(s.filter), false)
+		n, _ := c.Count(d)
+		return printCount(s.out, []byte(key), n, counterLimit(s.filter), false)
 	})
 }
 

@@ -191,7 +191,7 @@ func (l local) batchFunc(v remote.Verb) (batchFunc, error) {
 		c, err := require[umbel.Counter](l.name, l.Filter, opCount)
 		return func(ns []uint64, ds []umbel.Digest, _ [][]byte) {
 			for i, d := range ds {
-				ns[i] = c.Count(d)
+				ns[i], _ = c.Count(d)
 			}
 		}, err
 	case remote.Remove:

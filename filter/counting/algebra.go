@@ -98,7 +98,7 @@ func (f *Filter) bound(s umbel.State, combine func(a, b cells.Array) error) (*Bo
 func (b *Bound) Has(d umbel.Digest) bool { return b.f.Has(d) }
 
 // Count returns a bound on how often d was added: see Max, Min and Filter.Count.
-func (b *Bound) Count(d umbel.Digest) uint64 { return b.f.Count(d) }
+func (b *Bound) Count(d umbel.Digest) (n uint64, known bool) { return b.f.Count(d) }
 
 // Cells returns the counters, which are the bound's own memory.
 func (b *Bound) Cells() cells.Array { return b.f.counters.Cells() }

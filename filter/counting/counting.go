@@ -108,9 +108,9 @@ func (f *Filter) Remove(d umbel.Digest) bool {
 // Count returns how often d was added and not removed. It never returns too little, and
 // returns too much about as often as Has is wrong. It is the minimum over the counters of
 // d that are not saturated, each divided by the number of positions of d at it. If all
-// are saturated, the number is unknown and Count returns 2^64-1. Count may be 0 if Has
-// is true.
-func (f *Filter) Count(d umbel.Digest) uint64 { return f.counters.Count(d) }
+// are saturated, as after 2^width-1 additions, the number is unknown: then known is false and n is
+// 2^64-1. Counters are 4 bits wide unless [Shape] has another width. n may be 0 if Has is true.
+func (f *Filter) Count(d umbel.Digest) (n uint64, known bool) { return f.counters.Count(d) }
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {

@@ -37,11 +37,13 @@ func ExampleFilter_Count() {
 	for range 100 {
 		f.AddString("alice")
 	}
-	fmt.Println(f.CountString("alice"), f.CountString("bob"))
+	fmt.Println(f.CountString("alice")) // known is false if all counters of a key are saturated
+	fmt.Println(f.CountString("bob"))
 	n, exact := f.Additions()
 	fmt.Println(n, exact)
 	// Output:
-	// 100 0
+	// 100 true
+	// 0 true
 	// 100 true
 }
 

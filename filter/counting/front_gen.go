@@ -56,13 +56,19 @@ func (f *Filter) RemoveBytes(key []byte) bool { return f.Remove(f.Hasher().HashB
 func (f *Filter) RemoveUint64(key uint64) bool { return f.Remove(f.Hasher().HashUint64(key)) }
 
 // CountString returns how often key was added: it is Count of key's digest.
-func (f *Filter) CountString(key string) uint64 { return f.Count(f.Hasher().HashString(key)) }
+func (f *Filter) CountString(key string) (n uint64, known bool) {
+	return f.Count(f.Hasher().HashString(key))
+}
 
 // CountBytes returns how often key was added: it is Count of key's digest.
-func (f *Filter) CountBytes(key []byte) uint64 { return f.Count(f.Hasher().HashBytes(key)) }
+func (f *Filter) CountBytes(key []byte) (n uint64, known bool) {
+	return f.Count(f.Hasher().HashBytes(key))
+}
 
 // CountUint64 returns how often key was added: it is Count of key's digest.
-func (f *Filter) CountUint64(key uint64) uint64 { return f.Count(f.Hasher().HashUint64(key)) }
+func (f *Filter) CountUint64(key uint64) (n uint64, known bool) {
+	return f.Count(f.Hasher().HashUint64(key))
+}
 
 // AddStrings adds keys in order. In a filter larger than the caches it is faster than
 // adding them one by one. It allocates nothing.

@@ -50,7 +50,7 @@ func TestRates(t *testing.T) {
 				}
 			}
 			for _, d := range stay {
-				if f.Count(d) > 1 {
+				if n, _ := f.Count(d); n > 1 {
 					high++
 				}
 			}

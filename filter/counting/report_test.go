@@ -45,7 +45,7 @@ func TestReportBug01DeleteOfWhatIsNotThere(t *testing.T) {
 	f.AddAll(nil, fixture.Digests(1, 50))
 	before := f.State().Clone().Arrays[0]
 	for _, d := range fixture.Digests(2, 1000) {
-		if (f.Count(d) == 0 || !f.Has(d)) && f.Remove(d) {
+		if n, _ := f.Count(d); (n == 0 || !f.Has(d)) && f.Remove(d) {
 			t.Fatalf("%v was removed, but was absent", d)
 		}
 	}
@@ -108,7 +108,7 @@ func TestReportBug04DuplicatePositions(t *testing.T) {
 		if len(slices.Compact(slices.Clone(at))) == len(at) {
 			t.Fatalf("positions %d of 5 cells are all different", at)
 		}
-		if !f.Add(d) || f.Count(d) != 1 || !f.Add(d) || f.Has(d) != true {
+		if !f.Add(d) || count(f, d) != 1 || !f.Add(d) || f.Has(d) != true {
 			t.Fatalf("positions %d: the key isn't counted once", at)
 		}
 		f.Remove(d)
@@ -142,7 +142,7 @@ func TestReportBug05KeySizeGrows(t *testing.T) {
 // The program divides by the number of keys even if it is zero.
 func TestReportBug06EmptyFilter(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 20, K: 3})
-	if d := fixture.Digests(1, 1)[0]; f.Has(d) || f.Remove(d) || f.Count(d) != 0 || !f.IsEmpty() {
+	if d := fixture.Digests(1, 1)[0]; f.Has(d) || f.Remove(d) || count(f, d) != 0 || !f.IsEmpty() {
 		t.Error("the empty filter contains a key")
 	}
 	if s := f.Stats(); s.Keys != 0 || s.FPRate != 0 {
@@ -155,7 +155,7 @@ func TestReportBug07AnyElement(t *testing.T) {
 	f := mustNew(t, counting.Shape{M: 2000, K: 3})
 	for _, key := range []string{"", "-1", "20", "2147483648", "\x00\xff", "element"} {
 		f.AddString(key)
-		if !f.HasString(key) || f.CountString(key) != 1 || !f.RemoveString(key) || f.HasString(key) {
+		if n, _ := f.CountString(key); n != 1 || !f.HasString(key) || !f.RemoveString(key) || f.HasString(key) {
 			t.Errorf("%q isn't added, counted once and removed", key)
 		}
 	}
@@ -275,4 +275,10 @@ func cellsOf(f *counting.Filter) []uint64 {
 		all = append(all, a.Get(i))
 	}
 	return all
+}
+
+// count returns how often d was added, or 2^64-1.
+func count(f *counting.Filter, d umbel.Digest) uint64 {
+	n, _ := f.Count(d)
+	return n
 }

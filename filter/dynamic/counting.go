@@ -156,7 +156,7 @@ func (f *Counting) Has(d umbel.Digest) bool { return f.newest(d) != nil }
 func (f *Counting) Remove(d umbel.Digest) bool {
 	only := -1
 	for i := range f.layers {
-		if f.layers[i].Count(d) == 0 {
+		if n, _ := f.layers[i].Count(d); n == 0 {
 			continue
 		}
 		if only >= 0 {
@@ -176,16 +176,16 @@ func (f *Counting) Remove(d umbel.Digest) bool {
 
 // Count returns how often d was added and not removed. It never returns too little, and
 // returns too much about as often as Has is wrong. If all counters of d in a layer are
-// saturated, the number is unknown and Count returns 2^64-1.
-func (f *Counting) Count(d umbel.Digest) uint64 {
-	n := uint64(0)
+// saturated, the number is unknown: then known is false and n is 2^64-1.
+func (f *Counting) Count(d umbel.Digest) (n uint64, known bool) {
 	for i := range f.layers {
-		c := f.layers[i].Count(d)
-		if n += c; n < c {
-			return math.MaxUint64
+		c, known := f.layers[i].Count(d)
+		if !known {
+			return math.MaxUint64, false
 		}
+		n += c // at most 2^16 for each of the layers in memory
 	}
-	return n
+	return n, true
 }
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].

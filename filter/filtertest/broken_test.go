@@ -266,6 +266,7 @@ var broken = []struct {
 	{"Count", "every count is 1", remembers(func(f *remembering) countingOnce { return countingOnce{f} }), "is 1, added 2 times"},
 	{"Count", "counts above 15 are 15", remembers(func(f *remembering) countingTo15 { return countingTo15{f} }), "is 15, added 16 times"},
 	{"Count", "every key counts twice", remembers(func(f *remembering) countingMore { return countingMore{f} }), "too high"},
+	{"Count", "counts above 14 are bounds that are not 2^64-1", remembers(func(f *remembering) countingUnknown { return countingUnknown{f} }), "known is false"},
 	{"Count", "an absent key counts once", remembers(func(f *remembering) countingAbsent { return countingAbsent{f} }), "and Has is false"},
 	{"CountsAtEveryFill", "a present key isn't counted when the filter is full", remembers(func(f *remembering) skippingFull { return skippingFull{f} }), "remaining additions"},
 	{"CountsAtEveryFill", "the same in a kind without Count", remembers(func(f *remembering) uncounted { return uncounted{skippingFull{f}, f} }), "a false negative"},

@@ -67,9 +67,9 @@ func (f ending) Add(d umbel.Digest) bool { return f.added < math.MaxUint64 && f.
 // wrapping is a filter whose Count returns at most the number of all additions, which wraps.
 type wrapping struct{ *numbering }
 
-func (f wrapping) Count(d umbel.Digest) uint64 {
+func (f wrapping) Count(d umbel.Digest) (n uint64, known bool) {
 	if !f.Has(d) {
-		return 0
+		return 0, true
 	}
-	return min(f.added, 1)
+	return min(f.added, 1), true
 }

@@ -46,11 +46,11 @@ func (f *remembering) Remove(d umbel.Digest) bool {
 	return true
 }
 
-func (f *remembering) Count(d umbel.Digest) uint64 {
+func (f *remembering) Count(d umbel.Digest) (n uint64, known bool) {
 	if n := f.times[d]; n > 0 || !f.Has(d) {
-		return n
+		return n, true
 	}
-	return 1
+	return 1, true
 }
 
 // remembers is the kind of such filters with a wrong method.
@@ -94,19 +94,23 @@ func (f leaving) Remove(d umbel.Digest) bool { return f.times[d] > 0 }
 
 type countingOnce struct{ *remembering }
 
-func (f countingOnce) Count(d umbel.Digest) uint64 { return min(f.remembering.Count(d), 1) }
+func (f countingOnce) Count(d umbel.Digest) (uint64, bool) { return min(f.times[d], 1), true }
 
 type countingTo15 struct{ *remembering }
 
-func (f countingTo15) Count(d umbel.Digest) uint64 { return min(f.remembering.Count(d), 15) }
+func (f countingTo15) Count(d umbel.Digest) (uint64, bool) { return min(f.times[d], 15), true }
 
 type countingMore struct{ *remembering }
 
-func (f countingMore) Count(d umbel.Digest) uint64 { return 2 * f.remembering.Count(d) }
+func (f countingMore) Count(d umbel.Digest) (uint64, bool) { return 2 * f.times[d], true }
 
 type countingAbsent struct{ *remembering }
 
-func (f countingAbsent) Count(d umbel.Digest) uint64 { return max(f.remembering.Count(d), 1) }
+func (f countingAbsent) Count(d umbel.Digest) (uint64, bool) { return max(f.times[d], 1), true }
+
+type countingUnknown struct{ *remembering }
+
+func (f countingUnknown) Count(d umbel.Digest) (uint64, bool) { return f.times[d], f.times[d] < 15 }
 
 // skippingFull doesn't count a present key while its keys are one less than a multiple of 50.
 type skippingFull struct{ *remembering }

@@ -107,11 +107,11 @@ func isVacant(a cells.Array, cell, r uint64, log uint8) bool {
 
 // Count returns how often d was added and not removed, as the base counts it: see
 // counting.Filter.Count. It never returns too little.
-func (f *Counting) Count(d umbel.Digest) uint64 {
+func (f *Counting) Count(d umbel.Digest) (n uint64, known bool) {
 	if base, ok := f.filter.base.(*core.Counters); ok {
 		return base.Count(d)
 	}
-	return 0
+	return 0, true
 }
 
 // Clear removes all keys. The folded filter gets its smallest size.

@@ -216,13 +216,19 @@ func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.Hasher().Has
 func (f *Counting) RemoveUint64(key uint64) bool { return f.Remove(f.Hasher().HashUint64(key)) }
 
 // CountString returns how often key was added: it is Count of key's digest.
-func (f *Counting) CountString(key string) uint64 { return f.Count(f.Hasher().HashString(key)) }
+func (f *Counting) CountString(key string) (n uint64, known bool) {
+	return f.Count(f.Hasher().HashString(key))
+}
 
 // CountBytes returns how often key was added: it is Count of key's digest.
-func (f *Counting) CountBytes(key []byte) uint64 { return f.Count(f.Hasher().HashBytes(key)) }
+func (f *Counting) CountBytes(key []byte) (n uint64, known bool) {
+	return f.Count(f.Hasher().HashBytes(key))
+}
 
 // CountUint64 returns how often key was added: it is Count of key's digest.
-func (f *Counting) CountUint64(key uint64) uint64 { return f.Count(f.Hasher().HashUint64(key)) }
+func (f *Counting) CountUint64(key uint64) (n uint64, known bool) {
+	return f.Count(f.Hasher().HashUint64(key))
+}
 
 // AddStrings adds keys in order. It allocates nothing.
 func (f *Counting) AddStrings(keys []string) {

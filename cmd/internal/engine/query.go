@@ -61,7 +61,7 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 	}
 	for i, d := range ds {
 		if dst[i] = math.MaxUint64; !always && !f.is(flagIncomplete) {
-			dst[i] = c.Count(d)
+			dst[i], _ = c.Count(d)
 		}
 	}
 	f.markUsed()

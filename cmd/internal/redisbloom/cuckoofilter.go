@@ -216,7 +216,10 @@ func (f *cuckoo) Remove(d umbel.Digest) bool {
 
 // Count returns an upper bound of how often d is present. If the counters are ambiguous it is the
 // number of all items.
-func (f *cuckoo) Count(d umbel.Digest) uint64 { return min(f.row.Count(d), f.items) }
+func (f *cuckoo) Count(d umbel.Digest) (n uint64, known bool) {
+	n, known = f.row.Count(d)
+	return min(n, f.items), known
+}
 
 // Has reports whether d may be present.
 func (f *cuckoo) Has(d umbel.Digest) bool { return f.row.Has(d) }

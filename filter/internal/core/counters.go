@@ -196,14 +196,14 @@ func (c *Counters) restore(d umbel.Digest, n int) {
 }
 
 // Count returns the minimum over the unsaturated counters of d, each divided by the
-// number of positions of d at that counter. It returns 2^64-1 if all are saturated.
-func (c *Counters) Count(d umbel.Digest) uint64 {
+// number of positions of d at that counter. If all are saturated, n is 2^64-1 and known is false.
+func (c *Counters) Count(d umbel.Digest) (n uint64, known bool) {
 	if c.array.Shape.K == 0 {
-		return 0
+		return 0, true
 	}
 	var buffer [MaxK]uint64
 	positions := c.Locate(buffer[:0], d)
-	least := uint64(math.MaxUint64)
+	n = math.MaxUint64
 	for _, i := range positions {
 		bit := i << (c.log & 63)
 		x := c.array.Cells.Words[bit>>6] >> (bit & 63) & c.limit
@@ -216,9 +216,9 @@ func (c *Counters) Count(d umbel.Digest) uint64 {
 				times++
 			}
 		}
-		least = min(least, x/times)
+		n, known = min(n, x/times), true
 	}
-	return least
+	return n, known
 }
 
 // Locate appends the positions of d to dst.

@@ -78,7 +78,7 @@ func (f *{{$t.Type}}) Remove{{.One}}(key {{.Type}}) bool { return f.Remove(f.Has
 
 {{if .Can "Count"}}{{range keyTypes}}
 // Count{{.One}} returns how often key was added: it is Count of key's digest.
-func (f *{{$t.Type}}) Count{{.One}}(key {{.Type}}) uint64 { return f.Count(f.Hasher().Hash{{.One}}(key)) }
+func (f *{{$t.Type}}) Count{{.One}}(key {{.Type}}) (n uint64, known bool) { return f.Count(f.Hasher().Hash{{.One}}(key)) }
 {{end}}{{end}}
 {{end}}
 

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -205,11 +204,10 @@ func (x filled) add(f umbel.Filter, i int) error {
 
 // count returns the count of d in decimal, or "unknown".
 func count(c umbel.Counter, d umbel.Digest) string {
-	n := c.Count(d)
-	if n == math.MaxUint64 {
-		return "unknown"
+	if n, known := c.Count(d); known {
+		return fmt.Sprint(n)
 	}
-	return fmt.Sprint(n)
+	return "unknown"
 }
 
 // has queries a key, with the class that the key determines, if any.
