@@ -5,70 +5,12 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
 )
 
 // Path is the path below which a sidecar has what is for siblings: its publication and its description.
 const Path = "/.well-known/umbel-siblings"
-
-// Handler returns the sidecar: the upstream of a cache, of any program. It answers what the cache could not, from siblings or
-// the origin, as Transport does. The error is that of an origin that is not a scheme and a host.
-func (m *Mesh) Handler(origin *url.URL) (http.Handler, error) {
-	if err := checkAddress(origin); err != nil {
-		return nil, err
-	}
-	transport := newTransport()
-	return &httputil.ReverseProxy{
-		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL.Scheme, p.Out.URL.Host = origin.Scheme, origin.Host
-			if m.o.Host != "" {
-				p.Out.Host = m.o.Host
-			}
-			// The sidecar adds no address of its own: the cache states who its client is.
-			for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-				if values := p.In.Header[name]; values != nil {
-					p.Out.Header[name] = values
-				}
-			}
-		},
-		Transport:    m.Transport(transport),
-		BufferPool:   &buffers{},
-		ErrorHandler: m.unreachable,
-	}, nil
-}
-
-// settle is the time without a failure after which an answer ends the fault that the origin can't be reached.
-const settle = 2 * time.Second
-
-// unreachable answers if the origin can't be reached.
-func (m *Mesh) unreachable(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() == nil {
-		m.counters.errors.Add(1)
-		m.unreachedBy.Store(new(err.Error()))
-		m.unreached.Failed(m.o.Log).Warn("the origin can't be reached", "error", err)
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Cache-Status", m.status("; fwd=miss; detail=origin-unreachable"))
-	http.Error(w, "the origin can't be reached", http.StatusBadGateway)
-}
-
-// buffers are for copying bodies.
-type buffers struct{ pool sync.Pool }
-
-// Get returns a buffer.
-func (b *buffers) Get() []byte {
-	if x, ok := b.pool.Get().(*[]byte); ok {
-		return *x
-	}
-	return make([]byte, 32<<10)
-}
-
-// Put takes a buffer back.
-func (b *buffers) Put(x []byte) { b.pool.Put(&x) }
 
 // Publication returns the handler of the paths below Path, for siblings:
 //

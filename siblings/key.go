@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
 // Key identifies what a cache holds: a URL, or one variant of it. Caches that should find each other's
@@ -26,7 +28,7 @@ func KeyOf(u *url.URL, host string) Key {
 	case "https":
 		host = strings.TrimSuffix(host, ":443")
 	}
-	return Key(scheme + "://" + host + u.RequestURI())
+	return Key(scheme + "://" + host + httptarget.Of(u))
 }
 
 // Variant returns the key of the variant that a request with header h selects, if the response has the given

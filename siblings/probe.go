@@ -7,13 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/httptarget"
 	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // sample is a response that the cache should hold, with what is needed to request it.
 type sample struct {
-	key       Key
-	uri, host string
+	key          Key
+	target, host string
 }
 
 // maxSamples is the number of responses of which the URL is kept.
@@ -89,14 +90,15 @@ func (m *Mesh) Probe(ctx context.Context) (ProbeResult, error) {
 func (m *Mesh) probe(ctx context.Context, x sample) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.o.Cache.Scheme+"://"+m.o.Cache.Host+x.uri, nil)
+	u, err := httptarget.On(m.o.Cache, x.target)
 	if err != nil {
 		return false, err
 	}
-	r.Host = x.host
-	r.Header.Set("Cache-Control", "only-if-cached")
-	r.Header.Set(HopHeader, m.name)
-	res, err := m.o.HTTP.RoundTrip(r)
+	r := &http.Request{
+		Method: http.MethodGet, URL: u, Host: x.host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Cache-Control": {"only-if-cached"}, HopHeader: {m.name}},
+	}
+	res, err := m.o.HTTP.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		return false, err
 	}

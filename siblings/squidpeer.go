@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
 // SquidSource fetches the cache digest of a Squid. It must be safe for concurrent use.
@@ -78,8 +79,8 @@ func (x *peer) mayHold(w wanted, now time.Time) bool {
 
 // proxyURL returns the URL of a request for u that is sent to a proxy at base: with the whole URL in its first line.
 func proxyURL(base, u *url.URL, host string) *url.URL {
-	path := url.URL{Path: u.Path, RawPath: u.RawPath}
-	return &url.URL{Scheme: base.Scheme, Host: base.Host, Opaque: "//" + host + path.RequestURI(), RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	path, _, _ := strings.Cut(httptarget.Of(u), "?")
+	return &url.URL{Scheme: base.Scheme, Host: base.Host, Opaque: "//" + host + path, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 }
 
 // judgeSquid is judge for the response of a Squid, which has no stamp: a Squid counts Age and selects variants itself.

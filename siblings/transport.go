@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
 // maxTried is the number of siblings that are tried for one request.
@@ -164,7 +166,7 @@ func (m *Mesh) deliver(r *http.Request, res *http.Response, k Key, s stamp, sibl
 			m.Added(k.Variant(vary, selected), until)
 		}
 		m.noteSquid(k, vary, selected)
-		m.samples.add(sample{k, r.URL.RequestURI(), m.hostOf(r)}, len(vary) == 0)
+		m.samples.add(sample{k, httptarget.Of(r.URL), m.hostOf(r)}, len(vary) == 0)
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
+	"github.com/umbel-filters/umbel/internal/httptarget"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -74,7 +75,7 @@ func (t withHost) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Changed passes on what the cache stores.
 func (m *member) Changed(key string, before, after []httpcache.Response) {
-	u, err := url.Parse(key)
+	u, err := httptarget.Parse(key)
 	if err != nil {
 		return // it was made from a URL
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/umbel-filters/umbel/cmd/internal/cachelog"
+	"github.com/umbel-filters/umbel/internal/httptarget"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -19,7 +20,7 @@ func (c *Config) follow(task func(func(context.Context) error), m *siblings.Mesh
 		task(func(ctx context.Context) error {
 			err := cachelog.Follow(ctx, c.SquidStoreLog, func(line string) {
 				if text, ok := cachelog.Squid(line); ok {
-					if u, err := url.Parse(text); err == nil {
+					if u, err := httptarget.Parse(text); err == nil {
 						u.Scheme = c.Origin.Scheme // Squid has that of its clients
 						m.Removed(siblings.KeyOf(u, c.Mesh.Host))
 					}
@@ -68,12 +69,25 @@ type fetches struct {
 func (f *fetches) note(next http.Handler, scheme, host string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if number, err := strconv.ParseUint(r.Header.Get("X-Varnish"), 10, 64); err == nil && r.Header[siblings.HopHeader] == nil {
-			u := *r.URL
-			u.Scheme, u.Host = scheme, r.Host
-			f.put(number, siblings.KeyOf(&u, host))
+			if k, err := keyOf(r, scheme, host); err == nil {
+				f.put(number, k)
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// keyOf returns the key of a request that the sidecar gets.
+func keyOf(r *http.Request, scheme, host string) (siblings.Key, error) {
+	target, err := httptarget.Received(r)
+	if err != nil {
+		return "", err
+	}
+	u, err := httptarget.On(&url.URL{Scheme: scheme, Host: r.Host}, target)
+	if err != nil {
+		return "", err
+	}
+	return siblings.KeyOf(u, host), nil
 }
 
 func (f *fetches) put(number uint64, k siblings.Key) {

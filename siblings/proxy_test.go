@@ -1,0 +1,197 @@
+package siblings_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/umbel-filters/umbel/internal/httptarget"
+	"github.com/umbel-filters/umbel/siblings"
+)
+
+// rawOrigin is a server that answers each request without a body with given bytes, and keeps the heads of requests.
+type rawOrigin struct {
+	addr string
+
+	mu     sync.Mutex
+	answer string
+	heads  []string
+}
+
+func newRawOrigin(t *testing.T, answer string) *rawOrigin {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &rawOrigin{addr: l.Addr().String(), answer: answer}
+	var running sync.WaitGroup
+	conns := sync.Map{}
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Store(c, true)
+			running.Go(func() { o.serve(c) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		conns.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
+		running.Wait()
+	})
+	return o
+}
+
+func (o *rawOrigin) serve(c net.Conn) {
+	defer c.Close()
+	b := bufio.NewReader(c)
+	for {
+		var head strings.Builder
+		for !strings.HasSuffix(head.String(), "\r\n\r\n") {
+			line, err := b.ReadString('\n')
+			if err != nil {
+				return
+			}
+			head.WriteString(line)
+		}
+		o.mu.Lock()
+		o.heads = append(o.heads, head.String())
+		answer := o.answer
+		o.mu.Unlock()
+		if _, err := io.WriteString(c, answer); err != nil {
+			return
+		}
+	}
+}
+
+// last returns the first line of the last request.
+func (o *rawOrigin) last() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.heads) == 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(o.heads[len(o.heads)-1], "\r\n")
+	return line
+}
+
+// exchange sends bytes on a connection of its own, and returns the answer.
+func exchange(t *testing.T, addr, request string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.WriteString(c, request); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// sidecarOf serves the sidecar of one node in front of an origin, and returns its address.
+func sidecarOf(t *testing.T, origin string, change func(name string, o *siblings.Options)) (*node, string) {
+	t.Helper()
+	n := nodes(t, newWorld(), names(1), change)[0]
+	h, err := n.Handler(address("http://" + origin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	s.Config.DisableGeneralOptionsHandler = true
+	s.Start()
+	t.Cleanup(s.Close)
+	return n, s.Listener.Addr().String()
+}
+
+// The origin gets the target of a request as it was sent, and the response is published under that URL and no other.
+func TestTarget(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
+	origin := newRawOrigin(t, answer)
+	n, addr := sidecarOf(t, origin.addr, nil)
+	for _, target := range []string{
+		"/f?p=linux.git;a=tree", "/f?a=b&c;d=e&f=g", "/f?%zz", "/f?a=%", "/f?", "/f??", "/f", "//f", "/a//b/../c/.", "/a%2Fb", "/a%2fb", "/{a}%2Fb", `/"a"`, "/\xffä", "/a#b",
+		"/f?a=\"b\"", "/%7ea", "/a;b", "/f?=", "/f?&&", "/*",
+	} {
+		for _, method := range []string{"GET", "PUT", "MKCOL"} {
+			before := n.Held().Len()
+			got := exchange(t, addr, method+" "+target+" HTTP/1.1\r\nHost: www.example.org\r\nConnection: close\r\n\r\n")
+			if line := origin.last(); line != method+" "+target+" HTTP/1.1" || !strings.HasSuffix(got, "ok") {
+				t.Errorf("%s %s arrives as %q: %q", method, target, line, got)
+			}
+			if method == "GET" && (n.Held().Len() != before+1 || !n.Held().Has(siblings.Key("http://www.example.org"+target))) {
+				t.Errorf("%s is not published as such", target)
+			}
+		}
+	}
+	for _, c := range []struct{ sent, arrives string }{
+		{"GET http://www.example.org/{a}%2Fb?c;d", "GET /{a}%2Fb?c;d"},
+		{"GET http://www.example.org?a", "GET /?a"},
+		{"OPTIONS *", "OPTIONS *"},
+		{"OPTIONS http://www.example.org", "OPTIONS *"},
+		{"GET urn:a", ""},
+		{"CONNECT www.example.org:80", ""},
+		{`GET //"a"`, ""}, // net/http can't send it
+	} {
+		before := len(origin.heads)
+		got := exchange(t, addr, c.sent+" HTTP/1.1\r\nHost: www.example.org\r\nConnection: close\r\n\r\n")
+		switch {
+		case c.arrives == "" && (len(origin.heads) != before || !strings.HasPrefix(got, "HTTP/1.1 400 ")):
+			t.Errorf("%s: %q, want 400 and no request", c.sent, got)
+		case c.arrives != "" && origin.last() != c.arrives+" HTTP/1.1":
+			t.Errorf("%s arrives as %q", c.sent, origin.last())
+		}
+	}
+}
+
+// A sibling is requested for the URL that the origin would get, which is the one that it publishes.
+func TestTargetOfSiblings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		n := nodes(t, w, names(2), nil)
+		var asked []string
+		w.mu.Lock()
+		w.hosts["cache-n0"] = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			asked = append(asked, httptarget.Of(r.URL))
+			rw.WriteHeader(http.StatusNotFound)
+		})
+		w.mu.Unlock()
+		h, err := n[1].Handler(address("http://origin"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets := []string{"/{a}%2Fb?c;d=e", "/f?%zz", "//a", `/"`}
+		for _, target := range targets {
+			n[0].Added(siblings.Key("http://www.example.org"+target), time.Now().Add(time.Hour))
+		}
+		settle()
+		for _, target := range targets {
+			r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: www.example.org\r\n\r\n")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := contextWithTimeout(t, time.Second) // no origin
+			h.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+			cancel()
+		}
+		if !slices.Equal(asked, targets) {
+			t.Errorf("the sibling is requested for %q, want %q", asked, targets)
+		}
+	})
+}
