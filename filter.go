@@ -107,7 +107,8 @@ type Grower interface {
 
 // GrowthForecaster is a Grower that can forecast its growth. NextGrowth returns the bytes
 // of the arrays that the next addition would allocate, and 0 if it would allocate none. The
-// error wraps ErrLimit if TryAdd would fail. It usually takes as long as Has.
+// error wraps ErrLimit if TryAdd would fail. It usually takes as long as Has, since the filter remembers the room
+// that is left; so, as Add, it is not safe to call concurrently with any method.
 type GrowthForecaster interface {
 	NextGrowth() (bytes uint64, err error)
 }

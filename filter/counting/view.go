@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/probe"
@@ -15,6 +16,24 @@ import (
 type View struct {
 	bloom      bloom.Filter
 	prefetcher probe.Prefetcher
+}
+
+// Bloom returns a copy of the filter as a filter of kind bloom, whose bits are the nonzero counters. It is safe to
+// call concurrently with queries. The error for a zero Filter wraps umbel.ErrMismatch.
+func (f *Filter) Bloom() (*bloom.Filter, error) {
+	s := f.Shape().Bloom()
+	if s.M == 0 {
+		return nil, fmt.Errorf("counting: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+	}
+	a, err := f.counters.Cells().FoldToBits(1, 1<<s.Group)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bloom.From(s, a)
+	if err == nil {
+		b.SetPlanned(f.Planned())
+	}
+	return b, err
 }
 
 // View returns the filter's view, which the first call makes. From then on the view

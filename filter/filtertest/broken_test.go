@@ -18,6 +18,9 @@ var broken = []struct {
 	make      func() umbel.Kind
 	want      string // in the failure
 }{
+	{"QueriesChangeNothing", "Has counts its calls", func() umbel.Kind {
+		return kind(func(f *bloom.Filter) umbel.Filter { return &curious{Filter: f} })
+	}, "change its memory"},
 	{"KeyMethods", "the last key of a batch is lost", wrap[lostKey], "after additions of batches"},
 	{"KeyMethods", "integers are not hashed", wrap[plainInts], "by key"},
 	{"KeyMethods", "a batch answers for the first key only", wrap[firstAnswer], "HasStrings"},

@@ -8,6 +8,17 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
+// curious is a filter whose queries leave a trace that its state does not show.
+type curious struct {
+	*bloom.Filter
+	queries int
+}
+
+func (f *curious) Has(d umbel.Digest) bool {
+	f.queries++
+	return f.Filter.Has(d)
+}
+
 type lostKey struct{ *bloom.Filter }
 
 func (f *lostKey) AddStrings(keys []string) { f.Filter.AddStrings(keys[:len(keys)-1]) }

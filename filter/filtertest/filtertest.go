@@ -85,6 +85,7 @@ var laws = []law{
 	{"Advance", advances},
 	{"Seal", seals},
 	{"NoAllocations", noAllocations},
+	{"QueriesChangeNothing", queriesChangeNothing},
 	{"KeyMethods", keyMethods},
 	{"WriteToReadFrom", writeToReadFrom},
 	{"CloneAndEqual", cloneAndEqual},

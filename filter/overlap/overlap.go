@@ -13,24 +13,23 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Bits returns a filter as one array of bits: the view of a counting filter, the folded filter of
-// a folding filter, or f. It may share memory of f. The error wraps errors.ErrUnsupported if the filter has no
+// Bits returns a filter as one array of bits: a copy of the bits of a counting filter or of the folded filter of a
+// folding filter, or f. It does not change f, and is safe to call concurrently with queries of f. The error wraps errors.ErrUnsupported if the filter has no
 // such array, as unions, lists of positions and kinds of several parts.
 func Bits(f umbel.Filter) (umbel.Filter, error) {
-	switch f := f.(type) {
-	case interface{ View() *counting.View }:
-		return f.View().Filter(), nil
-	case interface{ Folded() (*bloom.Filter, error) }:
-		return f.Folded()
-	}
 	s := f.State()
 	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
 		return nil, fmt.Errorf("overlap: a zero Filter has no cells: make it with New: %w", errors.ErrUnsupported)
+	}
+	switch f := f.(type) {
+	case interface{ Bloom() (*bloom.Filter, error) }:
+		return f.Bloom()
+	case interface{ Folded() (*bloom.Filter, error) }:
+		return f.Folded()
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		if s.Kind == sparse.Name {
