@@ -1,0 +1,71 @@
+package hop
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Transport returns a transport that sends requests with next and refuses or mends malformed answers. Requests that authenticate
+// their connection are the last ones on it, so that no other client gets it. The error of an answer that cannot be mended
+// wraps ErrMalformed. Interim answers are those of next. It is safe for concurrent use.
+func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
+
+type transport struct{ next http.RoundTripper }
+
+// RoundTrip sends a request.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !r.Close && AuthenticatesConnection(r.Header) {
+		r = r.WithContext(r.Context())
+		r.Close = true
+	}
+	res, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(r, res); err != nil {
+		_ = res.Body.Close()
+		return nil, err
+	}
+	if res.StatusCode != http.StatusSwitchingProtocols && (res.ContentLength < 0 || len(res.Trailer) > 0) {
+		res.Body = &trailing{res.Body, res}
+	}
+	return res, nil
+}
+
+// check returns an error wrapping ErrMalformed for an answer that must not be passed on, and mends others.
+func check(r *http.Request, res *http.Response) error {
+	if err := Mend(res.Header); err != nil {
+		return err
+	}
+	switch status := res.StatusCode; {
+	case status == http.StatusSwitchingProtocols:
+		asked, got := r.Header.Get("Upgrade"), res.Header.Get("Upgrade")
+		if asked == "" || !strings.EqualFold(asked, got) || !hasMember(res.Header["Connection"], "upgrade") {
+			return fmt.Errorf("%w: it switches to the protocol %q instead of %q", ErrMalformed, got, asked)
+		}
+		return nil // the fields of the connection are those of the new protocol
+	case status < 200 || status > 999:
+		return fmt.Errorf("%w: status %d", ErrMalformed, status)
+	}
+	Remove(res.Header)
+	return nil
+}
+
+// trailing is the body of an answer that may have trailers.
+type trailing struct {
+	io.ReadCloser
+	res *http.Response
+}
+
+// Read reads the body and mends the trailers after it.
+func (b *trailing) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		if malformed := mendTrailers(b.res.Trailer); malformed != nil {
+			err = malformed
+		}
+	}
+	return n, err
+}
