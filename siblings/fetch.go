@@ -2,8 +2,8 @@ package siblings
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -30,57 +30,77 @@ const (
 	abandoned         // the client went away
 )
 
-// fetch requests a response from the cache of a peer. It returns it if it may be used for r, with its age and lifetime.
+// fetch requests a response from the cache of a peer. It returns it if it may be used for r, with its age and lifetime, and the beginning
+// of its body has arrived. A hit is counted when its body has ended, and may then turn out to be a failure.
 func (m *Mesh) fetch(x *peer, r *http.Request, patience time.Duration) (*http.Response, stamp, outcome) {
-	now := time.Now()
-	if patience <= 0 || !x.suspension.admits(now) {
+	began := time.Now()
+	if patience <= 0 || !x.suspension.admits(began) {
 		return nil, stamp{}, refused
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	late := time.AfterFunc(patience, cancel)
-	res, first, err := m.request(ctx, x, r)
-	inTime := late.Stop()
-	took := time.Since(now)
-	reason := ""
+	res, err := m.request(ctx, x, r)
+	if err != nil && !late.Stop() {
+		err = fmt.Errorf("no answer within %v", patience.Round(time.Millisecond))
+	}
+	s, how := stamp{}, failed
+	if err == nil {
+		x.roundTrip.add(time.Since(began).Seconds())
+		s, how, err = x.judge(r, res, began)
+	}
+	if how == hit && r.Method != http.MethodHead {
+		var b *body
+		if b, err = newBody(res, late, began.Add(patience), m.o.Patience, cancel); err == nil {
+			b.ended = func(err error) { m.used(x, r, began, err) }
+			res.Body = b
+			return res, s, hit
+		}
+		how = failed
+	}
+	late.Stop()
+	discard(res, cancel)
 	switch {
-	case r.Context().Err() != nil:
-		x.suspension.abandoned()
-		discard(res, cancel)
+	case how == failed && r.Context().Err() != nil:
+		x.suspension.abandoned(began)
 		return nil, stamp{}, abandoned
-	case !inTime:
-		reason = fmt.Sprintf("no answer within %v", patience.Round(time.Millisecond))
-	case err != nil:
-		reason = err.Error()
-	case res.StatusCode != http.StatusOK && res.StatusCode != http.StatusGatewayTimeout && res.StatusCode != http.StatusNotFound:
-		reason = "its cache answers with status " + res.Status
+	case how == failed:
+		x.fail(began, err)
+	case how == hit:
+		res.Body = http.NoBody
+		m.used(x, r, began, nil)
+	default:
+		x.suspension.worked(began)
+		x.count(how)
+		if how == absent && res.Header[HopHeader] == nil && x.Squid == nil {
+			m.report(x, r)
+		}
 	}
-	x.suspension.ended(time.Now(), reason)
-	if reason != "" {
-		x.counters.failed.Add(1)
-		discard(res, cancel)
-		return nil, stamp{}, failed
-	}
-	x.roundTrip.add(took.Seconds())
-	s, how := stamp{}, refused
-	if x.Squid != nil {
-		s, how = judgeSquid(r, res, now, time.Now())
-	} else {
-		s, how = judge(r, res, time.Now())
-	}
-	x.count(how)
-	if how == absent && res.Header[HopHeader] == nil && x.Squid == nil {
-		m.report(x, r)
-	}
-	if how != hit {
-		discard(res, cancel)
-		return nil, stamp{}, how
-	}
-	res.Body = &body{first: first, rest: res.Body, stalled: time.AfterFunc(idle, cancel), cancel: cancel}
-	return res, s, hit
+	return res, s, how
 }
 
-// request sends r to the cache of a peer, and waits for the beginning of the body.
-func (m *Mesh) request(ctx context.Context, x *peer, r *http.Request) (*http.Response, []byte, error) {
+// used notes how the body of a response that was used for r ended. If its reader did not need it any more, the sibling did nothing wrong.
+func (m *Mesh) used(x *peer, r *http.Request, began time.Time, err error) {
+	switch {
+	case err == nil:
+		x.suspension.worked(began)
+	case err == errClosed || r.Context().Err() != nil:
+		x.suspension.abandoned(began)
+	default:
+		x.fail(began, broken(err))
+		return
+	}
+	x.count(hit)
+	m.counters.hits.Add(1)
+}
+
+// fail notes a failure of the peer.
+func (x *peer) fail(began time.Time, err error) {
+	x.suspension.failed(began, time.Now(), err.Error())
+	x.counters.failed.Add(1)
+}
+
+// request sends r to the cache of a peer.
+func (m *Mesh) request(ctx context.Context, x *peer, r *http.Request) (*http.Response, error) {
 	out := r.Clone(ctx)
 	base := x.cache.Load()
 	host := m.hostOf(r)
@@ -100,16 +120,7 @@ func (m *Mesh) request(ctx context.Context, x *peer, r *http.Request) (*http.Res
 	out.Header.Set("Cache-Control", "only-if-cached")
 	out.Header.Set(HopHeader, m.name)
 	out.Header.Add("Via", "1.1 "+m.pseudonym)
-	res, err := m.o.HTTP.RoundTrip(out)
-	if err != nil || r.Method == http.MethodHead {
-		return res, nil, err
-	}
-	first := make([]byte, peek)
-	n, err := res.Body.Read(first)
-	if err == io.EOF {
-		err = nil
-	}
-	return res, first[:n], err
+	return m.o.HTTP.RoundTrip(out)
 }
 
 // discard ends a response that is not used. If its body has ended, its connection is used again.
@@ -120,12 +131,36 @@ func discard(res *http.Response, cancel context.CancelFunc) {
 	cancel()
 }
 
+// judge decides whether a response may be used for a request. The error is that of a sibling that does not work.
+func (x *peer) judge(r *http.Request, res *http.Response, requested time.Time) (stamp, outcome, error) {
+	switch res.StatusCode {
+	case http.StatusOK:
+	case http.StatusGatewayTimeout, http.StatusNotFound:
+		return stamp{}, absent, nil
+	default:
+		return stamp{}, failed, errors.New("its cache answers with status " + res.Status)
+	}
+	if r.Method != http.MethodHead && endsWithConnection(res) {
+		return stamp{}, refused, nil
+	}
+	s, how := stamp{}, refused
+	if x.Squid != nil {
+		s, how = judgeSquid(r, res, requested, time.Now())
+	} else {
+		s, how = judge(r, res, time.Now())
+	}
+	return s, how, nil
+}
+
+// endsWithConnection reports whether nothing but the end of the connection ends the body of a response: a part of it cannot be distinguished
+// from the whole (RFC 9112, section 8).
+func endsWithConnection(res *http.Response) bool {
+	return res.Close && res.ProtoMajor < 2 && res.ContentLength < 0 && len(res.TransferEncoding) == 0
+}
+
 // judge decides whether the response of a sibling may be used for a request. Siblings are not trusted: a response is used only
 // if this node could have stored it, it is still fresh, and it was selected by equal headers.
 func judge(r *http.Request, res *http.Response, now time.Time) (stamp, outcome) {
-	if res.StatusCode != http.StatusOK {
-		return stamp{}, absent
-	}
 	s, ok := parseStamp(res.Header.Get(StampHeader))
 	life := min(s.life, sharedLife(r, res))
 	vary, named := varyOf(res.Header)
@@ -150,31 +185,4 @@ func sharedLife(r *http.Request, res *http.Response) time.Duration {
 func (s stamp) fresh(r *http.Request) bool {
 	limit := parseControl(r.Header).maxAge // Squid adds one of days to all requests that it forwards
 	return s.age < s.life && (limit < 0 || s.age <= limit)
-}
-
-// body is the body of a sibling's response, of which the beginning has arrived.
-type body struct {
-	first   []byte
-	rest    io.ReadCloser
-	stalled *time.Timer
-	cancel  context.CancelFunc
-}
-
-// Read reads the body. It returns an error if nothing arrives for the time idle.
-func (b *body) Read(p []byte) (int, error) {
-	if len(b.first) > 0 {
-		n := copy(p, b.first)
-		b.first = b.first[n:]
-		return n, nil
-	}
-	b.stalled.Reset(idle)
-	return b.rest.Read(p)
-}
-
-// Close ends the response.
-func (b *body) Close() error {
-	b.stalled.Stop()
-	err := b.rest.Close()
-	b.cancel()
-	return err
 }

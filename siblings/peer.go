@@ -26,6 +26,7 @@ type peer struct {
 	cache      atomic.Pointer[url.URL]     // nil until its description was read
 	suspension suspension
 	logged     string        // the problem that was logged last, without its details; only Mesh.Run uses it
+	seen       uint64        // the failures at that time; as well
 	fault      lasting.Fault // problems of all kinds; they may come and go
 	contact    *contact      // nil of a Squid
 	roundTrip  average       // of answers, in seconds
@@ -86,6 +87,12 @@ func (x *peer) run(ctx context.Context, o *Options) {
 // watch logs when the reason changes for which the peer is not tried.
 func (x *peer) watch(log *slog.Logger) {
 	problem := x.status().Problem
+	if failed := x.counters.failed.Load(); failed > x.seen {
+		x.seen = failed
+		if problem == "" { // it worked again since, but not for all
+			problem = "suspended: " + x.suspension.last()
+		}
+	}
 	kind, _, _ := strings.Cut(problem, ":")
 	log = log.With("peer", x.Name)
 	switch {

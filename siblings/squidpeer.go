@@ -85,9 +85,6 @@ func proxyURL(base, u *url.URL, host string) *url.URL {
 
 // judgeSquid is judge for the response of a Squid, which has no stamp: a Squid counts Age and selects variants itself.
 func judgeSquid(r *http.Request, res *http.Response, requested, arrived time.Time) (stamp, outcome) {
-	if res.StatusCode != http.StatusOK {
-		return stamp{}, absent
-	}
 	vary, named := varyOf(res.Header)
 	s := stamp{arrived, ageOf(res.Header, requested, arrived) + time.Second, sharedLife(r, res), variantOf(vary, r.Header)} // Age is rounded down
 	if !named || !encodedFor(r.Header, res.Header) || !s.fresh(r) {

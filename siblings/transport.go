@@ -109,7 +109,6 @@ func (t transport) fromSiblings(r *http.Request, w wanted) *http.Response {
 		if how != hit {
 			continue
 		}
-		m.counters.hits.Add(1)
 		removeHop(res.Header)
 		res.Header.Set("Cache-Status", m.status("; hit; ttl="+seconds10(s.life-s.age)+"; detail="+quote(x.Name)))
 		res.Request = r

@@ -15,7 +15,7 @@ var layers = []layer{
 	{"formats", []string{"probe", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "filter/overlap", "inpacket/..."}},
-	{"network", []string{"inpacket/multicast/...", "share/...", "siblings", "internal/lasting", "internal/httptarget", "internal/hop/..."}},
+	{"network", []string{"inpacket/multicast/...", "share/...", "siblings", "internal/lasting", "internal/httptarget", "internal/hop/...", "internal/pace"}},
 	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},

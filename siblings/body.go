@@ -1,0 +1,124 @@
+package siblings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/umbel-filters/umbel/internal/pace"
+)
+
+const (
+	// ahead is the number of bytes of a body that arrive before the first one is passed on: until then, the origin can answer instead.
+	ahead = 32 << 10
+	// window and leastBytes bound how slowly a body may arrive: leastBytes in each window, which is 1 KiB/s.
+	window     = 10 * time.Second
+	leastBytes = 10 << 10
+)
+
+// body is the body of a sibling's response. Whether the sibling works is decided when the body has ended.
+type body struct {
+	first  []byte // has arrived and was not read
+	err    error  // after first, if the body has ended
+	rest   io.ReadCloser
+	paced  *pace.Reader
+	cancel context.CancelFunc
+	ended  func(err error) // is called once: with nil at the end, errClosed if the body is not read to its end, or what went wrong
+}
+
+// errClosed is the end of a body that its reader did not need any more.
+var errClosed = errors.New("closed")
+
+// newBody returns the body of a response, of which the beginning has arrived: it is whole, or ahead bytes, or what arrived fast enough until
+// enough. Each read must return before timer calls stop: the timer runs, and is set again to pause for each further read.
+func newBody(res *http.Response, timer *time.Timer, enough time.Time, pause time.Duration, stop context.CancelFunc) (*body, error) {
+	size := int64(ahead)
+	if res.ContentLength >= 0 {
+		size = min(size, res.ContentLength)
+	}
+	b := &body{rest: res.Body, first: make([]byte, 0, max(min(size, peek), 1)), cancel: stop}
+	began := time.Now()
+	for ; ; timer.Reset(pause) {
+		if len(b.first) == cap(b.first) {
+			b.first = append(b.first, 0)[:len(b.first)]
+		}
+		n, err := res.Body.Read(b.first[len(b.first):min(int64(cap(b.first)), max(size, 1))])
+		b.first = b.first[:len(b.first)+n]
+		inTime := timer.Stop()
+		now := time.Now()
+		took := now.Sub(began)
+		switch {
+		case err == io.EOF:
+			b.err = err
+			return b, nil
+		case !inTime:
+			return nil, fmt.Errorf("the body stops after %d bytes", len(b.first))
+		case err != nil:
+			return nil, broken(err)
+		case int64(len(b.first)) >= size:
+		case now.Before(enough):
+			continue
+		case time.Duration(len(b.first))*window < took*leastBytes:
+			return nil, pace.ErrSlow
+		}
+		b.paced = pace.NewReader(res.Body, window, leastBytes, stop)
+		return b, nil
+	}
+}
+
+// broken is the error of a body that broke off.
+func broken(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the body breaks off")
+	case errors.Is(err, pace.ErrSlow):
+		return err
+	}
+	return fmt.Errorf("the body breaks off: %w", err)
+}
+
+// Read reads the body.
+func (b *body) Read(p []byte) (n int, err error) {
+	if len(b.first) > 0 {
+		n = copy(p, b.first)
+		if b.first = b.first[n:]; len(b.first) > 0 {
+			return n, nil
+		}
+		b.first = nil
+		if b.err == nil {
+			return n, nil
+		}
+	}
+	if b.err == nil {
+		var m int
+		m, b.err = b.paced.Read(p)
+		n += m
+	}
+	switch b.err {
+	case nil:
+	case io.EOF:
+		b.end(nil)
+	default:
+		b.end(b.err)
+	}
+	return n, b.err
+}
+
+// end reports how the body ended.
+func (b *body) end(err error) {
+	if b.ended != nil {
+		b.ended(err)
+		b.ended = nil
+	}
+}
+
+// Close ends the response.
+func (b *body) Close() error {
+	b.end(errClosed)
+	err := b.rest.Close()
+	b.cancel()
+	return err
+}
