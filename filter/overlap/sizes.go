@@ -3,6 +3,7 @@ package overlap
 import (
 	"math"
 
+	"github.com/umbel-filters/umbel/internal/number"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -56,7 +57,7 @@ func pairOf(a, b grid) pair {
 	}
 	p.na, p.nb = -p.za*float64(a.cells.Len), -p.zb*float64(b.cells.Len)
 	fine, coarse := max(a.groups, b.groups), min(a.groups, b.groups)
-	d := coarse / gcd(fine, coarse)
+	d := coarse / number.GCD(fine, coarse)
 	p.split = float64(coarse-coarse/d) / float64(fine)
 	p.parts = float64(d)
 	for i := uint64(1); i < d && d <= mostParts; i++ {
@@ -66,13 +67,6 @@ func pairOf(a, b grid) pair {
 		p.interior = append(p.interior, (float64(i)+0.5)/mostParts)
 	}
 	return p
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // mean returns M(s) and its derivative.

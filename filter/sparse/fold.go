@@ -91,30 +91,14 @@ func (f *Filter) folded(r uint64) eliasfano.List {
 // foldedOnes returns the number of nonzero cells after a fold by r, which must divide the number of
 // groups.
 func (f *Filter) foldedOnes(r uint64) uint64 {
+	if r == 1 {
+		return f.ones()
+	}
 	n := uint64(0)
 	for range regroup(f.Positions, f.shape.Group, func(group uint64, yield func(uint64) bool) { yield(group / r) }) {
 		n++
 	}
 	return n
-}
-
-// pairs counts the pairs of neighboring groups from which an Unfold is found: see [core.Copies].
-func (f *Filter) pairs(r uint64) core.Pairs {
-	p := core.Pairs{All: (f.mapping.Groups - 1) / r << f.shape.Group}
-	var end, left uint64 // the group after the last left one of a pair, and the cells of that
-	for group, set := range words(f.Positions, f.shape.Group) {
-		if group > 0 && group%r == 0 {
-			p.Right += uint64(bits.OnesCount64(set))
-			if group == end {
-				p.Both += uint64(bits.OnesCount64(left & set))
-			}
-		}
-		if next := group + 1; next%r == 0 && next < f.mapping.Groups {
-			p.Left += uint64(bits.OnesCount64(set))
-			end, left = next, set
-		}
-	}
-	return p
 }
 
 // collect returns the list of a sequence, which it reads twice.

@@ -79,15 +79,23 @@ func (f *Filter) Stats() umbel.Stats {
 		return umbel.Stats{}
 	}
 	m, ones := f.shape.M, f.ones()
-	n := core.EstimateKeys(core.Copies(f.mapping.Groups, f.pairs), func(r uint64) plan.Estimate {
+	n := core.EstimateKeys(f.copies(), func(r uint64) plan.Estimate {
 		return plan.KeysInterval(m/r, 1, f.foldedOnes(r))
 	})
 	fill := float64(ones) / float64(m)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: fill, FPRate: plan.FPRateAtFill(fill, 1),
-		Cells: m, K: 1, Bytes: plan.SparseBits(m, ones) / 8,
+		Cells: m, K: 1, Bytes: f.Bytes(),
 	}
+}
+
+// Bytes returns the bytes of the arrays of the state, without computing them.
+func (f *Filter) Bytes() uint64 {
+	if f.shape.M == 0 {
+		return 0
+	}
+	return plan.SparseBits(f.shape.M, f.ones()) / 8
 }
 
 // bloomKind is the kind of the equivalent filters, with k = 1, and bloomParams its

@@ -86,10 +86,10 @@ func rho(m, c uint64) uint64 {
 				ahead = step(ahead)
 				product = mulMod(product, distance(at, ahead), m)
 			}
-			if d = gcd(product, m); d == m {
+			if d = GCD(product, m); d == m {
 				for d = 1; d == 1; {
 					before = step(before)
-					d = gcd(distance(at, before), m)
+					d = GCD(distance(at, before), m)
 				}
 			}
 		}
@@ -99,8 +99,8 @@ func rho(m, c uint64) uint64 {
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// gcd returns the greatest common divisor of a and b; if a is 0, it is b.
-func gcd(a, b uint64) uint64 {
+// GCD returns the greatest common divisor of a and b; if a is 0, it is b.
+func GCD(a, b uint64) uint64 {
 	for a != 0 {
 		a, b = b%a, a
 	}

@@ -109,18 +109,21 @@ func (e *Engine) FreeMemory(unlimited uint64) uint64 {
 // SetMaxMemory changes the limit. Existing filters stay.
 func (e *Engine) SetMaxMemory(n uint64) { e.memory.limit.Store(n) }
 
+// sizer is a filter whose calls of State may compute the arrays, so that their bytes are counted in another way.
+type sizer interface{ Bytes() uint64 }
+
 // arrayBytes returns the memory of a filter's arrays.
 func arrayBytes(f umbel.Filter) uint64 {
-	if _, ok := f.(umbel.PositionLister); ok { // every call of State computes the arrays
-		return f.Stats().Bytes
+	if b, ok := f.(sizer); ok {
+		return b.Bytes()
 	}
 	return f.State().Bytes()
 }
 
 // arrayBytesOf is arrayBytes for a filter with state s.
 func arrayBytesOf(f umbel.Filter, s umbel.State) uint64 {
-	if _, ok := f.(umbel.PositionLister); ok {
-		return f.Stats().Bytes
+	if b, ok := f.(sizer); ok {
+		return b.Bytes()
 	}
 	return s.Bytes()
 }
