@@ -3,6 +3,8 @@ package umbel
 import (
 	"fmt"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/number"
 )
 
 // Goal is the requirements of a filter that is to be made: two of Keys, FPRate and Bytes.
@@ -46,7 +48,7 @@ type Forecast struct {
 
 // Stats is what [Filter].Stats measures.
 type Stats struct {
-	Keys   float64 // estimated number of distinct keys; +Inf, which has no JSON, if all cells are set
+	Keys   float64 // estimated number of distinct keys; +Inf if all cells are set
 	Low    float64 // Keys is between Low and High with probability 0.95; after Unfold see [Folder]
 	High   float64
 	Fill   float64 // fill ratio: nonzero cells / cells, in [0, 1]
@@ -54,6 +56,14 @@ type Stats struct {
 	Cells  uint64
 	K      float64 // cells set per key
 	Bytes  uint64  // memory of all arrays
+}
+
+// MarshalJSON returns an object with the fields of s. A number that is infinite, as Keys of a full filter, is null, so that
+// expvar and log/slog can print the stats of every filter.
+func (s Stats) MarshalJSON() ([]byte, error) {
+	n := number.JSON
+	return fmt.Appendf(nil, `{"Keys":%s,"Low":%s,"High":%s,"Fill":%s,"FPRate":%s,"Cells":%d,"K":%s,"Bytes":%d}`,
+		n(s.Keys), n(s.Low), n(s.High), n(s.Fill), n(s.FPRate), s.Cells, n(s.K), s.Bytes), nil
 }
 
 // Kind is a type of filter, for code that handles filters of any type. Its functions are

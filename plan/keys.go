@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/number"
 )
 
 // Estimate is an estimated number of distinct keys, and the interval that contains the true
@@ -11,6 +13,11 @@ import (
 // only the bounds are known.
 type Estimate struct {
 	Value, Low, High float64
+}
+
+// MarshalJSON returns an object with the fields of e, in which a number that is infinite or NaN is null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `{"Value":%s,"Low":%s,"High":%s}`, number.JSON(e.Value), number.JSON(e.Low), number.JSON(e.High)), nil
 }
 
 // String returns the value and the bounds, in that order, rounded to whole keys.

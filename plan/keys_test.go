@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -312,5 +313,21 @@ func TestIntersectionEdges(t *testing.T) {
 	fixture.WantPanic(t, "m=0", func() { IntersectionKeys(0, 1, 0, 0, 0) })
 	if got, want := KeysInterval(8000, 5, 3718).String(), "1000 [983, 1018]"; got != want {
 		t.Errorf("String: %s, want %s", got, want)
+	}
+}
+
+// TestEstimateJSON: an estimate without a value or a bound has JSON, with null.
+func TestEstimateJSON(t *testing.T) {
+	for e, want := range map[Estimate]string{
+		{Value: 1.5, Low: 0, High: 1e9}:         `{"Value":1.5,"Low":0,"High":1e+09}`,
+		{Value: 2, High: math.Inf(1)}:           `{"Value":2,"Low":0,"High":null}`,
+		{Value: math.Inf(1), High: math.Inf(1)}: `{"Value":null,"Low":0,"High":null}`,
+	} {
+		if b, err := json.Marshal(e); err != nil || string(b) != want {
+			t.Errorf("JSON of %v is %s, %v, want %s", e, b, err, want)
+		}
+	}
+	if b, err := json.Marshal(Estimate{Value: math.NaN(), High: 3}); err != nil || string(b) != `{"Value":null,"Low":0,"High":3}` {
+		t.Errorf("JSON of an unknown value is %s, %v", b, err)
 	}
 }

@@ -1,6 +1,7 @@
 package filtertest
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -233,6 +234,9 @@ func statsOfFullFilter(t tb, v umbel.Kind) {
 	st := f.Stats()
 	if !math.IsInf(st.Keys, 1) || !math.IsInf(st.High, 1) || math.IsInf(st.Low, 0) || st.FPRate != 1 || st.Fill != 1 {
 		t.Errorf("a full filter: %+v, want infinite keys with a finite lower bound, and a rate of 1", st)
+	}
+	if _, err := json.Marshal(st); err != nil {
+		t.Errorf("the stats of a full filter have no JSON: %v", err)
 	}
 	ds := digests(1, 100)
 	wantAll(t, f, ds, "full")
