@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // HopHeader marks the request of a sibling. Its value is the name of the node that sent it. Most caches neither obey
@@ -111,15 +114,14 @@ func (m *Mesh) request(ctx context.Context, x *peer, r *http.Request) (*http.Res
 	}
 	out.Host = host
 	out.RequestURI, out.Body, out.ContentLength = "", nil, 0
-	for name := range out.Header {
-		switch name {
-		case "Cookie", "Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Forwarded":
-			delete(out.Header, name)
-		}
-	}
+	hop.Remove(out.Header)
+	delete(out.Header, "Cookie")
+	delete(out.Header, "Forwarded")
 	out.Header.Set("Cache-Control", "only-if-cached")
 	out.Header.Set(HopHeader, m.name)
-	out.Header.Add("Via", "1.1 "+m.pseudonym)
+	if via := "1.1 " + m.pseudonym; !slices.Contains(out.Header["Via"], via) { // the sidecar has added it
+		out.Header.Add("Via", via)
+	}
 	return m.o.HTTP.RoundTrip(out)
 }
 

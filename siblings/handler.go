@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Path is the path below which a sidecar has what is for siblings: its publication and its description.
@@ -37,6 +38,7 @@ func (m *Mesh) Publication() http.Handler {
 			http.Error(w, "this is for siblings: the request has no valid token", http.StatusForbidden)
 			return
 		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the publication may be large, and its reader far away
 		w.Header().Set("Cache-Control", "private")
 		mux.ServeHTTP(privateWriter{w}, r)
 	})

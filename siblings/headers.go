@@ -70,17 +70,6 @@ func quote(s string) string {
 	return b.String()
 }
 
-// removeHop removes the headers that are for one connection (RFC 9110, section 7.6.1), and X-Accel-Expires, which is for the
-// cache of the sibling.
-func removeHop(h http.Header) {
-	for _, name := range list(h["Connection"]) {
-		h.Del(name)
-	}
-	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "X-Accel-Expires"} {
-		delete(h, name)
-	}
-}
-
 // notHeld returns the answer to a request that only a cache may answer, and that none can.
 func notHeld(r *http.Request, name, value string) *http.Response {
 	const text = "not held by this cache\n"

@@ -27,6 +27,7 @@ type Mesh struct {
 	counters    counters
 	unreached   lasting.Fault          // the origin can't be reached
 	unreachedBy atomic.Pointer[string] // error of the last such request
+	cut         lasting.Fault          // bodies of the origin break off
 	noDigest    lasting.Fault          // there is no cache digest for Squids
 
 	peers        map[string]*peer

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -165,6 +166,7 @@ func (o *Options) complete() error {
 		}
 		o.HTTP = t
 	}
+	o.HTTP = hop.Transport(o.HTTP)
 	return nil
 }
 

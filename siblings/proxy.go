@@ -1,17 +1,21 @@
 package siblings
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
 // proxy is the sidecar: the upstream of a cache. What it forwards stays as it is, except for what RFC 9110 and RFC 9112
-// require a proxy to change.
+// require a proxy to change (package hop).
 type proxy struct {
 	mesh      *Mesh
 	origin    *url.URL
@@ -24,7 +28,7 @@ func (m *Mesh) Handler(origin *url.URL) (http.Handler, error) {
 	if err := checkAddress(origin); err != nil {
 		return nil, err
 	}
-	return &proxy{m, origin, m.Transport(newTransport())}, nil
+	return &proxy{m, origin, m.Transport(whole{hop.Transport(newTransport()), m})}, nil
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -37,41 +41,82 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.mesh.refuse(w, http.StatusBadRequest, "detail=bad-request", err.Error())
 		return
 	}
-	forward := httputil.ReverseProxy{
-		Rewrite:      func(x *httputil.ProxyRequest) { p.rewrite(x, to) },
-		Transport:    p.transport,
-		BufferPool:   copying,
-		ErrorHandler: p.unreachable,
-	}
-	forward.ServeHTTP(w, r)
-}
-
-// rewrite makes the request for the origin.
-func (p *proxy) rewrite(x *httputil.ProxyRequest, to *url.URL) {
-	x.Out.URL = to
-	if h := p.mesh.o.Host; h != "" {
-		x.Out.Host = h
-	}
-	// The sidecar adds no address of its own: the cache states who its client is.
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if values := x.In.Header[name]; values != nil {
-			x.Out.Header[name] = values
+	if !hop.Forwards(r) {
+		if r.Method == http.MethodTrace {
+			p.mesh.refuse(w, http.StatusMethodNotAllowed, "detail=max-forwards", "TRACE ends here")
+			return
 		}
+		w.Header().Set("Cache-Status", p.mesh.status("; detail=max-forwards"))
+		w.WriteHeader(http.StatusNoContent)
+		return
 	}
+	hop.Proxy{
+		Transport: p.transport, Buffers: copying, Fail: p.fail,
+		Request: func(out *http.Request) {
+			out.URL = to
+			via := fmt.Sprintf("%d.%d %s", r.ProtoMajor, r.ProtoMinor, p.mesh.pseudonym)
+			out.Header["Via"] = append(slices.Clip(out.Header["Via"]), via)
+			if h := p.mesh.o.Host; h != "" {
+				out.Host = h
+			}
+		},
+	}.ServeHTTP(w, r)
 }
 
 // settle is the time without a failure after which an answer ends the fault that the origin can't be reached.
 const settle = 2 * time.Second
 
-// unreachable answers if the origin can't be reached.
-func (p *proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
+// fail answers if the origin did not. A fault of the client is none of the origin.
+func (p *proxy) fail(w http.ResponseWriter, _ *http.Request, err error) {
 	m := p.mesh
-	if r.Context().Err() == nil {
-		m.counters.errors.Add(1)
-		m.unreachedBy.Store(new(err.Error()))
-		m.unreached.Failed(m.o.Log).Warn("the origin can't be reached", "error", err)
+	if client, ok := errors.AsType[*hop.ClientError](err); ok {
+		m.refuse(w, client.Status, "detail=bad-request", client.Error())
+		return
 	}
+	m.counters.errors.Add(1)
+	m.unreachedBy.Store(new(err.Error()))
+	log := m.unreached.Failed(m.o.Log)
+	if errors.Is(err, hop.ErrMalformed) {
+		log.Warn("the answer of the origin is malformed", "error", err)
+		m.refuse(w, http.StatusBadGateway, "fwd=miss; detail=origin-malformed", err.Error())
+		return
+	}
+	log.Warn("the origin can't be reached", "error", err)
 	m.refuse(w, http.StatusBadGateway, "fwd=miss; detail=origin-unreachable", "the origin can't be reached")
+}
+
+// whole logs answers of the origin that are not whole.
+type whole struct {
+	next http.RoundTripper
+	mesh *Mesh
+}
+
+// RoundTrip sends a request.
+func (t whole) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := t.next.RoundTrip(r)
+	if err == nil && res.StatusCode != http.StatusSwitchingProtocols {
+		res.Body = &wholeBody{res.Body, r, t.mesh}
+	}
+	return res, err
+}
+
+type wholeBody struct {
+	io.ReadCloser
+	request *http.Request
+	mesh    *Mesh
+}
+
+// Read reads the body.
+func (b *wholeBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	switch m := b.mesh; {
+	case err == nil:
+	case err == io.EOF:
+		m.cut.Succeed()
+	case b.request.Context().Err() == nil:
+		m.cut.Failed(m.o.Log).Warn("the answer of the origin is incomplete", "error", broken(err))
+	}
+	return n, err
 }
 
 // refuse answers with an error of the sidecar itself, which caches must not store.

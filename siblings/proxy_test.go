@@ -3,6 +3,7 @@ package siblings_test
 import (
 	"bufio"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -194,4 +195,127 @@ func TestTargetOfSiblings(t *testing.T) {
 			t.Errorf("the sibling is requested for %q, want %q", asked, targets)
 		}
 	})
+}
+
+// What the origin sends arrives, or is refused by rule; what the client does wrong is no fault of the origin.
+func TestThrough(t *testing.T) {
+	const get = "GET /a HTTP/1.1\r\nHost: www.example.org\r\nConnection: close\r\n\r\n"
+	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+	for _, c := range []struct {
+		name, request, answer string
+		status                string
+		want, not             []string // lines of the head
+	}{
+		{"no type", get, ok + "\r\n<p", "200", nil, []string{"Content-Type"}},
+		{"an empty type", get, ok + "Content-Type:\r\n\r\n<p", "200", []string{"Content-Type: "}, nil},
+		{"a space before the colon", get, ok + "Cache-Control : private\r\nSet-Cookie : a=b\r\n\r\nhi", "200", []string{"Cache-Control: private", "Set-Cookie: a=b"}, nil},
+		{"a folded line", get, ok + "Cache-Control: no-cache,\r\n private\r\n\r\nhi", "200", []string{"Cache-Control: no-cache, private"}, nil},
+		{"a space in a name", get, ok + "Cache Control: private\r\n\r\nhi", "502", nil, []string{"Cache Control"}},
+		{"a status that is none", get, "HTTP/1.1 042 X\r\nContent-Length: 2\r\n\r\nhi", "502", nil, nil},
+		{"hints", get, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + ok + "\r\nhi", "103", []string{"Link: </a>"}, nil},
+		{"304", get, "HTTP/1.1 304 N\r\nETag: \"a\"\r\nContent-Type: a/b\r\nContent-Length: 10\r\n\r\n", "304", []string{`Etag: "a"`, "content-type: a/b", "content-length: 10"}, nil},
+		{"204", get, "HTTP/1.1 204 N\r\nX-A: b\r\n\r\n", "204", []string{"X-A: b"}, []string{"Content-Length", "Content-Type"}},
+		{"HEAD", strings.Replace(get, "GET", "HEAD", 1), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "200", []string{"Content-Length: 10"}, []string{"Content-Type"}},
+		{"OPTIONS", strings.Replace(get, "GET /a", "OPTIONS *", 1), ok + "\r\nhi", "200", nil, nil},
+		{"Max-Forwards", "OPTIONS /a HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n", ok + "\r\nhi", "204", nil, nil},
+		{"a bad chunk", "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ok + "\r\nhi", "400", nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			origin := newRawOrigin(t, c.answer)
+			if c.status == "400" {
+				origin = newSilentOrigin(t)
+			}
+			n, addr := sidecarOf(t, origin.addr, nil)
+			got := exchange(t, addr, c.request)
+			head, _, _ := strings.Cut(got, "\r\n\r\n")
+			lines := strings.Split(head, "\r\n")
+			if !strings.HasPrefix(lines[0], "HTTP/1.1 "+c.status+" ") {
+				t.Fatalf("%q, want %s", lines[0], c.status)
+			}
+			for _, line := range c.want {
+				if !slices.Contains(lines, line) {
+					t.Errorf("%q lacks %q", lines, line)
+				}
+			}
+			for _, name := range c.not {
+				if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, name+":") }) {
+					t.Errorf("%q has %s", lines, name)
+				}
+			}
+			if s := n.Status(); (s.Errors > 0) != (c.status == "502") || (s.Outage != nil) != (c.status == "502") {
+				t.Errorf("%d errors, outage %v", s.Errors, s.Outage)
+			}
+		})
+	}
+}
+
+// newSilentOrigin returns a server that reads and never answers.
+func newSilentOrigin(t *testing.T) *rawOrigin {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() {
+				_, _ = io.Copy(io.Discard, c)
+				c.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		running.Wait()
+	})
+	return &rawOrigin{addr: l.Addr().String()}
+}
+
+// An answer of the origin that breaks off is logged, and the client gets no whole answer.
+func TestIncompleteAnswer(t *testing.T) {
+	var log lockedBuffer
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if c, err := l.Accept(); err == nil {
+			_, _ = http.ReadRequest(bufio.NewReader(c))
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	_, addr := sidecarOf(t, l.Addr().String(), func(_ string, o *siblings.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	if got := exchange(t, addr, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"); !strings.HasSuffix(got, "\r\n\r\nhalf") || !strings.Contains(got, "Content-Length: 10") {
+		t.Errorf("%q", got)
+	}
+	if got := log.String(); strings.Count(got, "the answer of the origin is incomplete") != 1 {
+		t.Errorf("log:\n%s", got)
+	}
+}
+
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }

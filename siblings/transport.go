@@ -109,7 +109,7 @@ func (t transport) fromSiblings(r *http.Request, w wanted) *http.Response {
 		if how != hit {
 			continue
 		}
-		removeHop(res.Header)
+		res.Header.Del("X-Accel-Expires") // it is for the cache of the sibling
 		res.Header.Set("Cache-Status", m.status("; hit; ttl="+seconds10(s.life-s.age)+"; detail="+quote(x.Name)))
 		res.Request = r
 		m.deliver(r, res, w.key, s, true)
@@ -140,7 +140,7 @@ func (t transport) pass(r *http.Request, k Key, why string) (*http.Response, err
 	vary, ok := varyOf(h)
 	if life := shareable(r, res); life > 0 && ok {
 		s := stamp{arrived, ageOf(h, requested, arrived), life, variantOf(vary, r.Header)}
-		if k == "" && !m.o.Deny(r.URL) && r.Header["Range"] == nil { // for example no-cache, after which the cache stores the response too
+		if k == "" && !m.o.Deny(r.URL) && r.Header["Range"] == nil && r.ContentLength == 0 { // for example no-cache, after which the cache stores the response too
 			k = m.Key(r)
 		}
 		m.deliver(r, res, k, s, false)

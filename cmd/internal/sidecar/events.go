@@ -7,9 +7,11 @@ var Events = eventlog.Events{
 	"ready":   "ready",
 	"stopped": "stopped",
 
-	"the origin can't be reached": "origin-failed",
-	"the origin answers again":    "origin-recovered",
-	"fault of an HTTP connection": "http-error",
+	"the origin can't be reached":            "origin-failed",
+	"the answer of the origin is malformed":  "origin-failed",
+	"the answer of the origin is incomplete": "origin-incomplete",
+	"the origin answers again":               "origin-recovered",
+	"fault of an HTTP connection":            "http-error",
 
 	"a sibling is not tried":        "sibling-failed",
 	"a sibling is tried again":      "sibling-recovered",

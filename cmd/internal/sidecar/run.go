@@ -108,7 +108,13 @@ func (c *Config) checkLogs() error {
 
 // serveUntil serves until ctx ends.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: ServerLog(log), DisableGeneralOptionsHandler: true}
+	server := &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            10 * time.Second,
+		IdleTimeout:                  2 * time.Minute,
+		ErrorLog:                     ServerLog(log),
+		DisableGeneralOptionsHandler: true, // OPTIONS * is for the origin
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
