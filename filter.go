@@ -123,6 +123,8 @@ type Advancer interface {
 // Sealer is a filter that is computed from all keys at once. Add collects digests, and Has
 // finds them. Seal computes the form that is sent. Digests that are added later are stored
 // exactly in addition, at the cost of a digest each; if there are many, build a new filter.
+// The methods that write a container of an unsealed filter, as MarshalBinary, write the sealed
+// one and leave the filter unchanged; its State has the digests.
 // Seal does nothing if no digest was added since. If it fails, the filter is unchanged.
 type Sealer interface{ Seal() error }
 

@@ -140,7 +140,7 @@ func zeroUnmarshals(t tb, v umbel.Kind, f umbel.Filter) {
 	if err := u.UnmarshalBinary(b); err != nil {
 		t.Fatalf("UnmarshalBinary into the zero filter: %v", err)
 	}
-	wantState(t, f, other.State(), "the zero filter after UnmarshalBinary")
+	wantState(t, f, written(t, v, other), "the zero filter after UnmarshalBinary")
 	ds := digests(1, 100)
 	addAll(f, ds)
 	wantAll(t, f, ds, "the zero filter after UnmarshalBinary")

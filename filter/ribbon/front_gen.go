@@ -119,10 +119,15 @@ func (f *Filter) HasUint64s(dst []bool, keys []uint64) {
 	}
 }
 
-// AppendBinary appends the filter's container (package wire) to dst. A zero Filter has no
+// AppendBinary appends the filter's container (package wire) to dst. It contains the filter that Seal makes, while f
+// is unchanged: without Seal the digests of all keys would be written, 16 bytes each. Write State to keep these. A zero Filter has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
 func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	return front.Append(dst, f.State(), f.Shape().Check() != nil)
+	s, err := f.sealed()
+	if err != nil {
+		return dst, err
+	}
+	return front.Append(dst, s.State(), f.Shape().Check() != nil)
 }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
@@ -148,10 +153,14 @@ func (f Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("ribbon.F
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
 func (f *Filter) UnmarshalYAML(func(any) error) error { return front.ErrYAML("ribbon.Filter") }
 
-// WriteTo writes the filter's container to w and returns the number of bytes written. It
+// WriteTo writes the filter's container, sealed as that of AppendBinary, to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	return front.WriteTo(w, f.State(), f.Shape().Check() != nil)
+	s, err := f.sealed()
+	if err != nil {
+		return 0, err
+	}
+	return front.WriteTo(w, s.State(), f.Shape().Check() != nil)
 }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns

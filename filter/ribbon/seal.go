@@ -122,6 +122,15 @@ func (f *Filter) Seal() error {
 	return nil
 }
 
+// sealed returns f if it is sealed or has no keys, and otherwise a copy of it that is.
+func (f *Filter) sealed() (*Filter, error) {
+	if f.keys != 0 || f.list.len() == 0 {
+		return f, nil
+	}
+	g := *f // Seal replaces the list and does not change it
+	return &g, g.Seal()
+}
+
 // split returns the digests of a list, grouped by shard, and the end of each group.
 func split(l *list) (digests []umbel.Digest, ends []int) {
 	n := l.len()

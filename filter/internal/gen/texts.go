@@ -157,10 +157,19 @@ func (f *{{$t.Type}}) Add{{.Many}}Atomic(keys []{{.Type}}) {
 {{end}}
 
 {{define "containers"}}
-// AppendBinary appends the filter's container (package wire) to dst. A zero {{.Type}} has no
+// AppendBinary appends the filter's container (package wire) to dst.{{if .Can "Seal"}} It contains the filter that Seal makes, while f
+// is unchanged: without Seal the digests of all keys would be written, 16 bytes each. Write State to keep these.{{end}} A zero {{.Type}} has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
 func (f *{{.Type}}) AppendBinary(dst []byte) ([]byte, error) {
+{{- if .Can "Seal"}}
+	s, err := f.sealed()
+	if err != nil {
+		return dst, err
+	}
+	return front.Append(dst, s.State(), {{.Zero}})
+{{- else}}
 	return front.Append(dst, f.State(), {{.Zero}})
+{{- end}}
 }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
@@ -186,11 +195,19 @@ func (f {{.Type}}) MarshalYAML() (any, error) { return nil, front.ErrYAML("{{.Pa
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
 func (f *{{.Type}}) UnmarshalYAML(func(any) error) error { return front.ErrYAML("{{.Package}}.{{.Type}}") }
 
-// WriteTo writes the filter's container to w and returns the number of bytes written. It
+// WriteTo writes the filter's container{{if .Can "Seal"}}, sealed as that of AppendBinary,{{end}} to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently{{if .Can "AddAtomic"}}, so that a filter that is
 // shared by goroutines is written with f.CloneAtomic().WriteTo(w){{end}}. Errors are those of AppendBinary and of w.
 func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) {
+{{- if .Can "Seal"}}
+	s, err := f.sealed()
+	if err != nil {
+		return 0, err
+	}
+	return front.WriteTo(w, s.State(), {{.Zero}})
+{{- else}}
 	return front.WriteTo(w, f.State(), {{.Zero}})
+{{- end}}
 }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
