@@ -17,6 +17,7 @@ const (
 type backOff struct {
 	mu       sync.Mutex
 	failures int
+	since    time.Time // of the last failure
 	until    time.Time
 }
 
@@ -36,20 +37,34 @@ func (b *backOff) ready(trial time.Duration) bool {
 	return true
 }
 
-// failed notes a failure, after which the upstream states to wait, or 0.
-func (b *backOff) failed(wait time.Duration) {
+// failed notes the failure of a request, after which the upstream states to wait, or 0. Requests that began before the last failure
+// failed for the same reason and do not count.
+func (b *backOff) failed(began time.Time, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.failures > 0 && !began.After(b.since) {
+		return
+	}
 	d := max(min(wait, maxBackOff), min(firstBackOff<<min(b.failures, 10), maxBackOff))
 	b.failures++
-	b.until = time.Now().Add(d)
+	b.since = time.Now()
+	b.until = b.since.Add(d)
 }
 
-// worked notes that the upstream replied.
-func (b *backOff) worked() {
+// worked notes that the upstream replied to a request, unless that began before the last failure.
+func (b *backOff) worked(began time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failures = 0
+	if began.After(b.since) {
+		b.failures = 0
+	}
+}
+
+// suspended reports whether the upstream is in back-off.
+func (b *backOff) suspended(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failures > 0 && now.Before(b.until)
 }
 
 // dead returns until when the upstream is not requested, and whether it has failed.

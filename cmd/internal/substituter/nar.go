@@ -9,6 +9,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/hop"
+	"github.com/umbel-filters/umbel/internal/httptarget"
+	"github.com/umbel-filters/umbel/internal/pace"
 )
 
 // maxPlaces is the number of NARs whose upstreams are kept, at least and at most twice.
@@ -40,9 +44,10 @@ func (p *places) get(nar string) *upstream {
 }
 
 // nar replies with a NAR, byte for byte: from the upstream whose narinfo named it or, after a restart, from the first
-// that has it. Ranges pass through.
+// that has it. Ranges pass through, and the target of the request does.
 func (s *Server) nar(w http.ResponseWriter, r *http.Request, path string) {
-	if !isNAR(path) {
+	target, err := httptarget.Received(r)
+	if err != nil || !isNAR(path) {
 		refuse(w, http.StatusNotFound)
 		return
 	}
@@ -50,7 +55,6 @@ func (s *Server) nar(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	defer s.leave()
-	file := &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 	header := http.Header{}
 	for _, name := range []string{"Range", "If-Range"} {
 		if v := r.Header.Values(name); len(v) > 0 {
@@ -58,8 +62,8 @@ func (s *Server) nar(w http.ResponseWriter, r *http.Request, path string) {
 		}
 	}
 	unreachable := false
-	for _, u := range s.order(s.places.get(file.String())) {
-		switch err := s.transfer(w, r, u, file, header); {
+	for _, u := range s.order(s.places.get((&url.URL{Path: path, RawQuery: r.URL.RawQuery}).String())) {
+		switch err := s.transfer(w, r, u, target, header); {
 		case err == nil, r.Context().Err() != nil:
 			return
 		case !errors.Is(err, errAbsent):
@@ -73,47 +77,87 @@ func (s *Server) nar(w http.ResponseWriter, r *http.Request, path string) {
 	refuse(w, http.StatusNotFound)
 }
 
-// order returns the upstreams with the given one first, unless that is nil.
+// order returns the upstreams with the given one first, unless that is nil. Those whose last NAR broke off come last.
 func (s *Server) order(first *upstream) []*upstream {
-	if first == nil {
-		return s.upstreams
+	now := time.Now()
+	rank := func(u *upstream) int {
+		switch {
+		case u.bodies.suspended(now):
+			return 2
+		case u == first:
+			return 0
+		}
+		return 1
 	}
-	others := slices.DeleteFunc(slices.Clone(s.upstreams), func(u *upstream) bool { return u == first })
-	return append([]*upstream{first}, others...)
+	list := slices.Clone(s.upstreams)
+	slices.SortStableFunc(list, func(a, b *upstream) int { return rank(a) - rank(b) })
+	return list
 }
-
-// passed are the headers of a reply that pass through.
-var passed = []string{"Content-Type", "Content-Length", "Content-Range", "Content-Encoding", "Accept-Ranges", "Etag", "Last-Modified"}
 
 // transfer passes the reply of an upstream on. If it returns an error, nothing was sent. If the transfer ends early, it
 // aborts the connection, so that the client cannot take the part for the whole.
-func (s *Server) transfer(w http.ResponseWriter, r *http.Request, u *upstream, file *url.URL, header http.Header) error {
+func (s *Server) transfer(w http.ResponseWriter, r *http.Request, u *upstream, target string, header http.Header) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	stalled := time.AfterFunc(max(s.o.Stall, s.o.Timeout), func() { cancel(errStalled) })
-	defer stalled.Stop()
-	reply, err := u.request(ctx, r.Method, file, header)
+	stop := func() { cancel(errStalled) }
+	late := time.AfterFunc(max(s.o.Stall, s.o.Timeout), stop)
+	defer late.Stop()
+	began := time.Now()
+	reply, err := u.request(ctx, r.Method, target, header)
 	if err != nil {
 		return err
 	}
+	late.Stop()
 	defer reply.Body.Close()
-	for _, name := range passed {
-		if v := reply.Header.Values(name); len(v) > 0 {
-			w.Header()[name] = v
-		}
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	body := pace.NewReader(reply.Body, s.o.Stall, max(int(s.o.Stall.Seconds()*leastRate), 1), stop)
+	n, err := begin(body, *buffer)
+	if err != nil && err != io.EOF {
+		return u.cut(ctx, began, err)
 	}
+	for name, values := range reply.Header {
+		w.Header()[name] = values
+	}
+	hop.Keep(w.Header(), reply.StatusCode)
 	w.WriteHeader(reply.StatusCode)
 	s.counters.nars.Add(1)
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	out := &deadlineWriter{w: w, rc: http.NewResponseController(w), stall: s.o.Stall, written: &s.counters.narBytes}
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	if _, err := io.CopyBuffer(out, &progress{reply.Body, stalled, s.o.Stall}, *buffer); err != nil {
+	for {
+		if _, err := out.Write((*buffer)[:n]); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if err != nil {
+			break
+		}
+		n, err = body.Read(*buffer)
+	}
+	if err != io.EOF {
+		_ = u.cut(ctx, began, err)
 		panic(http.ErrAbortHandler)
 	}
+	u.whole(began)
 	return nil
+}
+
+// leastRate is the least rate of a NAR in bytes per second, on average over the time of a stall.
+const leastRate = 1 << 10
+
+// beginning is the time for which the beginning of a NAR is awaited before it is passed on.
+const beginning = time.Second
+
+// begin fills the buffer with the beginning of a body, as far as it arrives in time: until something is passed on, another upstream
+// can reply instead.
+func begin(body io.Reader, buffer []byte) (n int, err error) {
+	for end := time.Now().Add(beginning); err == nil && n < len(buffer) && (n == 0 || time.Now().Before(end)); {
+		var m int
+		m, err = body.Read(buffer[n:])
+		n += m
+	}
+	return n, err
 }
 
 var errStalled = errors.New("no byte has arrived in time")

@@ -138,3 +138,105 @@ func TestSlowClient(t *testing.T) {
 	fmt.Fprintf(conn, "GET /nar/x HTTP/1.1\r\nHost: x\r\n\r\n")
 	until(t, "the end of the transfer", ended.Load)
 }
+
+// part returns a handler that sends n bytes of a NAR and then breaks off or hangs.
+func part(n int, end func()) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.Write(bytes.Repeat([]byte("x"), n))
+		http.NewResponseController(w).Flush()
+		end()
+	})
+}
+
+// TestNARFromOther: if a NAR breaks off before something was passed on, another upstream replies instead. After that it is
+// tried first until the one that failed has a whole NAR again.
+func TestNARFromOther(t *testing.T) {
+	hang := make(chan struct{})
+	defer close(hang)
+	for what, end := range map[string]func(){"cut": func() { panic(http.ErrAbortHandler) }, "silent": func() { <-hang }} {
+		t.Run(what, func(t *testing.T) {
+			var asked atomic.Int64
+			broken := part(10_000, end)
+			good := newCache(0, 10)
+			base, c := over(t, 200*time.Millisecond, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				broken.ServeHTTP(w, r)
+			}), good), client(t)
+			for range 5 {
+				reply, err := c.Get(base + "/nar/3.nar.xz")
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(reply.Body)
+				reply.Body.Close()
+				if err != nil || string(body) != narOf(3) {
+					t.Errorf("%d bytes, %v", len(body), err)
+				}
+			}
+			if n := asked.Load(); n != 1 {
+				t.Errorf("%d requests to the upstream that breaks off, want 1", n)
+			}
+		})
+	}
+}
+
+// TestNARSlow: a NAR that arrives too slowly is given up.
+func TestNARSlow(t *testing.T) {
+	base := over(t, 200*time.Millisecond, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write(make([]byte, 100_000))
+		for r.Context().Err() == nil {
+			http.NewResponseController(w).Flush()
+			time.Sleep(20 * time.Millisecond)
+			w.Write([]byte("x"))
+		}
+	}))
+	reply, err := client(t).Get(base + "/nar/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if n, err := io.Copy(io.Discard, reply.Body); err == nil || n > 200_000 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// TestNARUnchanged: the target and the fields arrive as they were sent.
+func TestNARUnchanged(t *testing.T) {
+	var got atomic.Pointer[string]
+	base := strings.TrimPrefix(over(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got.Store(&r.RequestURI)
+		h := w.Header()
+		h["Content-Type"] = nil
+		h.Set("Cache-Control", "private")
+		h.Set("Vary", "Accept")
+		h["Set-Cookie"] = []string{"a=b", "c=d"}
+		h["Keep-Alive"] = []string{"timeout=1"}
+		fmt.Fprint(w, "<html>")
+	})), "http://")
+	for _, target := range []string{"/nar/a", "/nar/a%2541", "/nar/a%3Fb?c;d=%zz", "/nar/{a}%2fb", "/nar/a?"} {
+		conn, err := net.Dial("tcp", base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", target)
+		b, err := io.ReadAll(conn)
+		conn.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := got.Load(); s == nil || *s != target {
+			t.Errorf("%s arrives as %v", target, s)
+		}
+		for _, line := range []string{"Cache-Control: private", "Vary: Accept", "Set-Cookie: a=b", "Set-Cookie: c=d", "Content-Length: 6"} {
+			if !strings.Contains(string(b), "\r\n"+line+"\r\n") {
+				t.Errorf("%s: no %s in %q", target, line, b)
+			}
+		}
+		for _, name := range []string{"Content-Type", "Keep-Alive"} {
+			if strings.Contains(string(b), name) {
+				t.Errorf("%s: %s in %q", target, name, b)
+			}
+		}
+	}
+}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 const (
@@ -110,7 +111,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{o: o, id: "umbel-" + rand.Text()[:12], room: make(chan struct{}, maxRequests), began: time.Now()}
 	s.info = fmt.Appendf(nil, "StoreDir: %s\nWantMassQuery: 1\nPriority: %d\n", nixcache.StoreDir, o.Priority)
-	client := NewClient(o.Transport)
+	client := NewClient(hop.Transport(o.Transport))
 	for _, u := range o.Upstreams {
 		if err := CheckURL(u.URL); err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/internal/httptarget"
 	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
@@ -45,6 +46,8 @@ type upstream struct {
 	failing lasting.Fault   // it does not answer
 	via     string
 	backOff backOff
+	bodies  backOff       // of NARs, which other upstreams may have
+	cutting lasting.Fault // its NARs break off
 
 	skipped, requested, found, missed, unknown, failures atomic.Uint64
 }
@@ -57,35 +60,35 @@ func (u *upstream) has(q Path) Answer {
 	return u.Summary.Has(q)
 }
 
-// request sends a request for a file of the cache, unless the upstream is in back-off. The header of the reply
-// has status 200, 206 or 416. Otherwise the error wraps errAbsent or errFailed, or is that of ctx.
-func (u *upstream) request(ctx context.Context, method string, file *url.URL, header http.Header) (*http.Response, error) {
+// request sends a request for a file of the cache, unless the upstream is in back-off. target begins with a slash and is sent as it is, below
+// the URL of the cache. The header of the reply has status 200, 206 or 416. Otherwise the error wraps errAbsent or errFailed, or is that of ctx.
+func (u *upstream) request(ctx context.Context, method, target string, header http.Header) (*http.Response, error) {
 	if !u.backOff.ready(u.timeout) {
 		return nil, fmt.Errorf("not requested after it has failed: %w", errFailed)
 	}
-	target := u.URL.JoinPath(file.Path)
-	target.RawQuery = file.RawQuery
-	r, err := http.NewRequestWithContext(ctx, method, target.String(), nil)
+	file, err := httptarget.On(u.URL, strings.TrimSuffix(u.URL.EscapedPath(), "/")+target)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, errFailed)
+		return nil, errAbsent
 	}
-	r.Header = header.Clone()
+	file.User = u.URL.User
+	r := &http.Request{Method: method, URL: file, Host: file.Host, Header: header.Clone(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	r.Header.Set("Via", u.via)
-	reply, err := u.client.Do(r)
+	began := time.Now()
+	reply, err := u.client.Do(r.WithContext(ctx))
 	if err != nil {
-		return nil, u.fail(ctx, 0, err)
+		return nil, u.fail(ctx, began, 0, err)
 	}
 	switch status := reply.StatusCode; status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
-		u.worked()
+		u.worked(began)
 		return reply, nil
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // buckets reply with 403 if the names are not public
 		reply.Body.Close()
-		u.worked()
+		u.worked(began)
 		return nil, errAbsent
 	default:
 		reply.Body.Close()
-		return nil, u.fail(ctx, retryAfter(reply.Header), fmt.Errorf("status %s", reply.Status))
+		return nil, u.fail(ctx, began, retryAfter(reply.Header), fmt.Errorf("status %s", reply.Status))
 	}
 }
 
@@ -96,12 +99,12 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // fail notes a failure of the upstream. If the client has gone, it is none.
-func (u *upstream) fail(ctx context.Context, wait time.Duration, err error) error {
+func (u *upstream) fail(ctx context.Context, began time.Time, wait time.Duration, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return ctx.Err()
 	}
 	u.failures.Add(1)
-	u.backOff.failed(wait)
+	u.backOff.failed(began, wait)
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // the message has the URL
 	}
@@ -115,8 +118,8 @@ func (u *upstream) fail(ctx context.Context, wait time.Duration, err error) erro
 }
 
 // worked notes that the upstream has answered.
-func (u *upstream) worked() {
-	u.backOff.worked()
+func (u *upstream) worked(began time.Time) {
+	u.backOff.worked(began)
 	if !u.failing.Lasts() {
 		return
 	}
@@ -128,19 +131,37 @@ func (u *upstream) worked() {
 	}
 }
 
+// cut notes that a NAR broke off. If the client has gone, it did not.
+func (u *upstream) cut(ctx context.Context, began time.Time, err error) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return ctx.Err()
+	}
+	u.failures.Add(1)
+	u.bodies.failed(began, 0)
+	u.cutting.Failed(u.log).Warn("upstream sent a part of a NAR", "url", u.URL.Redacted(), "error", err)
+	return fmt.Errorf("%w: %w", err, errFailed)
+}
+
+// whole notes that a NAR has arrived as a whole.
+func (u *upstream) whole(began time.Time) {
+	u.bodies.worked(began)
+	u.cutting.Succeeded(u.log).Info("upstream sends whole NARs again", "url", u.URL.Redacted())
+}
+
 // narinfo requests the narinfo of a path. It returns the body, and the URL of the NAR, relative to the cache. Errors
 // are those of request; a narinfo of another path, or without the URL of a NAR below /nar, is a failure.
 func (u *upstream) narinfo(ctx context.Context, q Path) (body []byte, nar string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, u.timeout)
 	defer cancel()
-	reply, err := u.request(ctx, http.MethodGet, &url.URL{Path: q.Text + narinfoSuffix}, http.Header{})
+	began := time.Now()
+	reply, err := u.request(ctx, http.MethodGet, "/"+q.Text+narinfoSuffix, http.Header{})
 	if err != nil {
 		return nil, "", err
 	}
 	defer reply.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(reply.Body, maxNarinfo+1))
 	if err != nil {
-		return nil, "", u.fail(ctx, 0, err)
+		return nil, "", u.fail(ctx, began, 0, err)
 	}
 	if nar, err = checkNarinfo(q, body); err != nil {
 		u.failures.Add(1)
