@@ -59,6 +59,7 @@ func numWorkers(workers int) int { return max(1, min(workers, 2*runtime.GOMAXPRO
 // workers. The caller's goroutine is one of them and uses h.
 func parallel(h *Hasher, n uint64, workers int, do func(h *Hasher, i uint64)) {
 	var next atomic.Uint64
+	var panicked atomic.Pointer[any] // of another goroutine
 	work := func(h *Hasher) {
 		for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
 			do(h, i)
@@ -66,8 +67,20 @@ func parallel(h *Hasher, n uint64, workers int, do func(h *Hasher, i uint64)) {
 	}
 	var group sync.WaitGroup
 	for range min(uint64(numWorkers(workers)), n) - min(1, n) {
-		group.Go(func() { work(NewHasher()) })
+		group.Go(func() {
+			defer func() {
+				if v := recover(); v != nil {
+					panicked.Store(&v)
+				}
+			}()
+			work(NewHasher())
+		})
 	}
-	work(h)
-	group.Wait()
+	func() {
+		defer group.Wait()
+		work(h)
+	}()
+	if v := panicked.Load(); v != nil {
+		panic(*v) // so that the caller may recover
+	}
 }

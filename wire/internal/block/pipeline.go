@@ -37,7 +37,13 @@ func (p *Pipeline[J]) Run() error {
 // task is a job that a worker has or will get.
 type task[J any] struct {
 	job  *J
-	done chan struct{} // closed after Work
+	done chan any // receives the value with which Work panicked, nil if it did not
+}
+
+// run calls work, and sends its panic to the goroutine that waits for the job, whose caller may recover.
+func (t task[J]) run(work func(*J)) {
+	defer func() { t.done <- recover() }()
+	work(t.job)
 }
 
 func (p *Pipeline[J]) parallel(workers int) error {
@@ -52,7 +58,9 @@ func (p *Pipeline[J]) parallel(workers int) error {
 	finish := func() error {
 		t := pending[0]
 		pending = pending[1:]
-		<-t.done
+		if panicked := <-t.done; panicked != nil {
+			panic(panicked)
+		}
 		defer p.put(t.job)
 		return p.Write(t.job)
 	}
@@ -67,15 +75,14 @@ func (p *Pipeline[J]) parallel(workers int) error {
 			p.put(j)
 			break
 		}
-		t := task[J]{j, make(chan struct{})}
+		t := task[J]{j, make(chan any, 1)}
 		pending = append(pending, t)
 		todo <- t
 		if started < workers {
 			started++
 			group.Go(func() {
 				for t := range todo {
-					p.Work(t.job)
-					close(t.done)
+					t.run(p.Work)
 				}
 			})
 		}
