@@ -152,6 +152,9 @@ func writeStatus(w io.Writer, s api.Status) error {
 	if s.Incomplete > 0 {
 		filters += fmt.Sprintf("; %v lost data and return true for every key: umbel list marks them", quantity.Count(uint64(s.Incomplete)))
 	}
+	if s.Faulty > 0 {
+		filters += paint(color.Red, fmt.Sprintf("; %v cannot be read because of a fault in umbel: see the log of the node", quantity.Count(uint64(s.Faulty))))
+	}
 	limit := ""
 	if s.MaxBytes > 0 {
 		limit = " of " + quantity.Size(s.MaxBytes).String()

@@ -280,6 +280,7 @@ type Status struct {
 	Problem        string     `json:"problem,omitempty"` // why changes are refused
 	Filters        int        `json:"filters"`
 	Incomplete     int        `json:"incomplete"` // filters of which data was lost
+	Faulty         int        `json:"faulty"`     // filters that could not be read, because of a fault of the program
 	Missing        *Missing   `json:"missingNames,omitempty"`
 	Bytes          uint64     `json:"bytes"`       // memory of the filters
 	MaxBytes       uint64     `json:"maxBytes"`    // limit of that memory; 0: none

@@ -44,6 +44,7 @@ type Capture struct {
 	from    Position
 	next    Segment
 	invalid bool      // the copy is useless
+	err     error     // why it is useless, if not because of a change; wraps ErrFault
 	added   *recorder // the digests that are added until End; nil: they are not recorded
 }
 
@@ -53,46 +54,64 @@ func (f *Filter) Capture() *Capture { return f.captureWith(nil) }
 
 // captureWith is Capture with a recorder, or nil.
 func (f *Filter) captureWith(r *recorder) *Capture {
-	still := !f.kind.Monotone || f.is(flagIncomplete)
-	if still {
+	c := &Capture{f: f}
+	if !f.kind.Monotone || f.is(flagIncomplete) {
 		if _, err := f.freeze(); err != nil {
-			return &Capture{f: f, invalid: true}
+			c.invalid = true
+			return c
 		}
+		c.frozen = true
 	}
-	f.changes.Lock()
-	defer f.changes.Unlock()
-	c := f.capture(still)
-	if r != nil && !c.invalid {
-		c.added = r
-		x := f.ownExtra()
-		x.recorders = append(x.recorders, r)
-	}
+	c.fail(c.begin(r))
 	return c
 }
 
 // CaptureStill is Capture, but it waits for changes, and all changes wait until End. It is for a
 // filter whose shape changes so often that Capture does not succeed.
 func (f *Filter) CaptureStill() *Capture {
+	c := &Capture{f: f}
 	if f.lock() != nil {
-		return &Capture{f: f, invalid: true}
+		c.invalid = true
+		return c
 	}
-	defer f.changes.Unlock()
 	f.addReader()
-	return f.capture(true)
+	f.changes.Unlock()
+	c.frozen = true
+	c.fail(c.begin(nil))
+	return c
 }
 
-// capture begins a copy. The caller holds f.changes.
-func (f *Filter) capture(still bool) *Capture {
-	c := &Capture{f: f, frozen: still, invalid: f.is(flagRetired)}
-	if c.invalid {
-		return c
+// begin notes the state of the filter, and makes r record what is added, unless it is nil.
+func (c *Capture) begin(r *recorder) (err error) {
+	f := c.f
+	defer f.CatchFault(&err)
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	if c.invalid = f.is(flagRetired); c.invalid {
+		return nil
 	}
 	c.state = f.filter.State()
 	c.arrays = statecode.ArraysOf(c.state)
 	c.version, c.shape = f.Version(), f.shape.Load()
 	c.from = f.engine.lastPosition()
-	return c
+	if r != nil {
+		c.added = r
+		x := f.ownExtra()
+		x.recorders = append(x.recorders, r)
+	}
+	return nil
 }
+
+// fail makes the copy useless if err is not nil.
+func (c *Capture) fail(err error) {
+	if err != nil {
+		c.invalid, c.err = true, err
+	}
+}
+
+// Err returns an error wrapping ErrFault if the copy is useless because the filter cannot be read. A later attempt would
+// fail, too.
+func (c *Capture) Err() error { return c.err }
 
 // Next copies the next segment to buf, which has room for SegmentBytes, and returns the filled
 // part, or nil after the last segment.
@@ -107,6 +126,13 @@ func (c *Capture) Next(buf []byte) (Segment, []byte) {
 // copyNext calls to with the words of the next segment, while no change runs. It returns the segment and
 // the number of words, 0 after the last segment.
 func (c *Capture) copyNext(to func(at Segment, words []uint64)) (at Segment, n int) {
+	at, n, err := c.tryNext(to)
+	c.fail(err)
+	return at, n
+}
+
+func (c *Capture) tryNext(to func(at Segment, words []uint64)) (at Segment, n int, err error) {
+	defer c.f.CatchFault(&err)
 	for !c.invalid && c.next.Array < len(c.arrays) {
 		words := c.arrays[c.next.Array].Words[c.next.Offset/8:]
 		if len(words) == 0 {
@@ -121,9 +147,9 @@ func (c *Capture) copyNext(to func(at Segment, words []uint64)) (at Segment, n i
 		if len(words) < SegmentBytes/8 || at.Offset+SegmentBytes == c.arrays[at.Array].Bytes() {
 			c.next = Segment{Array: at.Array + 1}
 		}
-		return at, len(words)
+		return at, len(words), nil
 	}
-	return Segment{}, 0
+	return Segment{}, 0, nil
 }
 
 // copy calls to while no change runs.
@@ -140,32 +166,51 @@ func (c *Capture) copy(at Segment, words []uint64, to func(Segment, []uint64)) {
 }
 
 // End ends the copy. ok is false, and the copy is useless, if the filter was deleted, its shape
-// changed, or a segment is missing.
+// changed, a segment is missing, or the filter cannot be read: see Err.
 func (c *Capture) End() (m Meta, ok bool) {
+	m, err := c.end()
+	c.fail(err)
+	return m, !c.invalid
+}
+
+func (c *Capture) end() (m Meta, err error) {
 	f := c.f
+	defer f.CatchFault(&err)
 	f.changes.Lock()
 	defer f.changes.Unlock()
-	if c.frozen {
-		f.thaw()
-		c.frozen = false
-	}
-	if c.added != nil {
-		x := f.ownExtra()
-		x.recorders = slices.DeleteFunc(x.recorders, func(r *recorder) bool { return r == c.added })
-	}
-	if c.invalid || f.is(flagRetired) || f.shape.Load() != c.shape || c.next.Array < len(c.arrays) {
-		c.invalid = true
-		return Meta{}, false
+	c.letGo()
+	c.invalid = c.invalid || f.is(flagRetired) || f.shape.Load() != c.shape || c.next.Array < len(c.arrays)
+	if c.invalid {
+		return Meta{}, nil
 	}
 	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.Incomplete(), Lost: f.Lost(), From: c.from, To: c.from}
 	if f.Version() != c.version {
 		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()
-		if !sameSizes(statecode.ArraysOf(c.state), c.arrays) {
-			c.invalid = true
-			return Meta{}, false
+		if c.invalid = !sameSizes(statecode.ArraysOf(c.state), c.arrays); c.invalid {
+			return Meta{}, nil
 		}
 	}
 	m.State = statecode.WithoutWords(c.state)
-	return m, true
+	return m, nil
+}
+
+// close ends a copy that is not needed any more, if End was not called.
+func (c *Capture) close() {
+	c.f.changes.Lock()
+	defer c.f.changes.Unlock()
+	c.letGo()
+}
+
+// letGo lets changes continue and ends the recording of additions. The caller holds f.changes.
+func (c *Capture) letGo() {
+	if c.frozen {
+		c.f.thaw()
+		c.frozen = false
+	}
+	if c.added != nil {
+		x := c.f.ownExtra()
+		x.recorders = slices.DeleteFunc(x.recorders, func(r *recorder) bool { return r == c.added })
+		c.added = nil
+	}
 }

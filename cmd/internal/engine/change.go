@@ -242,6 +242,7 @@ func noGrowth(umbel.Filter) uint64 { return 0 }
 func (f *Filter) setFilter(g umbel.Filter) {
 	f.filter = liftGrowthLimit(g)
 	f.setMode(addModeOf(g))
+	f.endFault()
 	if _, ok := g.(timed); ok {
 		f.engine.index.Lock()
 		f.engine.notePace(f)

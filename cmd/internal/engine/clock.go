@@ -123,17 +123,23 @@ func (e *Engine) followers() []*Filter {
 }
 
 // due returns the present time of a filter that follows the clock, and whether a generation has ended since its
-// time.
+// time. After a fault it has not.
 func (f *Filter) due() (to uint64, due bool) {
+	to, due, err := f.readDue()
+	return to, due && err == nil
+}
+
+func (f *Filter) readDue() (to uint64, due bool, err error) {
+	defer f.CatchFault(&err)
 	f.engine.index.RLock()
 	p, ok := f.engine.paces[f]
 	f.engine.index.RUnlock()
 	if !ok {
-		return 0, false
+		return 0, false, nil
 	}
 	to = f.engine.ticks(p.tick)
 	f.cells.RLock()
 	defer f.cells.RUnlock()
 	t, ok := f.filter.(timed)
-	return to, ok && to/p.generation > t.Now()/p.generation
+	return to, ok && to/p.generation > t.Now()/p.generation, nil
 }

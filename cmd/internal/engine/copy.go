@@ -24,8 +24,9 @@ const (
 
 // Copy returns an independent copy of the filter as it is at one moment, and reserves memory for it. It
 // returns ErrMemory if there is not enough. If additions of the kind only set bits
-// (umbel.Kind.Monotone), they wait only while a piece is copied; otherwise changes wait.
-func (f *Filter) Copy(h *Reservation) (umbel.Filter, error) {
+// (umbel.Kind.Monotone), they wait only while a piece is copied; otherwise changes wait. The error may wrap ErrFault.
+func (f *Filter) Copy(h *Reservation) (g umbel.Filter, err error) {
+	defer f.CatchFault(&err)
 	if err := h.Take(f.Bytes()); err != nil {
 		return nil, err
 	}
@@ -54,8 +55,10 @@ func (f *Filter) CopyState(h *Reservation) (umbel.State, error) {
 
 // Inspect calls look with the filter as it is at one moment, for looks that read all of it. look must
 // not change or keep the filter. A large filter is copied if that takes at most half of the free
-// memory, so that additions continue; otherwise changes wait. Queries continue in any case.
-func (f *Filter) Inspect(look func(umbel.Filter)) error {
+// memory, so that additions continue; otherwise changes wait. Queries continue in any case. It returns ErrNotFound for
+// a deleted filter, and an error wrapping ErrFault if look panics.
+func (f *Filter) Inspect(look func(umbel.Filter)) (err error) {
+	defer f.CatchFault(&err)
 	n := f.Bytes()
 	switch {
 	case n <= inspectBytes:
@@ -124,11 +127,16 @@ func (f *Filter) still(look func(umbel.Filter)) error {
 	if err != nil {
 		return err
 	}
+	defer f.release()
 	look(g)
+	return nil
+}
+
+// release is thaw for a caller without locks.
+func (f *Filter) release() {
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	f.thaw()
-	return nil
 }
 
 // recorder collects the digests that are added while the filter is copied.
@@ -158,11 +166,11 @@ func (r *recorder) add(changed []bool, ds []umbel.Digest) {
 func (f *Filter) copyFlowing() (umbel.Filter, error) {
 	r := new(recorder)
 	c := f.captureWith(r)
+	defer c.close()
 	copied := slices.Clone(c.arrays)
 	for i, a := range copied {
 		var err error
 		if copied[i], err = cells.New(a.Len, max(a.Width, 1)); err != nil { // with large pages
-			c.End()
 			return nil, err
 		}
 	}
@@ -172,7 +180,7 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 	}
 	m, ok := c.End()
 	if !ok || r.full {
-		return nil, nil
+		return nil, c.Err()
 	}
 	return f.complete(m.State, copied, r.digests)
 }

@@ -138,7 +138,7 @@ func TestInspectDuringALargeChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := filter.All.Open(g.State()); err != nil || !s.Has(digests(1, 1)[0]) || f.Stats().Keys < 900 {
+	if s, err := filter.All.Open(g.State()); err != nil || !s.Has(digests(1, 1)[0]) || stats(t, f).Keys < 900 {
 		t.Errorf("the copy is not the filter: %v", err)
 	}
 	if identify(t, f) != before {

@@ -35,19 +35,23 @@ func (e *Engine) CreateWith(name, kind string, g umbel.Goal, ps umbel.Params, o 
 	if f := e.lookup(name); f != nil {
 		return nil, e.lastOf(f), ErrExists
 	}
+	hold := e.NewReservation()
+	defer hold.Release()
 	planned := footprint(name, forecast.Bytes)
-	if err := e.grow(planned); err != nil {
+	if err = hold.Take(planned); err == nil {
+		err = e.admit(planned)
+	}
+	if err != nil {
 		return nil, 0, e.noteRefused(name, err)
 	}
 	f, err := v.New(g, ps)
-	e.memory.release(planned)
 	if err == nil && o.Tick != 0 {
 		err = e.startClock(f, o.Tick)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	return e.Put(name, f, PutOptions{Empty: true, Expires: o.Expires})
+	return e.Put(name, f, PutOptions{Empty: true, Expires: o.Expires, Hold: hold})
 }
 
 // SettleDirectory returns when all filters have been added, renamed and removed whose creation, renaming and
@@ -100,6 +104,7 @@ func (e *Engine) removeFromIndex(f *Filter) {
 	delete(e.expiring, f)
 	delete(e.lost, f)
 	delete(e.paces, f)
+	delete(e.faulty, f)
 	e.roster.remove(f)
 	e.memory.release(f.bytes.Swap(0))
 }

@@ -261,16 +261,16 @@ func TestMeasured(t *testing.T) {
 	e, _, _ := journaling(t)
 	f := create(t, e, "f", "bloom", umbel.Goal{Keys: 100_000, FPRate: 0.01}, nil)
 	add(t, f, digests(1, 5000))
-	s := f.Measured()
+	s := measured(t, f.Measured)
 	add(t, f, digests(2, 20))
-	if f.Measured() != s {
+	if measured(t, f.Measured) != s {
 		t.Error("measured again after few additions")
 	}
 	add(t, f, digests(3, 200))
-	if f.Measured() == s {
+	if measured(t, f.Measured) == s {
 		t.Error("not measured again after many additions")
 	}
-	if _, err := f.Clear(); err != nil || f.Measured().Keys != 0 {
+	if _, err := f.Clear(); err != nil || measured(t, f.Measured).Keys != 0 {
 		t.Error("not measured again after Clear")
 	}
 }
@@ -283,9 +283,9 @@ func TestDescribed(t *testing.T) {
 	large := create(t, e, "large", "bloom", umbel.Goal{Keys: 100_000, Bytes: 65 << 20}, nil)
 	for _, f := range []*engine.Filter{small, large} {
 		add(t, f, digests(1, 50_000))
-		before := f.Described()
+		before := measured(t, f.Described)
 		add(t, f, digests(2, 400))
-		after := f.Described()
+		after := measured(t, f.Described)
 		if after.Low > 50_400 || after.High < 50_400 {
 			t.Errorf("%s: %.0f to %.0f keys, want 50,400 between them", f.Name(), after.Low, after.High)
 		}

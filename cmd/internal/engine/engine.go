@@ -42,6 +42,9 @@ type Options struct {
 	// Overfull is called without locks when a measurement finds that a filter has become overfull: see
 	// Filter.Overfull. It may be nil.
 	Overfull func(*Filter, umbel.Stats)
+	// Fault is called when a panic was caught: see Filter.CatchFault. For a filter it is called once until its cells are
+	// replaced. It may be nil.
+	Fault func(Fault)
 }
 
 // Engine is a set of named filters. It is safe for concurrent use.
@@ -52,6 +55,7 @@ type Engine struct {
 	now      func() int64
 	journal  Journal                    // may be nil
 	overfull func(*Filter, umbel.Stats) // Options.Overfull
+	onFault  func(Fault)                // Options.Fault
 	memory   memory
 	// longBytes is the size of a state above which a change is queued with Journal.Begin. Smaller
 	// ones are queued while locks are held.
@@ -68,6 +72,8 @@ type Engine struct {
 	expiring map[*Filter]struct{}
 	lost     map[*Filter]struct{} // filters that lost data
 	paces    map[*Filter]pace     // filters that follow the clock
+	faulty   map[*Filter]struct{} // see Filter.Faulty
+	faults   atomic.Uint64        // since the start
 
 	missing atomic.Pointer[MissingNames] // see MissingNames; changed with directory held
 
@@ -77,18 +83,20 @@ type Engine struct {
 // New returns an engine without filters.
 func New(o Options) *Engine {
 	e := &Engine{
-		kinds:    o.Kinds,
 		refusal:  o.ReadOnly,
 		designs:  make([]atomic.Pointer[design], len(o.Kinds)),
 		now:      o.Now,
 		overfull: o.Overfull,
+		onFault:  o.Fault,
 		names:    newNameIndex(),
 		expiring: make(map[*Filter]struct{}),
 		lost:     make(map[*Filter]struct{}),
 		paces:    make(map[*Filter]pace),
+		faulty:   make(map[*Filter]struct{}),
 
 		longBytes: longBytes,
 	}
+	e.kinds = e.guarded(o.Kinds)
 	if e.now == nil {
 		e.now = func() int64 { return 0 }
 	}

@@ -79,8 +79,9 @@ const (
 	flagFollowed               // extra.check is set; never written later
 	flagOverfull               // see Filter.Overfull
 	flagPaced                  // the filter is in Engine.paces; written with Engine.index held
+	flagFaulty                 // see Filter.Faulty
 	oneMode
-	oneAdd   = 1 << 9
+	oneAdd   = 1 << 10
 	modeMask = oneAdd - oneMode
 )
 

@@ -46,7 +46,7 @@ func TestFollow(t *testing.T) {
 		if err := f.CheckComplete(); (err == nil) != (outdated == nil) || (f.Reason() == engine.Stale) != (outdated != nil) {
 			t.Errorf("complete: %v, %q", err, f.Reason())
 		}
-		if rate := f.Stats().FPRate; (rate == 1) != (outdated != nil) {
+		if rate := stats(t, f).FPRate; (rate == 1) != (outdated != nil) {
 			t.Errorf("the rate is %v", rate)
 		}
 	}
@@ -114,7 +114,7 @@ func TestReplicaRefusesChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := f.Stats()
+	before := stats(t, f)
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, engine.ErrReplica) || !errors.Is(err, engine.ErrReadOnly) {
@@ -142,7 +142,7 @@ func TestReplicaRefusesChanges(t *testing.T) {
 	refused("flush", err)
 	_, _, err = e.Create("b", bloom.Name, umbel.Goal{Keys: 10, FPRate: 0.1}, nil)
 	refused("create", err)
-	if e.Get([]byte("a")) != f || f.Stats() != before || e.Len() != 1 {
+	if e.Get([]byte("a")) != f || stats(t, f) != before || e.Len() != 1 {
 		t.Error("a refused change has an effect")
 	}
 }

@@ -35,10 +35,10 @@ func TestLostFilter(t *testing.T) {
 		} else if f.Has(has, digests(3, 10)); slices.Contains(has, false) {
 			t.Errorf("%s: a key is absent", kind)
 		}
-		if rate := f.Stats().FPRate; rate != 1 {
+		if rate := stats(t, f).FPRate; rate != 1 {
 			t.Errorf("%s: rate %v, want 1", kind, rate)
 		}
-		if rate := f.Measured().FPRate; rate != 1 {
+		if rate := measured(t, f.Measured).FPRate; rate != 1 {
 			t.Errorf("%s: measured rate %v, want 1", kind, rate)
 		}
 		for what, change := range map[string]func() (engine.Position, error){

@@ -189,3 +189,19 @@ func wantErr(t testing.TB, got error, want ...error) {
 		}
 	}
 }
+
+// stats measures a filter.
+func stats(t *testing.T, f *engine.Filter) umbel.Stats {
+	t.Helper()
+	return measured(t, f.Stats)
+}
+
+// measured returns a measurement by a method of a filter.
+func measured(t *testing.T, measure func() (umbel.Stats, error)) umbel.Stats {
+	t.Helper()
+	s, err := measure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

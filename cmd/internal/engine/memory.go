@@ -196,6 +196,32 @@ func (h *Reservation) TakeFor(name string, n uint64) error {
 	return h.engine.noteRefused(name, h.Take(n))
 }
 
+// handOver makes n bytes of the reservation those of a filter, and reserves what is missing. The error wraps ErrMemory.
+// The reservation may be nil.
+func (h *Reservation) handOver(e *Engine, n uint64) error {
+	if h == nil {
+		return e.memory.reserve(n)
+	}
+	if h.bytes < n {
+		if err := h.Take(n - h.bytes); err != nil {
+			return err
+		}
+	}
+	h.bytes -= n
+	e.memory.held.Add(-n)
+	return nil
+}
+
+// giveBack is the opposite of handOver.
+func (h *Reservation) giveBack(e *Engine, n uint64) {
+	if h == nil {
+		e.memory.release(n)
+		return
+	}
+	h.bytes += n
+	e.memory.held.Add(n)
+}
+
 // Limits returns the limits of an incoming container or delta: the free memory, which is reserved.
 func (h *Reservation) Limits() wire.Limits {
 	return wire.Limits{Bytes: h.engine.FreeMemory(wire.DefaultBytes), Reserve: h.Take}

@@ -4,12 +4,18 @@ import "github.com/umbel-filters/umbel"
 
 // Planned returns what the filter was made for, zero if that is unknown. It waits as long as a query.
 func (f *Filter) Planned() umbel.Planned {
+	p, _ := f.readPlanned() // after a fault it is unknown
+	return p
+}
+
+func (f *Filter) readPlanned() (planned umbel.Planned, err error) {
+	defer f.CatchFault(&err)
 	f.cells.RLock()
 	defer f.cells.RUnlock()
 	if p, ok := f.filter.(umbel.Planner); ok {
-		return p.Planned()
+		planned = p.Planned()
 	}
-	return umbel.Planned{}
+	return planned, nil
 }
 
 // Overfull reports whether the last measurement of the filter found more than umbel.OverfullFactor times the
@@ -20,7 +26,7 @@ func (f *Filter) Overfull() bool { return f.is(flagOverfull) }
 // since the last one. That is cheap after each batch of additions.
 func (f *Filter) FindOverfull() bool {
 	if f.Bytes() <= describedBytes && f.Planned() != (umbel.Planned{}) {
-		f.Measured()
+		_, _ = f.Measured()
 	}
 	return f.Overfull()
 }

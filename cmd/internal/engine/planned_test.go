@@ -79,7 +79,7 @@ func TestFoldAcceptsRate(t *testing.T) {
 	if _, err := f.Fold(2); err != nil {
 		t.Fatal(err)
 	}
-	s := f.Stats()
+	s := stats(t, f)
 	if p := f.Planned(); f.Overfull() || float64(p.Keys) != math.Ceil(min(s.Keys, 1000)) || p.FPRate != s.FPRate || s.FPRate < 0.1 {
 		t.Errorf("planned for %v at a rate of %v, overfull %v; want the rate of the folded filter", p, s.FPRate, f.Overfull())
 	}

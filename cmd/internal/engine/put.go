@@ -13,6 +13,9 @@ type PutOptions struct {
 	Incomplete bool  // parts of the filter will be written later: see Filter.Write
 	Empty      bool  // no cell is set; the cells are neither read nor written to the journal
 	Expires    int64 // as for Expire. If the time has passed, the filter is never found
+	// Hold has memory that is reserved for f. Put takes it over, without a moment in which another client could reserve
+	// it, and reserves what is missing. What Put does not need, and all of it after an error, stays in Hold. It may be nil.
+	Hold *Reservation
 }
 
 // Put stores f under a name. The engine owns f afterwards, also after an error. It returns ErrExists
@@ -44,7 +47,7 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 		return nil, 0, err
 	}
 	n := footprint(name, arrayBytesOf(f, s))
-	if err := e.reservePut(n, old); err != nil {
+	if err := e.reservePut(n, old, o.Hold); err != nil {
 		return nil, 0, e.noteRefused(name, err)
 	}
 	g.bytes.Store(n)
@@ -55,22 +58,22 @@ func (e *Engine) Put(name string, f umbel.Filter, o PutOptions) (*Filter, Positi
 	}
 	w, err := e.begin(g, Change{Op: OpCreate, Name: name, Number: createNumber(o), State: &s})
 	if err != nil {
-		e.memory.release(n)
+		o.Hold.giveBack(e, n)
 		return nil, 0, err
 	}
 	pos, err := e.putQueued(g, w, o)
 	if err != nil {
 		w.abort()
-		e.memory.release(n)
+		o.Hold.giveBack(e, n)
 		return nil, pos, err
 	}
 	return g, pos, nil
 }
 
-// reservePut reserves memory for a filter that takes the place of old, or of none. Both are in memory for a
-// time, but only one of them is kept. The error wraps ErrMemory or ErrDisk.
-func (e *Engine) reservePut(n uint64, old *Filter) error {
-	if err := e.memory.reserve(n); err != nil {
+// reservePut reserves memory, beginning with that of hold, for a filter that takes the place of old, or of none. Both
+// are in memory for a time, but only one of them is kept. The error wraps ErrMemory or ErrDisk.
+func (e *Engine) reservePut(n uint64, old *Filter, hold *Reservation) error {
+	if err := hold.handOver(e, n); err != nil {
 		return err
 	}
 	var err error
@@ -80,7 +83,7 @@ func (e *Engine) reservePut(n uint64, old *Filter) error {
 		err = e.admit(-replaced) // n is more
 	}
 	if err != nil {
-		e.memory.release(n)
+		hold.giveBack(e, n)
 	}
 	return err
 }
@@ -170,8 +173,7 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	if err != nil {
 		return 0, e.noteRefused(string(to), err)
 	}
-	hold.Release() // Put reserves it
-	_, pos, err := e.Put(string(to), g, PutOptions{Replace: replace, Expires: f.Expires()})
+	_, pos, err := e.Put(string(to), g, PutOptions{Replace: replace, Expires: f.Expires(), Hold: hold})
 	// The copied changes may not be durable yet.
 	return max(pos, f.position()), err
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Has sets dst[i] to whether ds[i] may have been added. It is true for every key of an incomplete
-// filter. A deleted filter answers as it did before. An error is that of the check of a followed filter:
-// see Follow.
+// filter. A deleted filter answers as it did before. An error is that of the check of a followed filter, see
+// Follow, or wraps ErrFault.
 func (f *Filter) Has(dst []bool, ds []umbel.Digest) error {
 	dst = dst[:len(ds):len(dst)]
 	always, err := f.outdatedAnswer()
@@ -17,7 +17,9 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) error {
 	}
 	for at := 0; at == 0 || at < len(ds); at += maxBatch {
 		end := min(at+maxBatch, len(ds))
-		f.hasSome(dst[at:end], ds[at:end], always)
+		if err := f.hasSome(dst[at:end], ds[at:end], always); err != nil {
+			return err
+		}
 	}
 	f.markUsed()
 	f.counts.queried.Add(uint64(len(ds)))
@@ -26,7 +28,8 @@ func (f *Filter) Has(dst []bool, ds []umbel.Digest) error {
 }
 
 // hasSome queries at most maxBatch digests, so that changes don't wait for long.
-func (f *Filter) hasSome(dst []bool, ds []umbel.Digest, always bool) {
+func (f *Filter) hasSome(dst []bool, ds []umbel.Digest, always bool) (err error) {
+	defer f.CatchFault(&err)
 	f.cells.RLock()
 	defer f.cells.RUnlock()
 	switch {
@@ -39,12 +42,14 @@ func (f *Filter) hasSome(dst []bool, ds []umbel.Digest, always bool) {
 	default:
 		umbel.HasAll(f.filter, dst, ds)
 	}
+	return nil
 }
 
 // Count sets dst[i] to an upper bound of how often ds[i] was added: 2^64-1 for an incomplete
-// filter. It returns an error wrapping errors.ErrUnsupported if the kind cannot count, or that of the check
-// of a followed filter.
-func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
+// filter. It returns an error wrapping errors.ErrUnsupported if the kind cannot count, one wrapping ErrFault, or
+// that of the check of a followed filter.
+func (f *Filter) Count(dst []uint64, ds []umbel.Digest) (err error) {
+	defer f.CatchFault(&err)
 	dst = dst[:len(ds):len(dst)]
 	always, err := f.outdatedAnswer()
 	if err != nil {
@@ -70,8 +75,10 @@ func (f *Filter) Count(dst []uint64, ds []umbel.Digest) error {
 }
 
 // View calls look with the filter while no change runs; queries continue. look must be short, must not
-// keep the filter and must not call the engine: see Inspect.
-func (f *Filter) View(look func(umbel.Filter)) error {
+// keep or change the filter and must not call the engine: see Inspect. It returns ErrNotFound for a deleted
+// filter, and an error wrapping ErrFault if look panics.
+func (f *Filter) View(look func(umbel.Filter)) (err error) {
+	defer f.CatchFault(&err)
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	if f.is(flagRetired) {
@@ -85,26 +92,34 @@ func (f *Filter) View(look func(umbel.Filter)) error {
 // 10 µs, and a measurement more memory than many filters.
 const measuredBytes = 64 << 10
 
-// Stats measures the filter: see Inspect. The result for a deleted filter is zero.
-func (f *Filter) Stats() umbel.Stats {
+// Stats measures the filter: see Inspect, which has the errors.
+func (f *Filter) Stats() (umbel.Stats, error) {
 	changed, shape := f.counts.changed.Load(), f.shape.Load()
-	var stats umbel.Stats
-	if f.Bytes() <= statsBytes {
-		_ = f.View(func(g umbel.Filter) { stats = g.Stats() })
-	} else {
-		stats = f.inspectStats()
+	stats, err := f.readStats()
+	if err != nil {
+		return umbel.Stats{}, err
 	}
 	if f.Bytes() >= measuredBytes {
 		f.storeMeasure(&measure{stats: stats, changed: changed, shape: shape})
 	}
 	f.compare(stats)
-	return f.rated(stats)
+	return f.rated(stats), nil
 }
 
-// inspectStats measures a copy of the filter. In Stats, the result would be allocated for small filters too.
-func (f *Filter) inspectStats() (stats umbel.Stats) {
-	_ = f.Inspect(func(g umbel.Filter) { stats = g.Stats() })
-	return stats
+// readStats measures the filter, or a copy of a large one.
+func (f *Filter) readStats() (umbel.Stats, error) {
+	if f.Bytes() > statsBytes {
+		return f.inspectStats()
+	}
+	var stats umbel.Stats
+	err := f.View(func(g umbel.Filter) { stats = g.Stats() })
+	return stats, err
+}
+
+// inspectStats measures a copy of the filter. In readStats, the result would be allocated for small filters too.
+func (f *Filter) inspectStats() (stats umbel.Stats, err error) {
+	err = f.Inspect(func(g umbel.Filter) { stats = g.Stats() })
+	return stats, err
 }
 
 // rated returns statistics with the rate at which queries of the filter return true for absent keys: 1 if
@@ -121,10 +136,10 @@ const describedBytes = 64 << 20
 
 // Described returns statistics for a description of the filter. It measures a filter of at most 64 MiB. For a
 // larger one it is Measured, and the interval has room for the keys that were added since the measurement.
-func (f *Filter) Described() umbel.Stats {
+func (f *Filter) Described() (umbel.Stats, error) {
 	if f.Bytes() > describedBytes {
 		if m, added := f.recent(); m != nil {
-			return f.rated(m.after(added))
+			return f.rated(m.after(added)), nil
 		}
 	}
 	return f.Stats()
@@ -132,9 +147,9 @@ func (f *Filter) Described() umbel.Stats {
 
 // Measured returns the last measurement of a large filter if at most 1 % of the keys changed since;
 // otherwise it measures.
-func (f *Filter) Measured() umbel.Stats {
+func (f *Filter) Measured() (umbel.Stats, error) {
 	if m, _ := f.recent(); m != nil {
-		return f.rated(m.stats)
+		return f.rated(m.stats), nil
 	}
 	return f.Stats()
 }
@@ -151,11 +166,12 @@ func (f *Filter) recent() (m *measure, added float64) {
 	return m, added
 }
 
-// LastMeasured returns the last measurement of a large filter, which may be old, and false if there is none. It
-// measures a small filter.
+// LastMeasured returns the last measurement of a large filter, which may be old. It measures a small filter. It returns
+// false if there is no measurement.
 func (f *Filter) LastMeasured() (umbel.Stats, bool) {
 	if f.Bytes() < measuredBytes {
-		return f.Stats(), true
+		s, err := f.Stats()
+		return s, err == nil
 	}
 	m := f.extra().measured.Load()
 	if m == nil {

@@ -24,6 +24,7 @@ func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
 		io.ReaderAt
 	}
 	var memory memoryFile
+	made := false
 	if to = &memory; !src.small() {
 		file, failed := s.temporary()
 		if failed != nil {
@@ -31,7 +32,7 @@ func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
 		}
 		to = file
 		defer func() {
-			if err != nil {
+			if !made { // also after a panic
 				discard(file)
 			}
 		}()
@@ -51,7 +52,7 @@ func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
 	if err != nil {
 		return err
 	}
-	k.ReaderAt, k.Size = to, count.n
+	k.ReaderAt, k.Size, made = to, count.n, true
 	return nil
 }
 

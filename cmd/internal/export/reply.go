@@ -12,6 +12,7 @@ import (
 // Bytes returns a container of the filter for a reply. It returns the error of fits, which it calls with
 // the size of the container, before it copies a filter if the size is known.
 func Bytes(e *engine.Engine, f *engine.Filter, form Form, fits func(uint64) error) (b []byte, err error) {
+	defer f.CatchFault(&err)
 	if form == Packed { // from a copy, because packing is slow
 		hold := e.NewReservation()
 		defer hold.Release()

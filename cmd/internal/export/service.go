@@ -125,7 +125,7 @@ func (s *Service) start(f *engine.Filter, key copyKey) *Copy {
 	s.open[key], s.making[key.filter] = k, done
 	go func() {
 		defer cancel()
-		s.fill(making, k, f)
+		k.err = s.fill(making, k, f)
 		s.mu.Lock()
 		k.made = true
 		abandoned := k.users == 0
@@ -159,19 +159,19 @@ func (k *Copy) Release() {
 }
 
 // fill makes the copy.
-func (s *Service) fill(ctx context.Context, k *Copy, f *engine.Filter) {
+func (s *Service) fill(ctx context.Context, k *Copy, f *engine.Filter) (err error) {
+	defer f.CatchFault(&err)
 	src, err := s.source(ctx, f)
 	if err != nil {
-		k.err = err
-		return
+		return err
 	}
 	defer src.close()
-	if k.err = s.write(ctx, k, src); k.err != nil {
-		return
+	if err := s.write(ctx, k, src); err != nil {
+		return err
 	}
 	if f.Version() == k.key.version {
 		s.setID(f, idOf{k.key.version, k.ID})
-		return
+		return nil
 	}
 	// The copy is newer than its key. It is used for the requests that wait for it, and not for others.
 	s.mu.Lock()
@@ -179,6 +179,7 @@ func (s *Service) fill(ctx context.Context, k *Copy, f *engine.Filter) {
 	if s.open[k.key] == k {
 		delete(s.open, k.key)
 	}
+	return nil
 }
 
 // maxIDs is the number of filters whose IDs are cached.

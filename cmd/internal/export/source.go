@@ -84,6 +84,9 @@ func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, erro
 		}
 	}
 	meta, ok := c.End()
+	if err == nil {
+		err = c.Err()
+	}
 	if err != nil || !ok {
 		discard(file)
 		return nil, err

@@ -122,9 +122,8 @@ func (req *request) putContainer() error {
 		}
 		return req.respondInfo(old, pos, false)
 	}
-	req.hold.Release() // from here on the engine accounts for it
 	replace := !fresh && req.allowed(access.Remove, req.name)
-	f, pos, err := req.Engine.Put(req.name, in, engine.PutOptions{Replace: replace})
+	f, pos, err := req.Engine.Put(req.name, in, engine.PutOptions{Replace: replace, Hold: req.hold})
 	switch {
 	case errors.Is(err, engine.ErrExists) && fresh:
 		return problemf(precondition, "%q: %w", req.name, err)

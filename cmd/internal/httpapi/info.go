@@ -74,7 +74,10 @@ func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
 	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || req.allowed(access.Admin, "")) {
 		in.Seed = hex.EncodeToString(seed[:])
 	}
-	s := f.Described()
+	s, err := f.Described()
+	if err != nil {
+		return in, err
+	}
 	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, api.Float(s.K), api.Float(s.Fill), api.Float(s.FPRate)
 	in.Keys = api.Estimate{Estimate: api.Float(s.Keys), Low: api.Float(s.Low), High: api.Float(s.High)}
 	in.Planned = api.NewPlanned(f.Planned(), f.Overfull()) // as measured now

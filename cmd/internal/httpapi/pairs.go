@@ -72,25 +72,7 @@ func (req *request) intersect() error {
 	if err != nil {
 		return err
 	}
-	with, err := req.otherState()
-	if err != nil {
-		return err
-	}
-	own, err := req.stateOf(f)
-	if err != nil {
-		return err
-	}
-	if err := req.hold.Take(own.Bytes() + 2*with.Bytes()); err != nil { // see overlap.Of
-		return err
-	}
-	kinds := req.Engine.Kinds()
-	var fs [2]umbel.Filter
-	for i, s := range []umbel.State{own, with} {
-		if fs[i], err = kinds.Open(s); err != nil {
-			return err
-		}
-	}
-	o, err := overlap.Of(kinds, fs[0], fs[1])
+	o, err := req.overlapOf(f)
 	if err != nil {
 		return err
 	}
@@ -98,6 +80,30 @@ func (req *request) intersect() error {
 		A: estimateOf(o.A), B: estimateOf(o.B), Union: estimateOf(o.Union), Both: estimateOf(o.Both),
 		OnlyA: estimateOf(o.OnlyA), OnlyB: estimateOf(o.OnlyB), Cells: o.Cells,
 	})
+}
+
+// overlapOf compares a copy of the filter with the other filter of the request.
+func (req *request) overlapOf(f *engine.Filter) (o overlap.Overlap, err error) {
+	with, err := req.otherState()
+	if err != nil {
+		return o, err
+	}
+	own, err := req.stateOf(f)
+	if err != nil {
+		return o, err
+	}
+	if err := req.hold.Take(own.Bytes() + 2*with.Bytes()); err != nil { // see overlap.Of
+		return o, err
+	}
+	defer f.CatchFault(&err)
+	kinds := req.Engine.Kinds()
+	var fs [2]umbel.Filter
+	for i, s := range []umbel.State{own, with} {
+		if fs[i], err = kinds.Open(s); err != nil {
+			return o, err
+		}
+	}
+	return overlap.Of(kinds, fs[0], fs[1])
 }
 
 // diff responds with the delta from the container in the body to this filter.
@@ -116,11 +122,7 @@ func (req *request) diff() error {
 	if err != nil {
 		return err
 	}
-	now, err := req.stateOf(f)
-	if err != nil {
-		return err
-	}
-	message, err := delta.Append(nil, base.State(), now)
+	message, err := req.deltaTo(f, base)
 	if err != nil {
 		return err
 	}
@@ -133,6 +135,16 @@ func (req *request) diff() error {
 	req.WriteHeader(http.StatusOK)
 	_, err = req.Write(message)
 	return err
+}
+
+// deltaTo returns the delta from a filter to f.
+func (req *request) deltaTo(f *engine.Filter, base umbel.Filter) (message []byte, err error) {
+	now, err := req.stateOf(f)
+	if err != nil {
+		return nil, err
+	}
+	defer f.CatchFault(&err)
+	return delta.Append(nil, base.State(), now)
 }
 
 // readDelta reads a delta, which may be at most as long as a container. It reserves memory as it

@@ -98,6 +98,7 @@ var sentinels = []struct {
 	{engine.ErrReplica, problemType{"replica", "Read-only replica", http.StatusForbidden}},
 	{engine.ErrDisk, problemType{"disk", "Disk limit reached", http.StatusInsufficientStorage}},
 	{engine.ErrReadOnly, readOnly},
+	{engine.ErrFault, problemType{"fault", "The filter cannot be read", http.StatusInternalServerError}},
 	{share.ErrStale, problemType{"stale", "No current version", http.StatusServiceUnavailable}},
 	{access.ErrDenied, problemType{"denied", "Permission denied", http.StatusForbidden}},
 	{access.ErrWrongPassword, unauthorized},

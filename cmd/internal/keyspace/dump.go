@@ -151,8 +151,7 @@ func (k *keyspace) put(name string, payload []byte, most uint64, replace bool, e
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Release() // from here on the engine accounts for it
-	return k.engine.Put(name, f, engine.PutOptions{Replace: replace, Expires: expires})
+	return k.engine.Put(name, f, engine.PutOptions{Replace: replace, Expires: expires, Hold: hold})
 }
 
 // redisError is an error with Redis' text.

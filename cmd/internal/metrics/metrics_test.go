@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/store"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
 // described returns the names of all metrics that are this package's own.
@@ -164,6 +165,43 @@ umbel_filter_planned_keys{filter="whole",kind="bloom"} 100
 umbel_overfull_filters 0
 `), "umbel_filter_false_positive_ratio", "umbel_filter_planned_false_positive_ratio", "umbel_filter_planned_keys", "umbel_overfull_filters"); err != nil || !ok {
 		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+// unreadable is a filter that panics when it is measured.
+type unreadable struct{ *bloom.Filter }
+
+func (unreadable) Stats() umbel.Stats { panic("a fault of the kind") }
+
+// A filter that cannot be measured is counted, and the survey measures the others.
+func TestFaultyFilters(t *testing.T) {
+	e := engine.New(engine.Options{Kinds: filter.All})
+	own, err := bloom.New(100, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Put("faulty", unreadable{own}, engine.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Create("whole", "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{} }}
+	s := &survey{o: o, idle: idle}
+	for range 2 {
+		if found, ok := s.walk(t.Context()); !ok || len(found.largest) != 1 || found.largest[0].name != "whole" {
+			t.Errorf("the survey found %v, %v; want the other filter only", found, ok)
+		}
+	}
+	if err := testutil.CollectAndCompare(state{o}, strings.NewReader(`
+# HELP umbel_faulty_filters Filters that could not be read because of a fault in umbel; the log has the details.
+# TYPE umbel_faulty_filters gauge
+umbel_faulty_filters 1
+# HELP umbel_filter_faults_total Reads of filters that failed because of a fault in umbel.
+# TYPE umbel_filter_faults_total counter
+umbel_filter_faults_total 2
+`), "umbel_faulty_filters", "umbel_filter_faults_total"); err != nil {
+		t.Error(err)
 	}
 }
 

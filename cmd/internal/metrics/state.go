@@ -22,6 +22,8 @@ var (
 	memoryUsed      = gauge("bloom_total_memory_bytes", "Memory used by all filters.")
 	filtersNow      = gauge("bloom_num_objects", "Number of filters.")
 	incomplete      = gauge("umbel_incomplete_filters", "Filters of which data was lost: every query returns true until they are created again.")
+	faulty          = gauge("umbel_faulty_filters", "Filters that could not be read because of a fault in umbel; the log has the details.")
+	faults          = gauge("umbel_filter_faults_total", "Reads of filters that failed because of a fault in umbel.")
 	namesMissing    = gauge("umbel_names_missing", "1 if names of filters may be missing after a loss of data, until it is acknowledged.")
 	memoryLimit     = gauge("umbel_memory_limit_bytes", "Memory limit of all filters; 0 means no limit.")
 	clientsNow      = gauge("umbel_connected_clients", "Connected Redis clients.")
@@ -50,7 +52,7 @@ var (
 
 func (s state) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		memoryUsed, filtersNow, incomplete, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, diskLeft, diskMissing, snapshotNeed, logCommits, logCommitBytes, refusedChanges, logHealthy,
+		memoryUsed, filtersNow, incomplete, faulty, faults, namesMissing, memoryLimit, clientsNow, logPending, logLag, logBytes, diskLeft, diskMissing, snapshotNeed, logCommits, logCommitBytes, refusedChanges, logHealthy,
 		snapshotAge, snapshotTook, snapshotRunning, snapshotHealthy,
 		connections, rejected, tlsFailures, errorReplies, readBytes, writtenBytes, failedLogins,
 	} {
@@ -68,6 +70,9 @@ func (s state) Collect(ch chan<- prometheus.Metric) {
 	now(memoryLimit, float64(limit))
 	now(filtersNow, float64(s.o.Engine.Len()))
 	now(incomplete, float64(s.o.Engine.LostLen()))
+	failed, filters := s.o.Engine.Faults()
+	now(faulty, float64(filters))
+	emit(faults, prometheus.CounterValue, float64(failed))
 	now(namesMissing, boolValue(s.o.Engine.MissingNames() != nil))
 	now(clientsNow, float64(s.o.Clients()))
 	log := s.o.Status()

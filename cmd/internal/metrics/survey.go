@@ -99,8 +99,12 @@ func (s *survey) walk(ctx context.Context) (f *surveyResult, ok bool) {
 
 // add measures a filter.
 func (f *surveyResult) add(e *engine.Filter, keep int) {
-	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: e.Measured(), planned: e.Planned(), layers: 1}
-	err := e.View(func(filter umbel.Filter) {
+	stats, err := e.Measured()
+	if err != nil { // it was deleted, or is faulty, which the engine reports
+		return
+	}
+	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: stats, planned: e.Planned(), layers: 1}
+	err = e.View(func(filter umbel.Filter) {
 		if r, ok := filter.(*redisbloom.Filter); ok {
 			info := r.Info()
 			s.layers, s.items, s.capacity = info.Filters, info.Items, info.Capacity

@@ -16,8 +16,10 @@ var events = eventlog.Events{
 	"the node does not respond":                  "unresponsive",
 
 	"filter is overfull": "filter-overfull",
-	"filters may not grow; refusing changes that need it":      "growth-refused",
-	"no more changes are refused because filters may not grow": "growth-recovered",
+	"filter cannot be read because of a fault; the node continues":           "filter-fault",
+	"filter cannot be made or opened because of a fault; the node continues": "filter-fault",
+	"filters may not grow; refusing changes that need it":                    "growth-refused",
+	"no more changes are refused because filters may not grow":               "growth-recovered",
 
 	"audit": "audit",
 

@@ -36,6 +36,7 @@ func (p process) Info() []keyspace.Section {
 		port = a.String()[strings.LastIndexByte(a.String(), ':')+1:]
 	}
 	up, use, status := time.Since(p.began), usageNow(), p.store.Status()
+	_, faulty := p.engine.Faults()
 	sections := []keyspace.Section{
 		{Name: "Server", Fields: [][2]string{
 			{"redis_version", redisVersion},
@@ -74,6 +75,7 @@ func (p process) Info() []keyspace.Section {
 			{"umbel_log_lag_milliseconds", fmt.Sprint(status.Lag.Milliseconds())},
 			{"umbel_durability", p.config.Durability},
 			{"umbel_incomplete_filters", fmt.Sprint(p.engine.LostLen())},
+			{"umbel_faulty_filters", fmt.Sprint(faulty)},
 			{"umbel_names_missing", flag(p.engine.MissingNames() != nil)},
 		}},
 		{Name: "Stats", Fields: p.statsFields()},
@@ -230,9 +232,10 @@ func Version() string {
 func (n *Node) status() api.Status {
 	s := n.store.Status()
 	used, limit := n.engine.Memory()
+	_, faulty := n.engine.Faults()
 	status := api.Status{
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
-		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Missing: api.NewMissing(n.engine.MissingNames()), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
+		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Faulty: faulty, Missing: api.NewMissing(n.engine.MissingNames()), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes + n.shared.Used(), MaxDisk: s.MaxBytes, SnapshotNeed: s.Needed, MissingBytes: s.Missing, NeededMaxDisk: s.NeededMax, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
 		Snapshotting: s.Snapshotting, Growth: n.growth.status(), Publications: n.publications.List(), Subscriptions: n.following.List(),
 	}

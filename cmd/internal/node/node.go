@@ -307,7 +307,7 @@ func snapshotsDir(data string) string { return filepath.Join(data, "snapshots") 
 func (n *Node) makeEngine(readOnly error) {
 	limit := memoryLimit(n.config.MaxMemory, 0)
 	setGoMemoryLimit(limit)
-	n.engine = newEngine(engine.Options{MaxMemory: limit, ReadOnly: readOnly, Overfull: overfullLogger(n.log)})
+	n.engine = newEngine(engine.Options{MaxMemory: limit, ReadOnly: readOnly, Overfull: overfullLogger(n.log), Fault: faultLogger(n.log)})
 	n.growth = newGrowth(n.engine)
 	n.budget = budget.New(clientMemory(n.config.MaxClientMemory, limit))
 	restoring, restored := context.WithCancel(n.working)
@@ -329,6 +329,19 @@ func overfullLogger(log *slog.Logger) func(*engine.Filter, umbel.Stats) {
 	return func(f *engine.Filter, s umbel.Stats) {
 		keys := uint64(min(s.Keys, float64(s.Cells))) // infinite for a full filter
 		limit.Logger(log).Warn("filter is overfull", "filter", command.Clip([]byte(f.Name())), "keys", keys, "rate", s.FPRate, "planned", f.Planned().FPRate)
+	}
+}
+
+// faultLogger returns a function that logs a panic of code that reads, makes or opens a filter.
+func faultLogger(log *slog.Logger) func(engine.Fault) {
+	limit := loglimit.Clients()
+	return func(f engine.Fault) {
+		to := limit.Logger(log).With("kind", f.Kind, "panic", fmt.Sprint(f.Panic), "stack", string(f.Stack))
+		if f.Filter == nil {
+			to.Error("filter cannot be made or opened because of a fault; the node continues")
+			return
+		}
+		to.Error("filter cannot be read because of a fault; the node continues", "filter", command.Clip([]byte(f.Filter.Name())))
 	}
 }
 

@@ -67,7 +67,7 @@ func wantOlder(t *testing.T, n *Node) {
 		if got := f.Planned(); got != (umbel.Planned{}) {
 			t.Errorf("%s was made for %v, which the older program did not keep", name, got)
 		}
-		if s := f.Stats(); s.Keys < 95 || s.Keys > 210 || f.Incomplete() {
+		if s, err := f.Stats(); err != nil || s.Keys < 95 || s.Keys > 210 || f.Incomplete() {
 			t.Errorf("%s has %.0f keys, incomplete: %v", name, s.Keys, f.Incomplete())
 		}
 	}

@@ -120,7 +120,7 @@ func checkShutdownWhileDiskHangs(t *testing.T, loops int) {
 	for n.store.Status().Pending < 56<<20 {
 		time.Sleep(time.Millisecond)
 	}
-	n.tasks.Go(func() { _ = f.Measured(); _ = f.View(func(umbel.Filter) {}) }) // as the survey does
+	n.tasks.Go(func() { _, _ = f.Measured(); _ = f.View(func(umbel.Filter) {}) }) // as the survey does
 	if err := endsWithin(t.Context(), t, n, time.Minute); err == nil {
 		t.Error("changes were not written, and Shutdown returned no error")
 	}

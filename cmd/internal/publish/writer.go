@@ -54,7 +54,7 @@ func (w *writer) look(ctx context.Context) (r result) {
 		r.disk = w.count()
 	}
 	replaced := errors.Is(r.err, share.ErrFork) || errors.Is(r.err, fs.ErrNotExist) // something else changed the directory
-	if r.err != nil && (replaced || !r.failed()) {
+	if r.err != nil && (replaced || w.publisher == nil || !r.failed()) {
 		w.close(ctx)
 	}
 	return r
@@ -103,15 +103,21 @@ func (w *writer) try(ctx context.Context, r *result) error {
 	if err != nil {
 		return err
 	}
-	if err := w.publish(ctx, s, r); err != nil {
+	if err := w.publish(ctx, f, s, r); err != nil {
 		return err
 	}
 	w.last, w.design = now, design{s.Kind, s.Hasher}
 	return nil
 }
 
-// publish publishes a state.
-func (w *writer) publish(ctx context.Context, s umbel.State, r *result) error {
+// publish publishes a state, which is a copy of that of a filter.
+func (w *writer) publish(ctx context.Context, f *engine.Filter, s umbel.State, r *result) (err error) {
+	defer func() {
+		if errors.Is(err, engine.ErrFault) {
+			w.publisher = nil // a version may be half done in it; the next one reads the directory
+		}
+	}()
+	defer f.CatchFault(&err)
 	if is := (design{s.Kind, s.Hasher}); w.design != (design{}) && w.design != is {
 		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot", "filter", w.spec.Filter, "kind", is.kind)
 	}

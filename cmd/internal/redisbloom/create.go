@@ -45,23 +45,29 @@ func (m *Module) taken(name []byte) string {
 // create makes an empty filter within the memory limit. Engine.Create is not used, because plans
 // are larger than RedisBloom's sizes if double hashing needs it.
 func (m *Module) create(name []byte, o redisbloom.Options, h umbel.Hasher) (*engine.Filter, engine.Position, error) {
-	if err := o.Check(); err != nil {
-		return nil, 0, err
-	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	if err := hold.TakeFor(string(name), o.Forecast(1).Bytes); err != nil {
-		return nil, 0, err
-	}
-	f, err := redisbloom.ReserveHashed(o, h)
-	if err == nil && o.NonScaling && o.Expansion == 0 {
-		f, err = withoutExpansion(f)
-	}
+	f, err := m.newFilter(hold, name, o, h)
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Release() // from here on the engine accounts for it
-	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true})
+	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true, Hold: hold})
+}
+
+// newFilter returns an empty filter for this name, and reserves memory for it.
+func (m *Module) newFilter(hold *engine.Reservation, name []byte, o redisbloom.Options, h umbel.Hasher) (f *redisbloom.Filter, err error) {
+	defer m.engine.CatchFault(redisbloom.Name, &err)
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if err := hold.TakeFor(string(name), o.Forecast(1).Bytes); err != nil {
+		return nil, err
+	}
+	f, err = redisbloom.ReserveHashed(o, h)
+	if err == nil && o.NonScaling && o.Expansion == 0 {
+		f, err = withoutExpansion(f)
+	}
+	return f, err
 }
 
 // withoutExpansion returns f, which does not scale, with an expansion of 0. RedisBloom dumps such a
@@ -91,11 +97,22 @@ const attempts = 100
 // reply.
 func (m *Module) target(c *resp.Conn, name []byte, o *insertion) (f *engine.Filter, problem string) {
 	return m.findOrMake(c, name, false, o.noCreate, func() (*engine.Filter, engine.Position, error) {
-		if o.scaleTo != 0 && m.engine.CheckMemory(o.Forecast(o.scaleTo).Bytes) != nil {
-			return nil, 0, errScaleMemory
+		if o.scaleTo != 0 {
+			if err := m.checkScale(o); err != nil {
+				return nil, 0, err
+			}
 		}
 		return m.create(name, o.Options, o.hasher)
 	})
+}
+
+// checkScale returns an error if the filter could not grow to the capacity of VALIDATESCALETO.
+func (m *Module) checkScale(o *insertion) (err error) {
+	defer m.engine.CatchFault(redisbloom.Name, &err)
+	if m.engine.CheckMemory(o.Forecast(o.scaleTo).Bytes) != nil {
+		return errScaleMemory
+	}
+	return nil
 }
 
 // findOrMake returns a filter of CF.*, or of another kind. It calls create if there is none.

@@ -72,21 +72,26 @@ func (m *Module) cuckooReserve(c *resp.Conn, args [][]byte) {
 }
 
 func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, engine.Position, error) {
-	shape, err := o.shape(m.options.Hasher)
-	if err != nil {
-		return nil, 0, err
-	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	if err := hold.TakeFor(string(name), shape.Forecast(1).Bytes); err != nil {
-		return nil, 0, err
-	}
-	f, err := o.make(m.options.Hasher)
+	f, err := m.newCuckoo(hold, name, o)
 	if err != nil {
 		return nil, 0, err
 	}
-	hold.Release() // from here on the engine accounts for it
-	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true})
+	return m.engine.Put(string(name), f, engine.PutOptions{Empty: true, Hold: hold})
+}
+
+// newCuckoo returns an empty filter for this name, and reserves memory for it.
+func (m *Module) newCuckoo(hold *engine.Reservation, name []byte, o cuckooOptions) (f *cuckoo, err error) {
+	defer m.engine.CatchFault(CuckooName, &err)
+	shape, err := o.shape(m.options.Hasher)
+	if err != nil {
+		return nil, err
+	}
+	if err := hold.TakeFor(string(name), shape.Forecast(1).Bytes); err != nil {
+		return nil, err
+	}
+	return o.make(m.options.Hasher)
 }
 
 // cuckooInfo implements CF.INFO. The size is that of the emulated filters, with one byte per

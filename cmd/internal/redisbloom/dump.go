@@ -52,12 +52,17 @@ func (m *Module) Restore(name string, payload []byte, most uint64, replace bool,
 	}
 	hold := m.engine.NewReservation()
 	defer hold.Release()
-	own, err := parsePayload(payload, min(m.engine.FreeMemory(wire.DefaultBytes), most), hold.Take)
+	own, err := m.parse(payload, most, hold)
 	if err != nil {
 		return nil, 0, badPayload(err)
 	}
-	hold.Release() // from here on the engine accounts for it
-	return m.engine.Put(name, own, engine.PutOptions{Replace: replace, Expires: expires})
+	return m.engine.Put(name, own, engine.PutOptions{Replace: replace, Expires: expires, Hold: hold})
+}
+
+// parse returns the filter in a payload of at most most bytes, and reserves memory for it.
+func (m *Module) parse(payload []byte, most uint64, hold *engine.Reservation) (f *redisbloom.Filter, err error) {
+	defer m.engine.CatchFault(redisbloom.Name, &err)
+	return parsePayload(payload, min(m.engine.FreeMemory(wire.DefaultBytes), most), hold.Take)
 }
 
 const (

@@ -90,7 +90,10 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 	switch problem := look(f, "", func(f *redisbloom.Filter) { n = f.Card() }); {
 	case problem == "":
 	case problem == wrongType && f.Kind() != CuckooName:
-		n = estimate(f)
+		if n, problem = estimate(f); problem != "" {
+			c.Error(problem)
+			return
+		}
 	default:
 		c.Error(problem)
 		return
@@ -98,12 +101,16 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 	c.Int(clipped(n))
 }
 
-// estimate returns the estimated number of keys of a filter.
-func estimate(f *engine.Filter) uint64 {
-	if n := f.Described().Keys; n < math.MaxInt64 {
-		return uint64(math.Round(n))
+// estimate returns the estimated number of keys of a filter, or an error reply.
+func estimate(f *engine.Filter) (n uint64, problem string) {
+	s, err := f.Described()
+	switch {
+	case err != nil:
+		return 0, command.Text(err)
+	case s.Keys < math.MaxInt64:
+		return uint64(math.Round(s.Keys)), ""
 	}
-	return math.MaxInt64
+	return math.MaxInt64, ""
 }
 
 // debug implements BF.DEBUG.

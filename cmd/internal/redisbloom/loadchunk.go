@@ -70,8 +70,13 @@ func (m *Module) loadHeader(name []byte, iter int64, header []byte) (engine.Posi
 	if iter != 1 {
 		return 0, m.absent()
 	}
-	f, err := redisbloom.FromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
+	f, err := m.fromHeader(header)
 	return m.putHeader(name, f, err, badData)
+}
+
+func (m *Module) fromHeader(header []byte) (f *redisbloom.Filter, err error) {
+	defer m.engine.CatchFault(redisbloom.Name, &err)
+	return redisbloom.FromHeader(header, m.engine.FreeMemory(wire.DefaultBytes))
 }
 
 // putHeader makes an incomplete filter of what a header describes, or returns an error reply. bad is

@@ -55,6 +55,7 @@ var sentinels = map[string]error{
 	"read-only":     engine.ErrReadOnly,
 	"replica":       engine.ErrReplica,
 	"stale":         share.ErrStale,
+	"fault":         engine.ErrFault,
 	"denied":        access.ErrDenied,
 	"unauthorized":  access.ErrDenied,
 	"unsupported":   errors.ErrUnsupported,

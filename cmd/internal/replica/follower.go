@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
@@ -56,16 +57,19 @@ func (f *follower) run(ctx context.Context, period time.Duration) {
 
 // show stores a version in the engine.
 func (f *follower) show(v *share.View) {
-	h, next := v.Head(), newVersion(v)
+	h, next := v.Head(), &version{view: v}
 	f.next.Store(next)
-	_, err := f.engine.Follow(f.Filter, v.Filter(), h.Version, func() error { return f.check(v) })
+	g, err := f.engine.Follow(f.Filter, v.Filter(), h.Version, func() error { return f.check(v) })
 	if err != nil {
 		f.refused.Store(&err)
 		f.log.Error("version can't be used; the one before answers until its head expires", "version", h.Version, "error", err)
 		return
 	}
 	f.refused.Store(nil)
-	f.shown.Store(next)
+	measured := &version{view: v}
+	_ = g.View(func(u umbel.Filter) { measured.stats = u.Stats() }) // zero after a fault, which the engine reports
+	f.shown.Store(measured)
+	f.next.Store(measured)
 	f.log.Debug("new version", "version", h.Version, "bytes", h.Bytes)
 }
 

@@ -11,13 +11,11 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// version is a version in the engine, measured once.
+// version is a version in the engine, measured once it is there.
 type version struct {
 	view  *share.View
 	stats umbel.Stats
 }
-
-func newVersion(v *share.View) *version { return &version{v, v.Filter().Stats()} }
 
 // current returns the version that the engine has, nil if that is none.
 func (f *follower) current() *version {

@@ -160,6 +160,9 @@ func (c *copier) copy(ctx context.Context, f *engine.Filter, old []Reference, st
 		segments = append(segments, c.packer.add(len(data), before))
 	}
 	m, ok = capture.End()
+	if err == nil {
+		err = capture.Err()
+	}
 	if err == nil && ok {
 		err = checkSegments(&m.State, values(segments))
 	}

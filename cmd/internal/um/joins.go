@@ -46,8 +46,7 @@ func (u *um) merge(c *resp.Conn, args [][]byte) {
 		command.OK(c, pos, err)
 		return
 	}
-	hold.Release() // from here on the engine accounts for it
-	_, pos, err := u.engine.Put(string(name), union, engine.PutOptions{})
+	_, pos, err := u.engine.Put(string(name), union, engine.PutOptions{Hold: hold})
 	command.OK(c, pos, err)
 }
 
@@ -107,14 +106,13 @@ func (u *um) intersect(c *resp.Conn, args [][]byte) {
 		command.Fail(c, err)
 		return
 	}
-	hold.Release() // from here on the engine accounts for it
-	_, pos, err := u.engine.Put(string(name), common, engine.PutOptions{})
+	_, pos, err := u.engine.Put(string(name), common, engine.PutOptions{Hold: hold})
 	command.OK(c, pos, err)
 }
 
 // common returns a new filter with the intersection of all.
 func (u *um) common(h *engine.Reservation, names [][]byte) (umbel.Filter, error) {
-	common, err := u.bits(h, names[0])
+	common, _, err := u.bits(h, names[0])
 	for _, name := range names[1:] {
 		if err != nil {
 			return nil, err
@@ -125,13 +123,14 @@ func (u *um) common(h *engine.Reservation, names [][]byte) (umbel.Filter, error)
 }
 
 // narrow returns the intersection of common, a copy of the filter first at the beginning, and the filter second.
-func (u *um) narrow(common umbel.Filter, first, second []byte) (umbel.Filter, error) {
+func (u *um) narrow(common umbel.Filter, first, second []byte) (_ umbel.Filter, err error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
-	b, err := u.bits(hold, second)
+	b, f, err := u.bits(hold, second)
 	if err != nil {
 		return nil, err
 	}
+	defer f.CatchFault(&err)
 	common, err = overlap.Intersection(u.engine.Kinds(), common, b)
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s: %w", command.Quote(first), command.Quote(second), err)

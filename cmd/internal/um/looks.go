@@ -45,11 +45,15 @@ func (u *um) info(c *resp.Conn, args [][]byte) {
 		return
 	}
 	sh, err := shapeOf(f)
+	var s umbel.Stats
+	if err == nil {
+		s, err = f.Described()
+	}
 	if err != nil {
 		command.Fail(c, err)
 		return
 	}
-	s, counts := f.Described(), f.Counts()
+	counts := f.Counts()
 	planned := f.Planned()
 	c.Map(21)
 	fieldText(c, "kind", f.Kind())
@@ -101,19 +105,7 @@ func (u *um) id(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) overlap(c *resp.Conn, args [][]byte) {
-	hold := u.engine.NewReservation()
-	defer hold.Release()
-	a, err := u.bits(hold, args[1])
-	if err != nil {
-		command.Fail(c, err)
-		return
-	}
-	b, err := u.bits(hold, args[2])
-	if err != nil {
-		command.Fail(c, err)
-		return
-	}
-	o, err := overlap.Of(u.engine.Kinds(), a, b)
+	o, err := u.overlapOf(args[1], args[2])
 	if err != nil {
 		command.Fail(c, err)
 		return
@@ -125,25 +117,41 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 	estimate(c, "second", o.B)
 }
 
-// bits returns a copy of the single bit array of a filter, and reserves memory for two more, the most that a
-// comparison needs.
-func (u *um) bits(h *engine.Reservation, name []byte) (umbel.Filter, error) {
-	f, err := u.completeFilter(name)
+// overlapOf compares copies of two filters.
+func (u *um) overlapOf(first, second []byte) (o overlap.Overlap, err error) {
+	hold := u.engine.NewReservation()
+	defer hold.Release()
+	a, _, err := u.bits(hold, first)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
+	b, f, err := u.bits(hold, second)
+	if err != nil {
+		return o, err
+	}
+	defer f.CatchFault(&err)
+	return overlap.Of(u.engine.Kinds(), a, b)
+}
+
+// bits returns a copy of the single bit array of a filter and the filter, and reserves memory for two more, the most
+// that a comparison needs.
+func (u *um) bits(h *engine.Reservation, name []byte) (bits umbel.Filter, f *engine.Filter, err error) {
+	f, err = u.completeFilter(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.CatchFault(&err)
 	own, err := f.Copy(h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := h.Take(2 * f.Bytes()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	bits, err := overlap.Bits(own)
-	if err != nil {
-		return nil, fmt.Errorf("filter %s: %w", command.Quote(name), err)
+	if bits, err = overlap.Bits(own); err != nil {
+		return nil, nil, fmt.Errorf("filter %s: %w", command.Quote(name), err)
 	}
-	return bits, nil
+	return bits, f, nil
 }
 
 func estimate(c *resp.Conn, name string, e plan.Estimate) {

@@ -105,8 +105,7 @@ func (u *um) imports(c *resp.Conn, args [][]byte) {
 		command.Fail(c, err)
 		return
 	}
-	hold.Release() // from here on the engine accounts for it
-	g, pos, err := u.engine.Put(string(args[1]), f, engine.PutOptions{Replace: replace})
+	g, pos, err := u.engine.Put(string(args[1]), f, engine.PutOptions{Replace: replace, Hold: hold})
 	if err == nil {
 		c.SpendBytes(g.Bytes())
 	}
@@ -121,17 +120,7 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 	if f == nil {
 		return
 	}
-	hold := u.engine.NewReservation()
-	defer hold.Release()
-	base, err := u.base(hold, args[2], args[3])
-	var now umbel.State
-	if err == nil {
-		now, err = f.CopyState(hold)
-	}
-	var message []byte
-	if err == nil {
-		message, err = delta.Encoder{Workers: runtime.GOMAXPROCS(0)}.Append(nil, base, now)
-	}
+	message, err := u.deltaTo(f, args[2], args[3])
 	if err == nil {
 		err = command.Fits(c, uint64(len(message)))
 	}
@@ -140,6 +129,22 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 		return
 	}
 	c.Bulk(message)
+}
+
+// deltaTo returns the delta from a base to the filter: see base.
+func (u *um) deltaTo(f *engine.Filter, word, value []byte) (message []byte, err error) {
+	hold := u.engine.NewReservation()
+	defer hold.Release()
+	base, err := u.base(hold, word, value)
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.CopyState(hold)
+	if err != nil {
+		return nil, err
+	}
+	defer f.CatchFault(&err)
+	return delta.Encoder{Workers: runtime.GOMAXPROCS(0)}.Append(nil, base, now)
 }
 
 // base returns the base of a delta: the state of a filter, or of a container.
