@@ -31,21 +31,18 @@ type Origins []Origin
 const prefix = "UMBEL_"
 
 // isIgnored reports whether a variable, without the prefix, is not a setting of a server: those of the client,
-// and those that Kubernetes sets for a service with the name umbel.
-func isIgnored(variable string) bool {
-	word, _, _ := strings.Cut(variable, "_")
-	switch word {
+// and those that Kubernetes sets.
+func isIgnored(variable, value string) bool {
+	switch variable {
 	case "ADDR", "CONFIG":
-		return variable == word
-	case "CLIENT", "SERVICE":
-		return variable != word
+		return true
 	}
-	return word == "PORT"
+	return strings.HasPrefix(variable, "CLIENT_") || isKubernetes(variable, value)
 }
 
 // LoadConfig returns the settings. Flags take precedence over the environment, over the file of
 // --config or UMBEL_CONFIG, over defaults. fs has the flags that Flags added. An unknown setting
-// is an error that contains the nearest known name.
+// is an error that contains the known names that it resembles.
 func LoadConfig(flags *pflag.FlagSet) (Config, Origins, error) {
 	return load(Config{}, flags, os.Environ)
 }
@@ -77,7 +74,7 @@ func load(c Config, flags *pflag.FlagSet, environ func() []string) (Config, Orig
 	} {
 		for _, name := range slices.Sorted(maps.Keys(source.values)) {
 			if known.Lookup(name) == nil {
-				return c, nil, fmt.Errorf("settings: %s: unknown setting; did you mean %s?", source.origin(name), nearest(name, known))
+				return c, nil, fmt.Errorf("settings: %s: unknown setting; %s", source.origin(name), hint(name, known))
 			}
 			values[name], from[name] = source.values[name], source.origin(name)
 		}
@@ -135,7 +132,7 @@ func variables(environ []string, known, foreign *pflag.FlagSet) map[string]any {
 	values := map[string]any{}
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
-		if setting, ok := strings.CutPrefix(name, prefix); ok && setting != "" && !isIgnored(setting) {
+		if setting, ok := strings.CutPrefix(name, prefix); ok && setting != "" && !isIgnored(setting, value) {
 			name := strings.ReplaceAll(strings.ToLower(setting), "_", "-")
 			if known.Lookup(name) != nil || foreign.Lookup(name) == nil {
 				values[name] = value
@@ -181,13 +178,12 @@ func variable(key string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// nearest returns the setting whose name has the smallest edit distance to key.
-func nearest(key string, known *pflag.FlagSet) string {
-	best, least := "", len(key)+100
-	known.VisitAll(func(f *pflag.Flag) {
-		if d := suggest.Distance(key, f.Name); d < least {
-			best, least = f.Name, d
-		}
-	})
-	return best
+// hint names the settings that a wrong name resembles, or the verb that lists all.
+func hint(name string, known *pflag.FlagSet) string {
+	var names []string
+	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := suggest.Nearest(name, names); len(near) > 0 {
+		return "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return "umbel config lists all settings"
 }

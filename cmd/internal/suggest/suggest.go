@@ -9,7 +9,7 @@ func Nearest(word string, words []string) []string {
 	var near []string
 	least := max(1, (len(word)+2)/3)
 	for _, w := range words {
-		d := Distance(strings.ToLower(word), w)
+		d := distance(strings.ToLower(word), w)
 		if d < least {
 			near, least = nil, d
 		}
@@ -20,9 +20,9 @@ func Nearest(word string, words []string) []string {
 	return near[:min(len(near), 3)]
 }
 
-// Distance returns the least number of bytes to insert, remove or replace, and of neighbors to exchange, to
+// distance returns the least number of bytes to insert, remove or replace, and of neighbors to exchange, to
 // make b from a, if no byte is changed twice: Damerau 1964, row by row. It takes O(len(a)·len(b)) steps.
-func Distance(a, b string) int {
+func distance(a, b string) int {
 	above, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

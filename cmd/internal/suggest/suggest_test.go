@@ -13,8 +13,8 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"", "has", 3}, {"has", "", 3}, {"has", "has", 0}, {"hass", "has", 1}, {"ahs", "has", 1},
 		{"mkae", "make", 1}, {"hsa", "has", 1}, {"ca", "abc", 3}, {"abcd", "badc", 2}, {"durabilty", "durability", 1}, {"kitten", "sitting", 3},
 	} {
-		if got := Distance(c.a, c.b); got != c.want {
-			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 }
