@@ -63,6 +63,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
+	logHTTPFaults(root)
 	cmd, err := root.ExecuteC()
 	if flushed := out.Flush(); flushed != nil && (err == nil || err == errAbsent) {
 		err = flushed

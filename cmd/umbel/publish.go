@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
@@ -211,7 +211,7 @@ func (p *publisher) serve(l net.Listener, source share.Source) (stop func()) {
 	p.log.inform("serving", []any{"directory", p.to, "listen", "http://" + l.Addr().String() + "/"}, "serving %s at http://%s/", p.to, l.Addr())
 	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	if p.log.log != nil {
-		server.ErrorLog = sidecar.ServerLog(p.log.log)
+		server.ErrorLog = eventlog.ServerLog(p.log.log)
 	}
 	go server.Serve(l)
 	return func() { server.Close() }

@@ -15,13 +15,17 @@ import (
 // Events are the values of the attribute "event", by message.
 type Events map[string]string
 
-// New returns a logger that writes to a file in the format text, json or auto, which is text on a terminal.
-func New(to *os.File, form string, level slog.Leveler, events Events) *slog.Logger {
+// New returns the log of the program, which writes to a file in the format text, json or auto, which is text on a terminal. What
+// package net/http reports goes to it, too.
+func New(to *os.File, format string, level slog.Leveler, events Events) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
-	if form == "text" || form == "auto" && term.IsTerminal(int(to.Fd())) {
-		return slog.New(Handler{slog.NewTextHandler(to, o), events})
+	var form slog.Handler = slog.NewJSONHandler(to, o)
+	if format == "text" || format == "auto" && term.IsTerminal(int(to.Fd())) {
+		form = slog.NewTextHandler(to, o)
 	}
-	return slog.New(Handler{slog.NewJSONHandler(to, o), events})
+	log := slog.New(Handler{form, events})
+	redirect(log)
+	return log
 }
 
 // readable makes durations text in all formats, for example 1.5s: in JSON they were nanoseconds. It makes errors

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -112,7 +113,7 @@ func serveUntil(ctx context.Context, l net.Listener, h http.Handler, log *slog.L
 		Handler:                      h,
 		ReadHeaderTimeout:            10 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
-		ErrorLog:                     ServerLog(log),
+		ErrorLog:                     eventlog.ServerLog(log),
 		DisableGeneralOptionsHandler: true, // OPTIONS * is for the origin
 	}
 	failed := make(chan error, 1)

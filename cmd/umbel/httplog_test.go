@@ -1,0 +1,31 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log"
+	"os"
+	"testing"
+)
+
+// What net/http reports has the form of the other messages of a verb.
+func TestHTTPFaults(t *testing.T) {
+	defer log.SetOutput(os.Stderr)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"version"}, "umbel: warning: fault of an HTTP connection: bad\n"},
+		{[]string{"version", "--json"}, `{"warning":"fault of an HTTP connection: bad"}` + "\n"},
+	} {
+		var messages bytes.Buffer
+		if code := run(c.args, os.Stdin, io.Discard, &messages); code != 0 {
+			t.Fatalf("exit code %d", code)
+		}
+		messages.Reset()
+		log.Print("http: bad")
+		if got := messages.String(); got != c.want {
+			t.Errorf("%v: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
