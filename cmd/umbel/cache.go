@@ -27,7 +27,8 @@ It keeps 256 MiB in memory, or with --disk more in a directory. Clients that wan
 the same time wait for one request to the origin. Responses to one user are not stored: private ones, those that
 set cookies, and those to requests with Authorization unless they say that they may be.
 
-With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed.
+With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed. The origin gets
+X-Forwarded-Proto: https then. Behind a server that ends TLS, --scheme https states the same.
 
 With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
 flags from --cache to --token-file are those of umbel siblings, and need --siblings.
@@ -71,6 +72,7 @@ func cacheCommand() *cobra.Command {
 	flags.DurationVar(&c.Disconnected, "stale", time.Hour, "use stale responses for this time if the origin cannot be reached")
 	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
+	flags.StringVar(&c.Scheme, "scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
 	logFormat := addLogFormatFlag(cmd)
 	flags.StringVar(&c.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
 	flags.StringVar(&c.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
@@ -87,6 +89,7 @@ func cacheCommand() *cobra.Command {
 	needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")
 	exclusive(cmd, "memory", "disk")
 	exclusive(cmd, "origin", "tunnel-ports")
+	needs(cmd, "scheme", "origin", "--origin: the URLs of a forward proxy have a scheme")
 	needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var err error
@@ -98,6 +101,9 @@ func cacheCommand() *cobra.Command {
 		}
 		if c.Disconnected < 0 {
 			return usageError(cmd, fmt.Errorf("--stale is %v, want at least 0", c.Disconnected))
+		}
+		if c.Scheme != "" && c.Scheme != "http" && c.Scheme != "https" {
+			return usageError(cmd, fmt.Errorf("--scheme %q: want http or https", c.Scheme))
 		}
 		for _, flag := range []string{"listen", "status"} {
 			if err := checkListen(cmd, flag); err != nil {

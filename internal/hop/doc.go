@@ -2,6 +2,7 @@
 // proxy passes unchanged, except for what RFC 9110 and RFC 9112 require:
 //
 //	fields.go     fields that concern one connection, malformed names, and fields that net/http would add or drop
+//	trailers.go   trailer sections
 //	body.go       the body of a request, which is not used after its handler has returned
 //	transport.go  requests to origins: malformed answers, and connections that authenticate a client
 //	proxy.go      one request and its answer

@@ -71,30 +71,6 @@ func isToken(name string) bool {
 	return name != ""
 }
 
-// notInTrailers are fields that a trailer section must not have (RFC 9110, section 6.5.1), since they frame, route,
-// authenticate or describe the message before it.
-var notInTrailers = []string{
-	"Authorization", "Cache-Control", "Content-Encoding", "Content-Length", "Content-Range", "Content-Type", "Expect", "Host",
-	"Max-Forwards", "Pragma", "Range", "Realm", "Set-Cookie", "Www-Authenticate",
-}
-
-// mendTrailers mends a trailer section and removes what it must not have.
-func mendTrailers(h http.Header) error {
-	if err := Mend(h); err != nil {
-		return err
-	}
-	Remove(h)
-	for _, name := range notInTrailers {
-		delete(h, name)
-	}
-	for name := range h {
-		if strings.HasPrefix(name, "If-") {
-			delete(h, name)
-		}
-	}
-	return nil
-}
-
 // Keep makes a server of net/http send the fields of an answer with this status as they are: without a Content-Type that the origin
 // did not send, and with those of the selected response in a 304 (RFC 9110, section 15.4.5). It must be
 // called directly before WriteHeader.

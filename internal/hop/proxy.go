@@ -60,6 +60,13 @@ func (p Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 			p.Request(q.Out)
 		},
+		ModifyResponse: func(res *http.Response) error {
+			Announce(res.Header, res)
+			if p.Answer != nil {
+				p.Answer(res)
+			}
+			return nil
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			gone := r.Context().Err() != nil
 			if gone {
@@ -75,12 +82,6 @@ func (p Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				p.Fail(w, r, failed.error)
 			}
 		},
-	}
-	if p.Answer != nil {
-		proxy.ModifyResponse = func(res *http.Response) error {
-			p.Answer(res)
-			return nil
-		}
 	}
 	proxy.ServeHTTP(wrapped, in)
 }

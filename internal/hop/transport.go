@@ -2,14 +2,14 @@ package hop
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 )
 
 // Transport returns a transport that sends requests with next and refuses or mends malformed answers. Requests that authenticate
 // their connection are the last ones on it, so that no other client gets it. The error of an answer that cannot be mended
-// wraps ErrMalformed. Interim answers are those of next. It is safe for concurrent use.
+// wraps ErrMalformed. The trailers of an answer are in its field Trailer when the body has been read, and announced by Announce. Interim
+// answers are those of next. It is safe for concurrent use.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct{ next http.RoundTripper }
@@ -29,7 +29,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if res.StatusCode != http.StatusSwitchingProtocols && (res.ContentLength < 0 || len(res.Trailer) > 0) {
-		res.Body = &trailing{res.Body, res}
+		res.Body = newTrailing(res)
 	}
 	return res, nil
 }
@@ -51,21 +51,4 @@ func check(r *http.Request, res *http.Response) error {
 	}
 	Remove(res.Header)
 	return nil
-}
-
-// trailing is the body of an answer that may have trailers.
-type trailing struct {
-	io.ReadCloser
-	res *http.Response
-}
-
-// Read reads the body and mends the trailers after it.
-func (b *trailing) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
-		if malformed := mendTrailers(b.res.Trailer); malformed != nil {
-			err = malformed
-		}
-	}
-	return n, err
 }

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/forward"
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
 )
 
 // Config configures a server.
@@ -31,6 +31,7 @@ type Config struct {
 	DiskSize     int64    // bytes of the store on disk
 	Largest      int64    // bytes of the largest body that is stored; 0 for an eighth of the store
 	Disconnected time.Duration
+	Scheme       string // with which clients reach an origin's site, for X-Forwarded-Proto; empty: https with TLSCert, otherwise not stated
 	TunnelPorts  []string
 	Name         string    // in Cache-Status
 	Siblings     *Siblings // nil for none
@@ -80,6 +81,11 @@ func Start(c Config) (_ *Server, err error) {
 	}
 	if c.Disk != "" {
 		o.Directory, o.Size = c.Disk, c.DiskSize
+	}
+	if c.Origin != nil {
+		if o.Scheme = c.Scheme; o.Scheme == "" && s.tls != nil {
+			o.Scheme = "https"
+		}
 	}
 	if c.Origin == nil {
 		dial := forward.NewDial(s.Local())
@@ -152,7 +158,7 @@ func (s *Server) serve(l net.Listener, h http.Handler) {
 		WriteTimeout:                 2 * time.Minute, // the cache extends it while a client takes bytes
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               64 << 10,
-		ErrorLog:                     sidecar.ServerLog(s.config.Log),
+		ErrorLog:                     eventlog.ServerLog(s.config.Log),
 		DisableGeneralOptionsHandler: true,
 	}
 	s.servers = append(s.servers, server)

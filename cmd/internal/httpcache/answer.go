@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // answer answers a GET or HEAD from a complete stored response, and counts it. The status is what Cache-Status says, or empty for a
@@ -33,6 +35,7 @@ func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now ti
 	if code == http.StatusOK && len(r.Header) > 0 {
 		code, part = c.select200(h, r.Header, s, part)
 	}
+	hop.Keep(h, code)
 	if code != http.StatusOK {
 		w.WriteHeader(code)
 	}
@@ -144,6 +147,7 @@ func (c *Cache) answerArriving(w http.ResponseWriter, r *http.Request, s *stored
 	if code == http.StatusOK {
 		code, part = c.select200(h, r.Header, s, part)
 	}
+	hop.Keep(h, code)
 	w.WriteHeader(code)
 	if !hasBody(code) || part.length == 0 {
 		return
@@ -164,10 +168,14 @@ func (c *Cache) answerArriving(w http.ResponseWriter, r *http.Request, s *stored
 
 // passOn answers with a response of the origin that is not stored.
 func (c *Cache) passOn(w http.ResponseWriter, res *http.Response, how string) {
-	maps.Copy(w.Header(), res.Header)
-	appendField(w.Header(), "Cache-Status", how)
+	h := w.Header()
+	maps.Copy(h, res.Header)
+	appendField(h, "Cache-Status", how)
+	hop.Announce(h, res)
+	hop.Keep(h, res.StatusCode)
 	w.WriteHeader(res.StatusCode)
 	if err := stream(w, res.Body, func() bool { return res.ContentLength < 0 }); err != nil {
 		panic(http.ErrAbortHandler)
 	}
+	hop.SendTrailers(w, res)
 }

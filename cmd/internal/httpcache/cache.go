@@ -13,6 +13,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	Directory string
 	// Disconnected is the time for which a stale response may be used if the origin cannot be reached.
 	Disconnected time.Duration
+	// Scheme is the scheme with which clients reach the cache, http or https. The origin gets it in X-Forwarded-Proto. If it
+	// is empty, it is not stated.
+	Scheme string
 	// Name is the name of the cache in Cache-Status, "umbel" if it is empty.
 	Name string
 	// Pseudonym is the name of the cache in Via, which other caches must not have.
@@ -55,6 +59,7 @@ type Cache struct {
 	bodies       bodies
 	files        *files // nil in memory
 	disconnected time.Duration
+	scheme       string
 	name         string
 	pseudonym    string
 	tunnel       http.Handler
@@ -91,13 +96,13 @@ func New(o Options) (*Cache, error) {
 		return nil, fmt.Errorf("httpcache: a store of %d bytes with bodies of up to %d", o.Size, o.Largest)
 	}
 	c := &Cache{
-		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log,
+		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log,
 		origins: newOrigins(), storing: lasting.Fault{Settle: settle}, limit: loglimit.New(lasting.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)
 	}
-	c.upstream = watched{c.upstream, c}
+	c.upstream = watched{hop.Transport(c.upstream), c}
 	if o.Siblings != nil {
 		c.upstream = o.Siblings(c.upstream)
 	}

@@ -5,27 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
 	"os"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
-// outgoing returns the request of a flight.
-func (c *Cache) outgoing(ctx context.Context, r *http.Request, t target, f *flight) *http.Request {
-	h := r.Header.Clone()
-	removeHopByHop(h)
-	removeUnkeyed(h)
+// outgoing returns the request of a flight, and its fields without those that the cache adds: the answer is one to them.
+func (c *Cache) outgoing(ctx context.Context, r *http.Request, t target, f *flight) (out *http.Request, selecting http.Header) {
+	selecting = r.Header.Clone()
+	hop.Remove(selecting)
+	removeUnkeyed(selecting)
+	h := maps.Clone(selecting)
+	c.stateScheme(h)
 	if f.old != nil {
 		delete(h, "Range")
 		setConditions(h, &f.old.policy)
 	}
 	appendField(h, "Via", via(r.ProtoMajor, r.ProtoMinor, c.pseudonym))
-	if len(h["User-Agent"]) == 0 {
-		h["User-Agent"] = []string{""} // otherwise the transport adds its own
-	}
+	hop.KeepUserAgent(h)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(status int, header textproto.MIMEHeader) error {
 		if status != http.StatusContinue {
 			select {
@@ -35,7 +38,8 @@ func (c *Cache) outgoing(ctx context.Context, r *http.Request, t target, f *flig
 		}
 		return nil
 	}})
-	return (&http.Request{Method: http.MethodGet, URL: t.url, Host: t.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	out = &http.Request{Method: http.MethodGet, URL: t.url, Host: t.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	return out.WithContext(ctx), selecting
 }
 
 // fly sends the request of a flight and handles the answer.
@@ -61,7 +65,6 @@ func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target)
 		c.land(f, func() {})
 		return
 	}
-	removeHopByHop(res.Header)
 	if len(res.Header["Date"]) == 0 {
 		res.Header["Date"] = []string{received.UTC().Format(http.TimeFormat)} // RFC 9110, section 6.6.1
 	}
@@ -205,6 +208,9 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 
 // statusOf returns the status for clients if the origin has not answered.
 func statusOf(err error) (status int, text string) {
+	if errors.Is(err, hop.ErrMalformed) {
+		return http.StatusBadGateway, "the answer of the origin is malformed"
+	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return http.StatusGatewayTimeout, "the origin did not answer in time"

@@ -2,32 +2,9 @@ package httpcache
 
 import (
 	"net/http"
-	"net/textproto"
 	"slices"
 	"strings"
 )
-
-// hopByHop are the fields that concern one connection (RFC 9110, section 7.6.1), and those of proxies, which are not
-// stored (RFC 9111, section 3.1).
-var hopByHop = []string{
-	"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Transfer-Encoding", "Upgrade", "Trailer",
-	"Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
-}
-
-// removeHopByHop removes the fields that concern one connection, and those that Connection lists. Cache-Control and
-// its relatives stay even if they are listed: a client must not be able to hide no-store from the cache.
-func removeHopByHop(h http.Header) {
-	for _, name := range members(h["Connection"]) {
-		switch name = textproto.CanonicalMIMEHeaderKey(name); name {
-		case "Cache-Control", "Cdn-Cache-Control", "Expires", "Age", "Vary", "Set-Cookie", "Authorization", "Content-Length", "Via":
-		default:
-			delete(h, name)
-		}
-	}
-	for _, name := range hopByHop {
-		delete(h, name)
-	}
-}
 
 // unkeyed are fields with which a client could change the answer of many origins, although they are not part of the
 // cache key. The request whose answer may be stored is sent without them.
@@ -41,6 +18,14 @@ var unkeyed = []string{
 func removeUnkeyed(h http.Header) {
 	for _, name := range unkeyed {
 		delete(h, name)
+	}
+}
+
+// stateScheme states the scheme with which clients reach the cache, if it is known. It is the same for all, so that it is no part
+// of the cache key.
+func (c *Cache) stateScheme(h http.Header) {
+	if c.scheme != "" {
+		h["X-Forwarded-Proto"] = []string{c.scheme}
 	}
 }
 

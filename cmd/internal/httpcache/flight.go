@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // flight is one request to the origin. The client that causes it leads it; others that want the same response join it.
@@ -122,9 +124,9 @@ func (c *Cache) decide(f *flight, r result) {
 func (c *Cache) launch(f *flight, r *http.Request, t target) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	f.cancel = cancel
-	out := c.outgoing(ctx, r, t, f)
+	out, selecting := c.outgoing(ctx, r, t, f)
 	c.tasks.Go(func() {
-		c.fly(f, out, r.Header, t)
+		c.fly(f, out, selecting, t)
 		if f.alone == nil { // otherwise the leader reads the body
 			cancel()
 		}
@@ -261,9 +263,10 @@ func release(f *flight) {
 
 // sendInterim passes on an interim answer.
 func sendInterim(w http.ResponseWriter, r *http.Request, i interim) {
-	if !r.ProtoAtLeast(1, 1) {
+	if !r.ProtoAtLeast(1, 1) || hop.Mend(i.header) != nil {
 		return
 	}
+	hop.Remove(i.header)
 	h := w.Header()
 	for name, values := range i.header {
 		h[name] = values

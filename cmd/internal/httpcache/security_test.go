@@ -86,7 +86,7 @@ func TestKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.URL = u
+			r.URL, r.RequestURI = u, path
 			if got := text(do(c, r)); got != path {
 				t.Errorf("%s gets the response for %s", path, got)
 			}
