@@ -144,5 +144,5 @@ func (b *body) failed() error {
 // settle waits for a Read that is in progress. A server cancels the request because of its fault before Read returns it.
 func (b *body) settle() {
 	b.reading.Lock()
-	b.reading.Unlock() //nolint:staticcheck // only waits
+	defer b.reading.Unlock()
 }
