@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 const (
@@ -90,7 +91,7 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 	if rt == nil {
 		rt = transport
 	}
-	resp, err := rt.RoundTrip(req) // a redirection is an answer like any other
+	resp, err := hop.Transport(rt).RoundTrip(req) // a redirection is an answer like any other
 	if err != nil {
 		return Fetched{}, fmt.Errorf("%s: %w", url, err)
 	}

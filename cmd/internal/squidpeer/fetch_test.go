@@ -73,6 +73,31 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// raw returns a handler that sends bytes as they are.
+func raw(answer string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			fmt.Fprint(c, answer)
+			c.Close()
+		}
+	}
+}
+
+// TestFetchMends: a malformed field is mended and not ignored, or the answer is refused.
+func TestFetchMends(t *testing.T) {
+	b := captured(t)
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/cache-digest\r\nDate: Fri, 20 Nov 2026 10:00:00 GMT\r\n"
+	got, err := fetchFrom(t, Fetcher{}, raw(fmt.Sprintf("%sExpires : Fri, 20 Nov 2026 10:01:00 GMT\r\nContent-Length: %d\r\n\r\n%s", head, len(b), b)))
+	if err != nil || got.Valid != time.Minute {
+		t.Errorf("valid for %v, %v, want a minute", got.Valid, err)
+	}
+	for _, field := range []string{"Expires\t: x", "Ex pires: x", fmt.Sprintf("Content-Length : %d", len(b)), ": x"} {
+		if _, err := fetchFrom(t, Fetcher{}, raw(head+field+"\r\n\r\n"+string(b))); err == nil {
+			t.Errorf("%q: the digest is taken", field)
+		}
+	}
+}
+
 // TestFetchRefuses: what a peer may send instead of a digest is an error, and is not read beyond the limit.
 func TestFetchRefuses(t *testing.T) {
 	b := captured(t)
