@@ -33,7 +33,7 @@ func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now ti
 	}
 	code, part := s.status, span{0, s.body.size()}
 	if code == http.StatusOK && len(r.Header) > 0 {
-		code, part = c.select200(h, r.Header, s, part)
+		code, part = c.select200(h, r, s, part)
 	}
 	hop.Keep(h, code)
 	if code != http.StatusOK {
@@ -49,14 +49,15 @@ func (c *Cache) answer(w http.ResponseWriter, r *http.Request, s *stored, now ti
 }
 
 // select200 applies the conditions and the range of a request to a response with status 200. The length of the whole
-// is -1 if it is not known; then no range applies.
-func (c *Cache) select200(h, request http.Header, s *stored, whole span) (int, span) {
+// is -1 if it is not known; then no range applies. Ranges are for GET only (RFC 9110, section 14.2).
+func (c *Cache) select200(h http.Header, r *http.Request, s *stored, whole span) (int, span) {
+	request := r.Header
 	if (len(request["If-None-Match"]) > 0 || len(request["If-Modified-Since"]) > 0) && notModified(request, &s.policy) {
 		removeContent(h)
 		return http.StatusNotModified, span{}
 	}
 	values := request["Range"]
-	if len(values) == 0 || whole.length < 0 || len(s.header["Content-Range"]) > 0 || !rangeApplies(request, &s.policy) {
+	if len(values) == 0 || r.Method != http.MethodGet || whole.length < 0 || len(s.header["Content-Range"]) > 0 || !rangeApplies(request, &s.policy) {
 		return http.StatusOK, whole
 	}
 	part, ok := parseRange(values, whole.length)
@@ -82,7 +83,7 @@ func removeContent(h http.Header) {
 
 // follow answers with the result of a flight. It returns false, and has written nothing, if the result is not for this
 // client.
-func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads bool) (done bool) {
+func (c *Cache) follow(w http.ResponseWriter, r *http.Request, asked *directives, f *flight, leads bool) (done bool) {
 	how := c.name + "; " + f.how
 	if !leads {
 		how += "; collapsed"
@@ -97,7 +98,7 @@ func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads 
 		c.stats.Misses.Add(1)
 		c.passOn(w, f.alone, how)
 		return true
-	case f.alone != nil || !leads && !f.answer.matches(r.Header):
+	case f.alone != nil || !leads && !c.satisfies(f, r.Header, asked):
 		return false
 	case f.spool == nil:
 		return c.answer(w, r, f.answer, time.Now(), how, c.counter(f, leads)) == nil
@@ -115,6 +116,19 @@ func (c *Cache) follow(w http.ResponseWriter, r *http.Request, f *flight, leads 
 		c.answerArriving(w, r, f.answer, reader, how)
 		return true
 	}
+}
+
+// satisfies reports whether the answer of a flight may be used for a request that did not cause it (RFC 9111, section 4): as
+// if it were stored already.
+func (c *Cache) satisfies(f *flight, request http.Header, asked *directives) bool {
+	s, now := f.answer, time.Now()
+	switch {
+	case f.only || !s.matches(request):
+		return false
+	case f.kind == staleOnError:
+		return s.policy.usableOnError(asked, now, f.unreachable, c.disconnected)
+	}
+	return s.policy.usable(asked, now) != useValidated
 }
 
 // counter returns what counts an answer with the result of a flight.
@@ -145,7 +159,7 @@ func (c *Cache) answerArriving(w http.ResponseWriter, r *http.Request, s *stored
 		}
 	}
 	if code == http.StatusOK {
-		code, part = c.select200(h, r.Header, s, part)
+		code, part = c.select200(h, r, s, part)
 	}
 	hop.Keep(h, code)
 	w.WriteHeader(code)

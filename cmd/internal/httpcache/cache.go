@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -75,6 +76,9 @@ type Cache struct {
 	flights map[string]*flight
 	unique  uint64 // number of the last flight that nobody can join
 
+	loaded atomic.Bool // all responses of an earlier process have been found
+	unread sync.Map    // until then, the keys that were invalidated: their files may not have been read
+
 	ctx    context.Context // of the work that no client waits for
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
@@ -135,7 +139,7 @@ func New(o Options) (*Cache, error) {
 		return nil, err
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	if c.files != nil {
+	if c.loaded.Store(c.files == nil); c.files != nil {
 		c.tasks.Go(c.load)
 	}
 	return c, nil
@@ -144,12 +148,22 @@ func New(o Options) (*Cache, error) {
 // load adds what an earlier process stored.
 func (c *Cache) load() {
 	err := c.files.load(func(s *stored) bool {
-		c.index.put(s, false)
+		c.restore(s)
 		return c.ctx.Err() == nil
 	})
+	c.loaded.Store(true)
+	c.unread.Clear()
 	if err != nil {
 		c.log.Warn("could not read all stored responses", "error", err)
 	}
+}
+
+// restore adds a response that was found on disk, unless an unsafe request has invalidated it since the start.
+func (c *Cache) restore(s *stored) {
+	c.index.restore(s, func() bool {
+		_, invalidated := c.unread.Load(s.key)
+		return !invalidated
+	})
 }
 
 // Stats returns the counters of the cache.

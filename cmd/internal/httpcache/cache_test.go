@@ -216,6 +216,7 @@ func TestHeadRangesAndConditions(t *testing.T) {
 	}{
 		{"GET", nil, 200, "0123456789", "10"},
 		{"HEAD", nil, 200, "", "10"},
+		{"HEAD", []string{"Range: bytes=2-4"}, 200, "", "10"},
 		{"GET", []string{"Range: bytes=2-4"}, 206, "234", "3"},
 		{"GET", []string{"Range: bytes=-1"}, 206, "9", "1"},
 		{"GET", []string{"Range: bytes=10-"}, 416, "", "0"},
@@ -320,6 +321,48 @@ func TestVary(t *testing.T) {
 	if r, _ := c.index.cache.GetIfPresent("http://origin.example/a"); len(r.variants) != maxVariants {
 		t.Errorf("%d variants, want %d", len(r.variants), maxVariants)
 	}
+}
+
+// Of several responses that a request selects the one with the latest date is used (RFC 9111, section 4), whenever it was stored.
+func TestMostRecent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{handle: func(w http.ResponseWriter, r *http.Request) {
+			h := w.Header()
+			h.Set("Cache-Control", "max-age=100")
+			h.Set("Vary", r.Header.Get("X-Vary"))
+			h.Set("Date", time.Now().Add(-time.Duration(len(r.Header["X-Old"]))*time.Minute).UTC().Format(http.TimeFormat))
+			_, _ = w.Write([]byte(h.Get("Vary")))
+		}}
+		c := newTestCache(t, o)
+		get(c, "/a", "X-Vary: Foo", "Foo: 1")
+		get(c, "/a", "X-Vary: Bar", "Bar: 1", "X-Old: 1")
+		synctest.Wait()
+		for fields, want := range map[string]string{"Foo: 1": "Foo", "Bar: 1": "Bar", "Foo: 1, Bar: 1": "Foo"} {
+			if r := get(c, "/a", strings.Split(fields, ", ")...); !isHit(r) || text(r) != want {
+				t.Errorf("%s: %v, want Vary: %s", fields, r.Header, want)
+			}
+		}
+	})
+}
+
+// The request of a client with no-store does not validate a stale response in the background: the answer must not be stored.
+func TestStaleWhileRevalidateWithNoStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := answering("body", "Cache-Control: max-age=1, stale-while-revalidate=100")
+		c := newTestCache(t, o)
+		get(c, "/a")
+		time.Sleep(2 * time.Second)
+		if r := get(c, "/a", "Cache-Control: no-store"); isHit(r) || o.count() != 2 {
+			t.Errorf("%d requests, want 2; %v", o.count(), r.Header)
+		}
+		if r := get(c, "/a", "Cache-Control: max-stale=100, only-if-cached"); r.Header.Get("Age") != "2" {
+			t.Errorf("the next client: %v", r.Header)
+		}
+		synctest.Wait()
+		if r := o.last(); o.count() != 2 {
+			t.Errorf("%d requests, want 2; %v", o.count(), r.Header)
+		}
+	})
 }
 
 // Unsafe methods remove what they may have changed, of the same origin only (RFC 9111, section 4.4).

@@ -82,6 +82,24 @@ func rangeApplies(request http.Header, p *policy) bool {
 	return len(values) == 1 && isStrong(p.etag) && values[0] == p.etag
 }
 
+// confirms reports whether a 304 is about a stored response, which its validators identify (RFC 9111, section 4.3.4).
+// A 304 without validators is about the response whose validators the request had.
+func (p *policy) confirms(h, request http.Header) bool {
+	tag := h.Get("Etag")
+	if isStrong(tag) {
+		return tag == p.etag
+	}
+	if tag != "" {
+		return opaque(tag) == opaque(p.etag)
+	}
+	if changed, ok := singleDate(h["Last-Modified"]); ok {
+		return changed.Equal(p.lastModified)
+	}
+	own := http.Header{}
+	setConditions(own, p)
+	return request.Get("If-None-Match") == own.Get("If-None-Match") && request.Get("If-Modified-Since") == own.Get("If-Modified-Since")
+}
+
 // setConditions replaces the conditions of a request by those that validate a stored response. Without validators the
 // origin answers with the whole response.
 func setConditions(h http.Header, p *policy) {

@@ -12,7 +12,7 @@ import (
 // directives are the cache directives of a request or a response. A duration that is absent is negative.
 type directives struct {
 	noStore, noCache, private, public, mustUnderstand bool
-	mustRevalidate                                    bool // also proxy-revalidate
+	mustRevalidate, proxyRevalidate                   bool
 	onlyIfCached                                      bool
 
 	maxAge, sMaxAge, minFresh, maxStale time.Duration
@@ -48,23 +48,8 @@ func parseDirectives(values []string) directives {
 
 // nextDirective splits the first directive off a list. A comma in a quoted string does not end it.
 func nextDirective(s string) (name, argument, rest string) {
-	quoted, end := false, len(s)
-scan:
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			end = i
-			break scan
-		}
-	}
-	if end < len(s) {
-		rest = s[end+1:]
-	}
-	name, argument, _ = strings.Cut(strings.Trim(s[:end], " \t"), "=")
+	member, rest := nextMember(s)
+	name, argument, _ = strings.Cut(member, "=")
 	return name, argument, rest
 }
 
@@ -98,8 +83,10 @@ func (d *directives) setFlag(name string) {
 		d.public = true
 	case "must-understand":
 		d.mustUnderstand = true
-	case "must-revalidate", "proxy-revalidate":
+	case "must-revalidate":
 		d.mustRevalidate = true
+	case "proxy-revalidate":
+		d.proxyRevalidate = true
 	case "only-if-cached":
 		d.onlyIfCached = true
 	}

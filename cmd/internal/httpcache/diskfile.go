@@ -37,12 +37,12 @@ type record struct {
 	Key      string
 	Status   int
 	Header   http.Header
-	Names    []string
 	Selected http.Header `json:",omitempty"`
-	Variant  string
-	Size     int64  // of the body
-	CRC      uint32 // of the body, CRC-32C
+	Size     int64       // of the body
+	CRC      uint32      // of the body, CRC-32C
 	Policy   recordPolicy
+
+	Authorized bool `json:",omitempty"`
 }
 
 // recordPolicy is policy as JSON. Times are those of the clock, because ages must not depend on how long the machine
@@ -59,7 +59,7 @@ type recordPolicy struct {
 func appendTrailer(dst []byte, s *stored, size int64, crc uint32) ([]byte, error) {
 	p := s.policy
 	text, err := json.Marshal(record{
-		Key: s.key, Status: s.status, Header: s.header, Names: s.names, Selected: s.selected, Variant: s.variant, Size: size, CRC: crc,
+		Key: s.key, Status: s.status, Header: s.header, Selected: s.selected, Size: size, CRC: crc, Authorized: s.authorized,
 		Policy: recordPolicy{
 			p.lifetime, p.initialAge, p.received.Round(0), p.lastModified, p.date, p.noCache, p.mustRevalidate, p.staleWhile, p.staleOnError, p.etag,
 		},
@@ -105,10 +105,11 @@ func readTrailer(r io.ReaderAt, size int64) (*stored, int64, uint32, error) {
 		return nil, 0, 0, fmt.Errorf("%w: record", errDamaged)
 	}
 	p := e.Policy
-	return &stored{key: e.Key, status: e.Status, header: e.Header, names: e.Names, selected: e.Selected, variant: e.Variant, policy: policy{
+	s := newStored(e.Key, e.Selected, e.Authorized, e.Status, e.Header, policy{
 		lifetime: p.Lifetime, initialAge: p.InitialAge, received: p.Received, noCache: p.NoCache, mustRevalidate: p.MustRevalidate,
 		staleWhile: p.StaleWhile, staleOnError: p.StaleOnError, etag: p.ETag, lastModified: p.LastModified, date: p.Date,
-	}}, e.Size, e.CRC, nil
+	})
+	return s, e.Size, e.CRC, nil
 }
 
 // canonical reports whether the names of a header have the form in which they are looked up.

@@ -8,6 +8,7 @@
 //	answer.go     answers from a stored response, with conditions and ranges
 //	flight.go     one request to the origin, on which several clients may wait
 //	fetch.go      what becomes of the answer of the origin: stored, shared, or passed to one client
+//	update.go     what a 304 changes in what is stored
 //	spool.go      the body of an answer while it arrives
 //	index.go      which responses are stored; memory.go and disk.go keep their bodies
 //	pass.go       requests that are not cached, and what they invalidate

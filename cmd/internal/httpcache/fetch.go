@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
-	"os"
 	"time"
 
 	"github.com/umbel-filters/umbel/internal/hop"
@@ -43,7 +42,8 @@ func (c *Cache) outgoing(ctx context.Context, r *http.Request, t target, f *flig
 }
 
 // fly sends the request of a flight and handles the answer.
-func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target) {
+func (c *Cache) fly(ctx context.Context, f *flight, r *http.Request, t target) {
+	out, selecting := c.outgoing(ctx, r, t, f)
 	requested := time.Now()
 	res, err := c.upstream.RoundTrip(out)
 	received := time.Now()
@@ -55,7 +55,7 @@ func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target)
 		} else {
 			c.unreachable(t, err, true)
 		}
-		c.decide(f, result{answer: old, how: "fwd=stale; detail=" + detail, kind: staleOnError})
+		c.decide(f, result{answer: old, how: "fwd=stale; detail=" + detail, kind: staleOnError, unreachable: err != nil})
 		c.land(f, func() {})
 		return
 	}
@@ -69,22 +69,19 @@ func (c *Cache) fly(f *flight, out *http.Request, request http.Header, t target)
 		res.Header["Date"] = []string{received.UTC().Format(http.TimeFormat)} // RFC 9110, section 6.6.1
 	}
 	appendField(res.Header, "Via", via(res.ProtoMajor, res.ProtoMinor, c.pseudonym))
-	if f.old != nil && res.StatusCode == http.StatusNotModified {
-		if !otherTag(f.old.policy.etag, res.Header.Get("Etag")) {
-			_ = res.Body.Close()
-			c.refresh(f, res, requested, received)
-			return
-		}
-		// The origin confirms a response that is not stored (RFC 9111, section 4.3.4).
+	if f.old != nil && res.StatusCode == http.StatusNotModified && f.old.policy.confirms(res.Header, out.Header) {
 		_ = res.Body.Close()
-		for _, name := range conditionalFields {
-			delete(out.Header, name)
-		}
-		f.old = nil
-		c.fly(f, out, request, t)
+		c.refresh(f, out, r, selecting, res.Header, t, requested, received)
 		return
 	}
-	c.receive(f, res, request, t, requested, received)
+	c.learn(t, r, out.Header, res.StatusCode, res.Header, requested)
+	if f.old != nil && res.StatusCode == http.StatusNotModified {
+		_ = res.Body.Close()
+		f.old = nil // the origin confirms another response: the client's own request remains
+		c.fly(ctx, f, r, t)
+		return
+	}
+	c.receive(f, out, res, selecting, t, requested, received)
 }
 
 // failed reports whether an answer is one for which stale-if-error permits a stale response (RFC 5861, section 4).
@@ -99,38 +96,13 @@ func failed(res *http.Response, err error) bool {
 	return false
 }
 
-// otherTag reports whether a 304 has a strong tag that is not the stored one.
-func otherTag(stored, confirmed string) bool {
-	return isStrong(confirmed) && isStrong(stored) && stored != confirmed
-}
-
-// refresh updates the stored response of a flight by a 304, and answers with it.
-func (c *Cache) refresh(f *flight, res *http.Response, requested, received time.Time) {
-	h := merged(f.old.header, res.Header)
-	d := responseDirectives(h, c.origin != nil)
-	p := newPolicy(f.old.status, h, d, requested, received)
-	delete(h, "Age")
-	s := &stored{key: f.old.key, status: f.old.status, header: h, names: f.old.names, selected: f.old.selected, variant: f.old.variant, policy: p, body: f.old.body}
-	c.decide(f, result{answer: s, how: "fwd=" + f.reason + "; fwd-status=304", kind: validated})
-	c.land(f, func() {
-		if d.noStore || d.private {
-			c.index.drop(s)
-			s.body.remove()
-			return
-		}
-		c.index.put(s, true)
-		if err := c.bodies.update(s); err != nil && !errors.Is(err, os.ErrNotExist) {
-			c.unstored(err)
-		}
-	})
-}
-
 // receive handles the answer of the origin to a flight, except a 304 that validates.
-func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t target, requested, received time.Time) {
+func (c *Cache) receive(f *flight, out *http.Request, res *http.Response, request http.Header, t target, requested, received time.Time) {
 	d := responseDirectives(res.Header, c.origin != nil)
 	p := newPolicy(res.StatusCode, res.Header, d, requested, received)
+	authorized := len(request["Authorization"]) > 0
 	var keep keeper
-	ok := storable(request, f.asked, res.StatusCode, res.Header, &d, &p)
+	ok := whole(out.Header, res.StatusCode, res.Header) && storable(authorized, f.asked, res.StatusCode, res.Header, &d, &p)
 	tooLarge := ok && res.ContentLength > c.bodies.limit()
 	if ok = ok && !tooLarge; ok {
 		var err error
@@ -139,10 +111,12 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 			ok = false
 		}
 	}
+	// Otherwise the answer says nothing about those to other requests.
+	ordinary := !authorized && len(out.Header["Range"]) == 0 && (f.old != nil || !isConditional(out.Header))
 	if !ok {
-		if anonymous := len(request["Authorization"]) == 0; anonymous && res.StatusCode != http.StatusNotModified && res.StatusCode != http.StatusPartialContent {
+		if ordinary && res.StatusCode != http.StatusNotModified && res.StatusCode != http.StatusPartialContent {
 			c.passing.Set(t.key, struct{}{})
-			if f.old != nil && res.StatusCode < 500 {
+			if f.old != nil && res.StatusCode < 500 && !ofRequest(res.StatusCode) {
 				c.index.drop(f.old) // it is not what the origin answers now
 			}
 		}
@@ -154,12 +128,16 @@ func (c *Cache) receive(f *flight, res *http.Response, request http.Header, t ta
 		c.land(f, func() {})
 		return
 	}
-	s := newStored(t.key, request, res.StatusCode, res.Header, p)
+	s := newStored(t.key, request, authorized, res.StatusCode, res.Header, p)
 	sp := newSpool(keep, c.bodies.limit())
 	first, _ := sp.reader() // before the body arrives, so that it has a reader
-	c.passing.Invalidate(t.key)
+	if p.usable(&noDirectives, received) == useValidated {
+		c.passing.Set(t.key, struct{}{}) // each client has to validate it
+	} else {
+		c.passing.Invalidate(t.key)
+	}
 	c.decide(f, result{answer: s, spool: sp, first: first, how: forwardStatus(f.reason, res.StatusCode, true)})
-	c.store(f, s, sp, keep, res, t)
+	c.store(f, s, sp, keep, res, request, t)
 }
 
 // forwardStatus returns the parameters of Cache-Status for an answer of the origin.
@@ -172,7 +150,7 @@ func forwardStatus(reason string, status int, isStored bool) string {
 }
 
 // store downloads the body of a flight and stores the response.
-func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Response, t target) {
+func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Response, request http.Header, t target) {
 	buffer := buffers.Get().(*[smallFile]byte)
 	n, err := io.CopyBuffer(struct{ io.Writer }{sp}, struct{ io.Reader }{res.Body}, buffer[:])
 	buffers.Put(buffer)
@@ -190,6 +168,10 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 			}
 			return
 		}
+		if !f.valid() {
+			keep.discard()
+			return
+		}
 		b, err := keep.commit(s)
 		if err != nil {
 			keep.discard()
@@ -198,7 +180,9 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 		}
 		c.stats.Stored.Add(1)
 		c.storing.Succeeded(c.log).Info("responses are stored again")
-		c.index.put(s.withBody(b), true)
+		if !c.index.put(s.withBody(b), request, nil, f.valid) {
+			b.remove()
+		}
 	})
 	sp.end(err)
 	if err != nil && !errors.Is(err, errUnread) {

@@ -56,7 +56,7 @@ func loops(h http.Header, pseudonym string) bool {
 }
 
 // keptOn304 are the fields of a stored response that a 304 does not change: they describe the stored body.
-var keptOn304 = []string{"Content-Length", "Content-Encoding", "Content-Range", "Set-Cookie", "Age"}
+var keptOn304 = []string{"Content-Length", "Content-Encoding", "Content-Range", "Age"}
 
 // merged returns the fields of a stored response, updated by those of a 304 (RFC 9111, section 3.2).
 func merged(stored, update http.Header) http.Header {

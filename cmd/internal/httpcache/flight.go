@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbel-filters/umbel/internal/hop"
@@ -20,9 +21,8 @@ type flight struct {
 	interim chan interim
 	cancel  context.CancelFunc
 
-	// These two are guarded by Cache.mu.
-	waiting int
-	noStore bool // the key has been invalidated since the request was sent
+	waiting     int         // guarded by Cache.mu
+	invalidated atomic.Bool // the key has been invalidated since the request was sent
 
 	ready chan struct{} // closed when the result is known
 	result
@@ -30,13 +30,15 @@ type flight struct {
 
 // result is what a flight has found out when the header of the answer has arrived.
 type result struct {
-	answer *stored        // for all clients whose requests select it
-	spool  *spool         // the body of answer, or nil if it is complete
-	first  *spoolReader   // the leader's
-	alone  *http.Response // for the leader only
-	err    error          // for all
-	how    string         // parameters of Cache-Status
-	kind   outcome
+	answer      *stored        // for all clients whose requests it satisfies
+	only        bool           // answer is for the leader only
+	spool       *spool         // the body of answer, or nil if it is complete
+	first       *spoolReader   // the leader's
+	alone       *http.Response // for the leader only
+	err         error          // for all
+	unreachable bool           // the origin; answer is stale
+	how         string         // parameters of Cache-Status
+	kind        outcome
 }
 
 // outcome is how a flight ended, for the counters.
@@ -98,15 +100,12 @@ func (c *Cache) removeFlight(f *flight) {
 	}
 }
 
-// land calls store, unless the key was invalidated since the request was sent, and removes the flight. A client that
-// comes in between finds the flight or the stored response.
+// valid reports whether what the flight has received may be stored.
+func (f *flight) valid() bool { return !f.invalidated.Load() }
+
+// land calls store and removes the flight. A client that comes in between finds the flight or the stored response.
 func (c *Cache) land(f *flight, store func()) {
-	c.mu.Lock()
-	allowed := !f.noStore
-	c.mu.Unlock()
-	if allowed {
-		store()
-	}
+	store()
 	c.mu.Lock()
 	c.removeFlight(f)
 	c.mu.Unlock()
@@ -124,17 +123,20 @@ func (c *Cache) decide(f *flight, r result) {
 func (c *Cache) launch(f *flight, r *http.Request, t target) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	f.cancel = cancel
-	out, selecting := c.outgoing(ctx, r, t, f)
 	c.tasks.Go(func() {
-		c.fly(f, out, selecting, t)
+		c.fly(ctx, f, r, t)
 		if f.alone == nil { // otherwise the leader reads the body
 			cancel()
 		}
 	})
 }
 
-// validate validates a stale response without a client that waits.
+// validate validates a stale response without a client that waits. The request of the client says nothing about how fresh
+// the response has to be.
 func (c *Cache) validate(r *http.Request, t target, s *stored) {
+	r = r.Clone(r.Context())
+	delete(r.Header, "Cache-Control")
+	delete(r.Header, "Pragma")
 	f, leads := c.join(&flight{key: flightKey(t, s.names, r.Header), old: s, shared: true, asked: &noDirectives, reason: "stale"})
 	if !leads {
 		c.leave(f)
@@ -167,28 +169,26 @@ func (c *Cache) forward(w http.ResponseWriter, r *http.Request, t target, asked 
 		return
 	}
 	_, passing := c.passing.GetIfPresent(t.key)
-	shared := !passing && !asked.noCache && len(r.Header["Authorization"]) == 0 && (s != nil || !isConditional(r.Header) && len(r.Header["Range"]) == 0)
+	shared := !passing && !asked.noCache && len(r.Header["Authorization"]) == 0
 	names := known.names()
 	for range 3 {
+		shared = shared && (s != nil || !isConditional(r.Header) && len(r.Header["Range"]) == 0)
 		f, leads := c.join(&flight{key: flightKey(t, names, r.Header), shared: shared, old: s, asked: asked, reason: reason})
 		if leads && !c.landed(f, r, t) {
 			c.launch(f, r, t)
 		}
-		if c.attend(w, r, f, leads) {
+		if c.attend(w, r, asked, f, leads) {
 			return
 		}
-		// The answer is for another client, or for requests with other fields, or it has been stored meanwhile.
-		switch {
-		case f.answer == nil:
+		// The answer is for another client, or for other requests, or its body has been removed.
+		if f.answer != nil && c.answerStored(w, r, t, asked) {
+			return
+		}
+		if s, _ = c.index.find(t.key, r.Header); f.answer == nil || f.only || f.answer.matches(r.Header) {
 			shared = false
 			continue
-		case f.spool == nil:
-			s = nil // its body has been removed
 		}
 		names = f.answer.names
-		if c.answerStored(w, r, t, asked) {
-			return
-		}
 	}
 	c.pass(w, r, t, reason)
 }
@@ -215,13 +215,13 @@ func (c *Cache) answerStored(w http.ResponseWriter, r *http.Request, t target, a
 }
 
 // attend waits for the result of a flight and answers with it. It returns false if the result is not for the client.
-func (c *Cache) attend(w http.ResponseWriter, r *http.Request, f *flight, leads bool) (done bool) {
+func (c *Cache) attend(w http.ResponseWriter, r *http.Request, asked *directives, f *flight, leads bool) (done bool) {
 	defer c.leave(f)
 	if !c.wait(w, r, f, leads) {
 		c.stats.Abandoned.Add(1)
 		panic(http.ErrAbortHandler) // without an answer net/http would send an empty one
 	}
-	return c.follow(w, r, f, leads)
+	return c.follow(w, r, asked, f, leads)
 }
 
 // wait waits for the result of a flight, and sends interim answers to the leader. It returns false if the client has
@@ -258,6 +258,11 @@ func release(f *flight) {
 	if f.alone != nil {
 		_ = f.alone.Body.Close()
 		f.cancel()
+	}
+	if f.only {
+		if content, err := f.answer.body.open(); err == nil {
+			content.close()
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ const maxHeuristic = 24 * time.Hour
 func newPolicy(status int, h http.Header, d directives, requested, received time.Time) policy {
 	p := policy{
 		received: received, date: received, noCache: d.noCache,
-		mustRevalidate: d.mustRevalidate || d.noCache || d.sMaxAge >= 0, // section 5.2.2.10: s-maxage implies it
+		mustRevalidate: d.mustRevalidate || d.proxyRevalidate || d.noCache || d.sMaxAge >= 0, // section 5.2.2.10: s-maxage implies it
 		staleWhile:     max(d.staleWhileRevalidate, 0), staleOnError: d.staleIfError,
 		etag: h.Get("Etag"),
 	}
@@ -118,7 +118,7 @@ func (p *policy) usable(d *directives, now time.Time) use {
 		return useValidated
 	case d.maxStale >= 0 && -left <= d.maxStale:
 		return useStale
-	case p.staleWhile > 0 && -left < p.staleWhile:
+	case p.staleWhile > 0 && -left < p.staleWhile && !d.noStore: // otherwise nothing of the validation could be stored
 		return useWhileValidating
 	}
 	return useValidated

@@ -61,18 +61,38 @@ func (x *index) weigh(r *resource) uint32 {
 	return uint32(min(weight, math.MaxUint32))
 }
 
-// find returns the newest stored response that a request selects, and whether others are stored for the key.
+// find returns the stored response that a request selects, with the latest date if there are several (RFC 9111, section 4), and
+// the responses that are stored for the key.
 func (x *index) find(key string, request http.Header) (s *stored, known *resource) {
 	r, ok := x.cache.GetIfPresent(key)
 	if !ok {
 		return nil, nil
 	}
-	for _, s := range r.variants {
-		if s.matches(request) {
-			return s, r
+	names, variant := []string(nil), ""
+	for _, v := range r.variants {
+		if !slices.Equal(names, v.names) {
+			names, variant = v.names, variantOf(v.names, request)
+		}
+		if v.variant == variant && (s == nil || v.policy.date.After(s.policy.date)) {
+			s = v
 		}
 	}
-	return nil, r
+	return s, r
+}
+
+// selected returns the stored responses that a request selects, the one with the latest date first.
+func (x *index) selected(key string, request http.Header) (list []*stored) {
+	r, _ := x.cache.GetIfPresent(key)
+	if r == nil {
+		return nil
+	}
+	for _, s := range r.variants {
+		if s.matches(request) {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *stored) int { return b.policy.date.Compare(a.policy.date) })
+	return list
 }
 
 // names returns the fields that select one of the responses.
@@ -83,24 +103,22 @@ func (r *resource) names() []string {
 	return r.variants[0].names
 }
 
-// put stores a response. It replaces those that the same requests select. Unless it is newer, the response of an
-// earlier process does not replace one that has been stored meanwhile.
-func (x *index) put(s *stored, newer bool) {
+// put stores the response to a request, in the place of all responses that the request selects. If old is not nil, the response
+// has the body of old, which must still be stored. It is not stored if valid, which is called while the entry is locked,
+// returns false.
+func (x *index) put(s *stored, request http.Header, old *stored, valid func() bool) (ok bool) {
 	var dropped []*stored
-	x.cache.Compute(s.key, func(old *resource, found bool) (*resource, otter.ComputeOp) {
+	x.cache.Compute(s.key, func(before *resource, found bool) (*resource, otter.ComputeOp) {
 		dropped = nil // the function may run again
+		if ok = valid() && (old == nil || found && before.has(old)); !ok {
+			return nil, otter.CancelOp
+		}
 		variants := []*stored{s}
 		if found {
-			for _, v := range old.variants {
-				same := v.variant == s.variant && slices.Equal(v.names, s.names)
+			for _, v := range before.variants {
 				switch {
-				case same && !newer:
-					if !sameBody(v, s) {
-						dropped = []*stored{s}
-					}
-					return nil, otter.CancelOp
-				case same && sameBody(v, s):
-				case same || len(variants) == maxVariants:
+				case sameBody(v, s):
+				case v.matches(request) || len(variants) == maxVariants:
 					dropped = append(dropped, v)
 				default:
 					variants = append(variants, v)
@@ -108,12 +126,49 @@ func (x *index) put(s *stored, newer bool) {
 			}
 		}
 		now := &resource{variants}
-		x.changed(s.key, old, now)
+		x.changed(s.key, before, now)
 		return now, otter.WriteOp
 	})
 	for _, v := range dropped {
 		v.body.remove()
 	}
+	return ok
+}
+
+// restore adds a response that an earlier process has stored, unless one has been stored for the same requests, or valid returns
+// false.
+func (x *index) restore(s *stored, valid func() bool) {
+	remove := false
+	x.cache.Compute(s.key, func(before *resource, found bool) (*resource, otter.ComputeOp) {
+		now := &resource{[]*stored{s}}
+		if remove = !valid(); remove {
+			return nil, otter.CancelOp
+		}
+		if found {
+			for _, v := range before.variants {
+				if sameBody(v, s) { // the file was found after it was stored
+					return nil, otter.CancelOp
+				}
+				if remove = v.variant == s.variant && slices.Equal(v.names, s.names); remove {
+					return nil, otter.CancelOp
+				}
+			}
+			if remove = len(before.variants) == maxVariants; remove {
+				return nil, otter.CancelOp
+			}
+			now.variants = append(slices.Clone(before.variants), s)
+		}
+		x.changed(s.key, before, now)
+		return now, otter.WriteOp
+	})
+	if remove {
+		s.body.remove()
+	}
+}
+
+// has reports whether a response is stored, or one with its body that a validation has put in its place.
+func (r *resource) has(s *stored) bool {
+	return slices.ContainsFunc(r.variants, func(v *stored) bool { return sameBody(v, s) })
 }
 
 // changed informs the observer. Each resource may be nil.
@@ -147,7 +202,12 @@ func sameBody(a, b *stored) bool {
 
 // remove removes all responses for a key, and reports whether there were any.
 func (x *index) remove(key string) bool {
-	_, removed := x.cache.Invalidate(key)
+	r, removed := x.cache.Invalidate(key)
+	if removed {
+		for _, s := range r.variants {
+			s.body.remove() // now, and not only when clear runs: the process may end before
+		}
+	}
 	return removed
 }
 

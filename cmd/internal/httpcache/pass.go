@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/umbel-filters/umbel/internal/hop"
 )
@@ -17,6 +18,7 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 		return
 	}
 	c.stats.Passed.Add(1)
+	requested := time.Now()
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
 	hop.Proxy{
 		Transport: c.upstream,
@@ -27,6 +29,7 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 		},
 		Answer: func(res *http.Response) {
 			appendField(res.Header, "Via", via(res.ProtoMajor, res.ProtoMinor, c.pseudonym))
+			c.learn(t, r, r.Header, res.StatusCode, res.Header, requested)
 			appendField(res.Header, "Cache-Status", c.name+"; "+forwardStatus(reason, res.StatusCode, false))
 			if !safe && res.StatusCode >= 200 && res.StatusCode < 400 {
 				c.invalidate(t, res.Header)
@@ -77,11 +80,14 @@ func (c *Cache) invalidate(t target, h http.Header) {
 		c.mu.Lock()
 		for _, f := range c.flights { // what they fetch may be older than the change
 			if strings.HasPrefix(f.key, key+"\n") {
-				f.noStore = true
+				f.invalidated.Store(true)
 				c.removeFlight(f)
 			}
 		}
 		c.mu.Unlock()
+		if !c.loaded.Load() {
+			c.unread.Store(key, struct{}{})
+		}
 		if c.index.remove(key) {
 			c.stats.Invalidated.Add(1)
 		}

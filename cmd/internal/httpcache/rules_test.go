@@ -160,15 +160,22 @@ func TestVariants(t *testing.T) {
 		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip, br"}}, http.Header{"Accept-Encoding": {"BR;q=0.9, x-gzip"}}, true},
 		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip, br"}}, http.Header{"Accept-Encoding": {"gzip, br;q=0.0"}}, false},
 		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip"}}, http.Header{}, false},
+		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip"}}, http.Header{"Accept-Encoding": {"gzip;\tq=0"}}, false},
+		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip"}}, http.Header{"Accept-Encoding": {"gzip ; q=0.5"}}, true},
+		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip"}}, http.Header{"Accept-Encoding": {"gzip;level=9"}}, false},
+		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip"}}, http.Header{"Accept-Encoding": {"gzip;q=none"}}, false},
+		{"Foo", http.Header{"Foo": {`"a , b"`}}, http.Header{"Foo": {`"a,b"`}}, false},
+		{"Foo", http.Header{"Foo": {`"a, b", c`}}, http.Header{"Foo": {`"a, b",c`}}, true},
+		{"Cookie", http.Header{"Cookie": {"a=1, 2"}}, http.Header{"Cookie": {"a=1,2"}}, false},
 	} {
 		names := varyNames([]string{c.vary})
 		if same := variantOf(names, c.a) == variantOf(names, c.b); same != c.same {
 			t.Errorf("Vary: %s: %v and %v: got %v, want %v", c.vary, c.a, c.b, same, c.same)
 		}
 	}
-	for _, vary := range [][]string{{"*"}, {"*, *"}, {", *"}, {"", "*"}, {"Foo, *"}} {
-		if !variesByAll(vary) {
-			t.Errorf("Vary: %q does not vary by all", vary)
+	for _, vary := range [][]string{{"Foo Bar"}, {`"Foo"`}, {"Foo;q=1"}, {"Foo", "B\u00e4r"}, {"*"}, {"*, *"}, {", *"}, {"", "*"}, {"Foo, *"}} {
+		if validVary(vary) {
+			t.Errorf("Vary: %q lets other requests select the response", vary)
 		}
 	}
 }
@@ -218,7 +225,7 @@ func FuzzFields(f *testing.F) {
 		if p.lifetime < 0 || p.lifetime > forever || p.initialAge < 0 || p.initialAge > 2*forever {
 			t.Errorf("lifetime %v, age %v", p.lifetime, p.initialAge)
 		}
-		if storable(h, &noDirectives, 200, h, &d, &p) && (d.private || d.noStore && !d.mustUnderstand) {
+		if storable(false, &noDirectives, 200, h, &d, &p) && (d.private || d.noStore && !d.mustUnderstand) {
 			t.Errorf("%v is stored", h)
 		}
 		variantOf(varyNames(h["Vary"]), h)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,8 @@ func TestNotStored(t *testing.T) {
 		{"public Set-Cookie", []string{"Cache-Control: public, max-age=100", "Set-Cookie: a=b"}, nil, false},
 		{"Authorization", []string{"Cache-Control: max-age=100"}, []string{"Authorization: x"}, false},
 		{"public Authorization", []string{"Cache-Control: public, max-age=100"}, []string{"Authorization: x"}, true},
+		{"proxy-revalidate Authorization", []string{"Cache-Control: proxy-revalidate, max-age=100"}, []string{"Authorization: x"}, false},
+		{"a list with another form", []string{"Cache-Control: max-age=100", `Vary: "Foo"`}, nil, false},
 		{"must-revalidate Authorization", []string{"Cache-Control: must-revalidate, max-age=100"}, []string{"Authorization: x"}, true},
 		{"Vary: *", []string{"Cache-Control: max-age=100", "Vary: *"}, nil, false},
 		{"hidden by Connection", []string{"Cache-Control: private, max-age=100", "Connection: Cache-Control"}, nil, false},
@@ -38,6 +41,57 @@ func TestNotStored(t *testing.T) {
 				t.Errorf("stored: %v, want %v", stored, c.stored)
 			}
 		})
+	}
+}
+
+// Answers to one request are not stored for others: those that depend on its range, its conditions or its credentials, or on the
+// number of requests, even if they state how long they are fresh.
+func TestAnswersToOneRequest(t *testing.T) {
+	const fresh = "Cache-Control: public, max-age=100"
+	type answer struct {
+		status int
+		fields []string // of the request
+		more   string   // a field of the answer
+	}
+	answers := []answer{
+		{200, []string{"Range: bytes=1-2"}, "Content-Range: bytes 1-2/10"}, {200, []string{"Range: bytes=1-2,4-5"}, "Content-Range: bytes 1-2/10"},
+		{304, []string{`If-None-Match: "v"`}, ""}, {412, []string{`If-None-Match: "v"`}, ""}, {412, []string{"If-Modified-Since: Thu, 18 Aug 2011 02:01:18 GMT"}, ""},
+		{200, []string{`If-Match: "v"`}, ""}, {412, []string{`If-Match: "v"`}, ""}, {412, []string{"If-Unmodified-Since: Thu, 18 Aug 2011 02:01:18 GMT"}, ""},
+		{417, []string{"Expect: 100-continue"}, ""}, {226, []string{"A-Im: vcdiff"}, ""}, {206, nil, ""}, {416, nil, ""},
+	}
+	for _, status := range []int{201, 203, 204, 206, 301, 302, 404, 410, 416, 500, 503} {
+		for _, fields := range [][]string{{"Range: bytes=99-"}, {"Range: bytes=1-2", `If-Range: "v"`}, {"Range: bytes=0-0,-1"}, {"Range: x"}} {
+			answers = append(answers, answer{status, fields, ""})
+		}
+	}
+	for _, status := range []int{401, 407, 408, 413, 421, 425, 426, 428, 429, 431, 511} {
+		answers = append(answers, answer{status, nil, ""})
+	}
+	for store, option := range stores(t) {
+		o := answering("body", fresh)
+		c := newTestCache(t, o, option)
+		whole := o.handle
+		for i, a := range answers {
+			o.handle = func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("X-First") == "" {
+					whole(w, r)
+					return
+				}
+				name, value, _ := strings.Cut(fresh, ": ")
+				w.Header().Set(name, value)
+				if name, value, ok := strings.Cut(a.more, ": "); ok {
+					w.Header().Set(name, value)
+				}
+				w.WriteHeader(a.status)
+			}
+			path := "/" + strconv.Itoa(i)
+			if r := get(c, path, append(a.fields, "X-First: 1")...); r.StatusCode != a.status {
+				t.Errorf("%v, %s: status %d", a, store, r.StatusCode)
+			}
+			if r := get(c, path); r.StatusCode != 200 || isHit(r) || text(r) != "body" {
+				t.Errorf("%v, %s: the next client gets %d, %v", a, store, r.StatusCode, r.Header)
+			}
+		}
 	}
 }
 

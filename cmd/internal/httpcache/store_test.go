@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -393,7 +394,7 @@ func TestSpoolUnread(t *testing.T) {
 // A trailer comes back as it was, and no other bytes panic or allocate more than they are.
 func FuzzTrailer(f *testing.F) {
 	h := http.Header{"Cache-Control": {"max-age=100"}, "Vary": {"Foo"}}
-	s := newStored("http://origin.example/a", http.Header{"Foo": {"1"}}, 200, h, newPolicy(200, h, parseDirectives(h["Cache-Control"]), time.Now(), time.Now()))
+	s := newStored("http://origin.example/a", http.Header{"Foo": {"1"}}, true, 200, h, newPolicy(200, h, parseDirectives(h["Cache-Control"]), time.Now(), time.Now()))
 	trailer, err := appendTrailer([]byte("body"), s, 4, 7)
 	if err != nil {
 		f.Fatal(err)
@@ -411,8 +412,35 @@ func FuzzTrailer(f *testing.F) {
 			t.Fatal(err)
 		}
 		t2, size2, crc2, err := readTrailer(strings.NewReader(string(again)), int64(len(again)))
-		if err != nil || size2 != size || crc2 != crc || t2.key != s.key || t2.variant != s.variant || t2.policy.lifetime != s.policy.lifetime {
+		if err != nil || size2 != size || crc2 != crc || t2.key != s.key || t2.variant != s.variant || t2.authorized != s.authorized || t2.policy.lifetime != s.policy.lifetime {
 			t.Errorf("got %v, %v", t2, err)
 		}
 	})
+}
+
+// What an unsafe request invalidates while the files of an earlier process are read does not come back from its file.
+func TestInvalidationDuringLoad(t *testing.T) {
+	o := answering("body", "Cache-Control: max-age=100")
+	for _, method := range []string{http.MethodPost, http.MethodHead} {
+		c := newTestCache(t, o, func(o *Options) { o.Directory = t.TempDir() })
+		get(c, "/a")
+		until(t, "the response is stored", func() bool { return c.Keys() == 1 })
+		found, _ := c.index.find("http://origin.example/a", nil)
+		file := found.body.(*fileBody).path
+		if err := os.Link(file, file+".same"); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the files are read", c.loaded.Load)
+		c.loaded.Store(false)
+		do(c, httptest.NewRequest(method, "/a", nil))
+		s, err := loadFile(file + ".same")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.index.remove(s.key)
+		c.restore(s)
+		if hit := isHit(get(c, "/a")); hit != (method == http.MethodHead) {
+			t.Errorf("after %s: hit %v", method, hit)
+		}
+	}
 }

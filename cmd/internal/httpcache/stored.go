@@ -10,23 +10,28 @@ import (
 
 // stored is a stored response. It does not change; a validation replaces it.
 type stored struct {
-	key      string
-	status   int
-	header   http.Header // as it is sent, without Age and Cache-Status of this cache
-	names    []string    // of the fields that Vary lists
-	selected http.Header // these fields, as the request had them
-	variant  string      // what they select
-	policy   policy
-	body     body
+	key        string
+	status     int
+	header     http.Header // as it is sent, without Age and Cache-Status of this cache
+	names      []string    // of the fields that Vary lists
+	selected   http.Header // these fields, as the request had them
+	variant    string      // what they select
+	authorized bool        // a request with Authorization was answered with it or with a part of its fields
+	policy     policy
+	body       body
 
 	moment atomic.Pointer[moment]
 }
 
-// newStored returns a stored response without a body. The header is prepared for sending: h is changed.
-func newStored(key string, request http.Header, status int, h http.Header, p policy) *stored {
+// newStored returns a stored response without a body. The fields of the request are those for which the response was
+// received. The header is prepared for sending: h is changed.
+func newStored(key string, request http.Header, authorized bool, status int, h http.Header, p policy) *stored {
 	names := varyNames(h["Vary"])
 	delete(h, "Age")
-	return &stored{key: key, status: status, header: h, names: names, selected: selectedBy(names, request), variant: variantOf(names, request), policy: p}
+	return &stored{
+		key: key, status: status, header: h, names: names, selected: selectedBy(names, request), variant: variantOf(names, request),
+		authorized: authorized, policy: p,
+	}
 }
 
 // withBody returns the response with a body. The length counts for conditions and clients.
@@ -36,7 +41,15 @@ func (s *stored) withBody(b body) *stored {
 		h = h.Clone()
 		h["Content-Length"] = []string{strconv.FormatInt(b.size(), 10)}
 	}
-	return &stored{key: s.key, status: s.status, header: h, names: s.names, selected: s.selected, variant: s.variant, policy: s.policy, body: b}
+	return &stored{
+		key: s.key, status: s.status, header: h, names: s.names, selected: s.selected, variant: s.variant,
+		authorized: s.authorized, policy: s.policy, body: b,
+	}
+}
+
+// knows reports whether the fields with these names are known of the request for which the response was received.
+func (s *stored) knows(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(s.names, name) })
 }
 
 // hasBody reports whether responses with a status may have a body.

@@ -7,8 +7,16 @@ import (
 	"strings"
 )
 
-// variesByAll reports whether Vary has the member "*", so that no other request selects the response.
-func variesByAll(vary []string) bool { return slices.Contains(members(vary), "*") }
+// validVary reports whether other requests can select a response with this Vary. With the member "*" none does, and a
+// member that is not the name of a field has no known meaning.
+func validVary(vary []string) bool {
+	return !slices.ContainsFunc(members(vary), func(name string) bool { return name == "*" || strings.ContainsFunc(name, notInToken) })
+}
+
+// notInToken reports whether a token (RFC 9110, section 5.6.2) does not contain r.
+func notInToken(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
 
 // varyNames returns the canonical names in Vary, sorted, each once.
 func varyNames(vary []string) []string {
@@ -20,7 +28,7 @@ func varyNames(vary []string) []string {
 	return slices.Compact(names)
 }
 
-// members returns the members of a list field without empty ones.
+// members returns the members of a list of names or the like, without empty ones.
 func members(values []string) (list []string) {
 	for _, value := range values {
 		for member := range strings.SplitSeq(value, ",") {
@@ -30,6 +38,22 @@ func members(values []string) (list []string) {
 		}
 	}
 	return list
+}
+
+// nextMember splits the first member off a list. A comma in a quoted string does not end it.
+func nextMember(s string) (member, rest string) {
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			return strings.Trim(s[:i], " \t"), s[i+1:]
+		}
+	}
+	return strings.Trim(s, " \t"), ""
 }
 
 // variantOf returns what the fields with these names select: requests with equal results get the same response (RFC 9111,
@@ -72,8 +96,18 @@ func normalized(name string, values []string) string {
 	case "Accept-Language":
 		// The order stays: some origins prefer the first language.
 		return strings.ReplaceAll(strings.ToLower(strings.Join(members(values), ",")), " ", "")
+	case "Authorization", "Cookie", "Origin", "Referer", "User-Agent":
+		return strings.Join(values, ", ") // they are no lists: spaces after a comma belong to the value
 	}
-	return strings.Join(members(values), ",")
+	var list []string
+	for _, value := range values {
+		for member, rest := "", value; rest != ""; {
+			if member, rest = nextMember(rest); member != "" {
+				list = append(list, member)
+			}
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // normalizedEncodings returns the codings that Accept-Encoding accepts, sorted. Their weights are only preferences.
@@ -82,9 +116,13 @@ func normalizedEncodings(values []string) string {
 	list := members(values)
 	accepted := list[:0]
 	for _, member := range list {
-		coding, parameters, _ := strings.Cut(strings.ToLower(member), ";")
+		coding, weight, _ := strings.Cut(strings.ToLower(member), ";")
 		coding = strings.TrimPrefix(strings.TrimSpace(coding), "x-")
-		if weight := strings.ReplaceAll(parameters, " ", ""); strings.HasPrefix(weight, "q=0") && strings.Trim(weight[3:], ".0") == "" {
+		switch number, isWeight := strings.CutPrefix(strings.TrimSpace(weight), "q="); {
+		case weight == "":
+		case !isWeight || strings.Trim(number, ".0123456789") != "":
+			coding += ";" + weight // another parameter, or an invalid one
+		case strings.Trim(number, ".0") == "":
 			coding += ";q=0" // it refuses the coding
 		}
 		accepted = append(accepted, coding)
