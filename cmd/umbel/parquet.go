@@ -4,26 +4,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/folding"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/parquetfile"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/splitblock"
 )
 
 const parquetHelp = `List the Bloom filters in a Parquet file, at most one per row group and column: size, fill ratio,
 estimated number of distinct values, and estimated false-positive rate.
 
+A filter that can't be read has a row with the reason. The exit code is 2 if one is damaged.
+
 --to-fpr prints how far each can be folded at that rate, and how much memory that saves. --has
 with --column queries the filters for a value, in the format of the column's type; --has may be
-repeated. The exit code is 0 if each value may be in some row group, 1 if one is in none, 2 on
-an error. --export writes a filter as a container, which the other verbs read.
+repeated. Any type but text takes the stored bytes as well, as hex:00ff. The exit code is 0 if
+each value may be in some row group, 1 if one is in none, 2 on an error. A row group without a
+filter that can be read may have each value. Where several columns have one path, @3 names the
+fourth column of the file. --export writes a filter as a container, which the other verbs read.
 They find the values of a column of text; those of numbers and times are hashed in binary.
+docs/parquet.md has the formats of all types.
 
 With --json one object is printed per filter or value.`
 
@@ -52,7 +59,7 @@ func parquetCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Var(&what.rate, "to-fpr", "print what folding to `RATE` saves")
-	flags.StringVar(&what.column, "column", "", "`COLUMN` to query, as listed")
+	flags.StringVar(&what.column, "column", "", "`COLUMN` to query, as listed, or @ and its index")
 	flags.StringArrayVar(&what.values, "has", nil, "query `VALUE`")
 	flags.StringVar(&what.export, "export", "", "write the filter of `ROWGROUP:COLUMN`")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
@@ -86,13 +93,17 @@ func parquetCommand() *cobra.Command {
 type chunkInfo struct {
 	RowGroup int         `json:"rowGroup"`
 	Column   string      `json:"column"`
+	Index    int         `json:"index"` // of the column
 	Type     string      `json:"type"`
 	Rows     uint64      `json:"rows"`
+	Error    string      `json:"error,omitempty"` // why the filter can't be read
 	Bytes    uint64      `json:"bytes"`
 	Fill     float       `json:"fill"`
 	Values   float       `json:"values"` // distinct, estimated
 	FPRate   float       `json:"fpRate"`
 	Folded   *foldedInfo `json:"folded,omitempty"`
+
+	name string // of the column, for --column; with its path if that is another
 }
 
 // foldedInfo describes its fold.
@@ -102,58 +113,85 @@ type foldedInfo struct {
 	FPRate float  `json:"fpRate"`
 }
 
+// list prints the filters. It returns an error if one is damaged, after it has printed all.
 func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
 	var list []chunkInfo
+	damaged := 0
 	for _, c := range f.Chunks() {
-		in, err := what.measure(f, c)
-		if err != nil {
+		in := chunkInfo{RowGroup: c.RowGroup, Column: c.Column, Index: c.Index, Type: c.Type, Rows: c.Rows, name: c.Name}
+		if c.Name != c.Column {
+			in.name += " (" + c.Column + ")"
+		}
+		b, err := f.Filter(c)
+		if err == nil {
+			err = what.measure(&in, b)
+		}
+		switch {
+		case errors.Is(err, umbel.ErrCorrupt):
+			damaged++
+			in.Error = message.Of(err)
+		case errors.Is(err, errors.ErrUnsupported), errors.Is(err, parquetfile.ErrNoFilter), errors.Is(err, umbel.ErrLimit):
+			in.Error = message.Of(err)
+		case err != nil:
 			return err
+		}
+		if err != nil {
+			unknown := float(math.NaN())
+			in.Bytes, in.Fill, in.Values, in.FPRate = 0, unknown, unknown, unknown
 		}
 		list = append(list, in)
 	}
-	w := cmd.OutOrStdout()
-	if wantsJSON(cmd) {
-		return jsonLines(w, list)
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "no column has a Bloom filter")
+	if err := what.writeList(cmd, list); err != nil {
 		return err
 	}
-	if what.rate != 0 {
+	if damaged > 0 {
+		return fmt.Errorf("damaged filters: %d of %d", damaged, len(list))
+	}
+	return nil
+}
+
+func (what parquet) writeList(cmd *cobra.Command, list []chunkInfo) error {
+	w := cmd.OutOrStdout()
+	switch {
+	case wantsJSON(cmd):
+		return jsonLines(w, list)
+	case len(list) == 0:
+		_, err := fmt.Fprintln(w, "no column has a Bloom filter")
+		return err
+	case what.rate != 0:
 		return writeSavings(w, list)
 	}
 	return writeChunks(w, list)
 }
 
-// measure reads one filter, and folds it to the rate of --to-fpr.
-func (what parquet) measure(f *parquetfile.File, c parquetfile.Chunk) (chunkInfo, error) {
-	in := chunkInfo{RowGroup: c.RowGroup, Column: c.Column, Type: c.Type, Rows: c.Rows, Bytes: c.Bytes}
-	b, err := f.Filter(c)
-	if err != nil {
-		return in, err
-	}
+// measure measures a filter, and folds it to the rate of --to-fpr.
+func (what parquet) measure(in *chunkInfo, b *splitblock.Filter) error {
 	s := b.Stats()
-	in.Fill, in.Values, in.FPRate = float(s.Fill), float(s.Keys), float(s.FPRate)
+	in.Bytes, in.Fill, in.Values, in.FPRate = s.Bytes, float(s.Fill), float(s.Keys), float(s.FPRate)
 	if what.rate == 0 || s.FPRate > float64(what.rate) {
-		return in, nil
+		return nil
 	}
 	ladder, err := folding.NewLadder(filter.All, b)
 	if err != nil {
-		return in, err
+		return err
 	}
 	folded, r, err := ladder.ToRate(float64(what.rate))
 	if err != nil {
-		return in, err
+		return err
 	}
 	after := folded.Stats()
 	in.Folded = &foldedInfo{r, after.Bytes, float(after.FPRate)}
-	return in, nil
+	return nil
 }
 
 func writeChunks(w io.Writer, list []chunkInfo) error {
 	t := table.New(" Row group", "Column", "Type", " Rows", " Size", " Fill", " Values", "False-positive rate")
 	for _, in := range list {
-		t.Row(strconv.Itoa(in.RowGroup), in.Column, in.Type, quantity.Count(in.Rows).String(), quantity.Size(in.Bytes).String(),
+		if in.Error != "" {
+			t.Row(strconv.Itoa(in.RowGroup), in.name, in.Type, quantity.Count(in.Rows).String(), "-", "-", "-", in.Error)
+			continue
+		}
+		t.Row(strconv.Itoa(in.RowGroup), in.name, in.Type, quantity.Count(in.Rows).String(), quantity.Size(in.Bytes).String(),
 			fmt.Sprintf("%.4f", in.Fill), wholeKeys(float64(in.Values)), rateOf(float64(in.FPRate)))
 	}
 	_, err := t.WriteTo(w)
@@ -164,116 +202,21 @@ func writeSavings(w io.Writer, list []chunkInfo) error {
 	t := table.New(" Row group", "Column", " Size", "False-positive rate", " Fold", " Folded", "Rate of the fold")
 	var before, after uint64
 	for _, in := range list {
+		if in.Error != "" {
+			t.Row(strconv.Itoa(in.RowGroup), in.name, "-", "-", "-", "-", in.Error)
+			continue
+		}
 		then := in.Folded
 		if then == nil { // already above the rate
 			then = &foldedInfo{1, in.Bytes, in.FPRate}
 		}
 		before, after = before+in.Bytes, after+then.Bytes
-		t.Row(strconv.Itoa(in.RowGroup), in.Column, quantity.Size(in.Bytes).String(), rateOf(float64(in.FPRate)),
+		t.Row(strconv.Itoa(in.RowGroup), in.name, quantity.Size(in.Bytes).String(), rateOf(float64(in.FPRate)),
 			quantity.Count(then.Fold).String(), quantity.Size(then.Bytes).String(), rateOf(float64(then.FPRate)))
 	}
-	if _, err := t.WriteTo(w); err != nil {
+	if _, err := t.WriteTo(w); err != nil || before == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%v now, %v folded, %.3g%% less\n", quantity.Size(before), quantity.Size(after), 100*(1-float64(after)/float64(before)))
 	return err
-}
-
-// valueInfo is the answer for one value.
-type valueInfo struct {
-	Value     string `json:"value"`
-	Has       bool   `json:"has"`
-	RowGroups []int  `json:"rowGroups"` // that may contain it
-	Unknown   []int  `json:"unknown"`   // those of them without a filter
-}
-
-// query queries the filters of a column for the values.
-func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
-	answers, err := f.Query(what.column, what.values...)
-	if err != nil {
-		return err
-	}
-	w := cmd.OutOrStdout()
-	absent := false
-	for i, v := range what.values {
-		in := valueInfo{Value: v, RowGroups: []int{}, Unknown: []int{}}
-		for _, a := range answers {
-			if a.May[i] {
-				in.RowGroups = append(in.RowGroups, a.RowGroup)
-			}
-			if !a.Known {
-				in.Unknown = append(in.Unknown, a.RowGroup)
-			}
-		}
-		in.Has = len(in.RowGroups) > 0
-		absent = absent || !in.Has
-		switch {
-		case isQuiet(cmd): // the exit code answers
-		case wantsJSON(cmd):
-			err = jsonLine(w, in)
-		default:
-			_, err = fmt.Fprintln(w, in)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if absent {
-		return errAbsent
-	}
-	return nil
-}
-
-func (in valueInfo) String() string {
-	if !in.Has {
-		return in.Value + ": in no row group"
-	}
-	s := fmt.Sprintf("%s: may be in row group %s", in.Value, numbers(in.RowGroups))
-	if len(in.Unknown) > 0 {
-		s += fmt.Sprintf(" (%s without a filter)", numbers(in.Unknown))
-	}
-	return s
-}
-
-func numbers(list []int) string {
-	words := make([]string, len(list))
-	for i, n := range list {
-		words[i] = strconv.Itoa(n)
-	}
-	return strings.Join(words, ", ")
-}
-
-// write exports one filter.
-func (what parquet) write(cmd *cobra.Command, f *parquetfile.File) error {
-	group, column, ok := strings.Cut(what.export, ":")
-	n, err := strconv.Atoi(group)
-	if !ok || err != nil {
-		return usageError(cmd, fmt.Errorf("%q: want ROWGROUP:COLUMN, such as 0:email", what.export))
-	}
-	var there []string
-	for _, c := range f.Chunks() {
-		if c.RowGroup != n || c.Column != column {
-			there = append(there, fmt.Sprintf("%d:%s", c.RowGroup, c.Column))
-			continue
-		}
-		b, err := f.Filter(c)
-		if err != nil {
-			return err
-		}
-		if err := container.Write(what.output, b.State()); err != nil {
-			return err
-		}
-		if !c.Text() {
-			warn(cmd, "the values of column %s are %s, which are hashed in binary; umbel has %s takes text, and does not find them; query with umbel parquet --column %s --has VALUE", c.Column, c.Type, what.output, c.Column)
-		}
-		return summarize(what.output, b).print(cmd, "exported from "+what.export)
-	}
-	if len(there) == 0 {
-		return errors.New("no column has a Bloom filter")
-	}
-	const few = 8
-	if len(there) > few {
-		there = append(there[:few], "…")
-	}
-	return fmt.Errorf("no filter %s; the file has %s", what.export, strings.Join(there, ", "))
 }

@@ -133,15 +133,25 @@ type visitor struct {
 }
 
 // writeParquet writes a Parquet file of two row groups, of 1000 rows each, with
-// Bloom filters for email, of 10 bits a value, and for id, of 64.
+// filters for two of its three columns: parquet FILE. With "damaged" the header of the first filter has another length; with
+// "names" the file has two columns of the path "a.b" and one of JSON.
 func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: parquet file")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: parquet file [damaged | names]")
 	}
-	f, err := os.Create(ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer f.Close()
-	w := pq.NewGenericWriter[visitor](f, pq.BloomFilters(
+	var b bytes.Buffer
+	if len(args) == 2 && args[1] == "names" {
+		text := pq.SplitBlockFilter
+		w := pq.NewWriter(&b, pq.NewSchema("names", pq.Group{"a.b": pq.String(), "a": pq.Group{"b": pq.String()}, "doc": pq.JSON()}),
+			pq.BloomFilters(text(64, "a.b"), text(64, "a", "b"), text(64, "doc")))
+		value := func(s string, column int) pq.Value { return pq.ByteArrayValue([]byte(s)).Level(0, 0, column) }
+		_, err := w.WriteRows([]pq.Row{{value("inner", 0), value("dotted", 1), value("{}", 2)}})
+		ts.Check(err)
+		ts.Check(w.Close())
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+		return
+	}
+	w := pq.NewGenericWriter[visitor](&b, pq.BloomFilters(
 		pq.SplitBlockFilter(10, "email"), pq.SplitBlockFilter(64, "id"),
 	))
 	for group := range 2 {
@@ -153,6 +163,15 @@ func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(w.Flush())
 	}
 	ts.Check(w.Close())
+	if len(args) == 2 {
+		header := []byte{0x15, 0x80, 0x14, 0x1c} // 1280 bytes
+		i := bytes.Index(b.Bytes(), header)
+		if i < 0 {
+			ts.Fatalf("no filter of 1280 bytes")
+		}
+		copy(b.Bytes()[i:], []byte{0x15, 0x80, 0x28, 0x1c}) // 2560
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
 // writeComposed writes a filter of a kind that nobody knows: a bloom filter, and

@@ -17,6 +17,7 @@ import (
 const (
 	maxFooter = 256 << 20 // bytes
 	maxChunks = 1 << 20   // with a Bloom filter
+	signature = 28        // bytes behind the footer of a file with encrypted columns
 )
 
 func corrupt(format string, args ...any) error {
@@ -63,24 +64,42 @@ func (f *File) readAt(b []byte, at int64) error {
 	return nil
 }
 
-// parseFooter sets the columns and row groups of f, but not the data of the filters' headers.
+// parseFooter sets the columns, row groups and parts of f, but not the data of the filters' headers.
 func (f *File) parseFooter(b []byte) error {
 	t := &thrift{b: b}
+	schema, total, rest := false, int64(-1), 0
 	t.record(func(id int16, typ byte) bool {
 		switch {
-		case id == 2 && f.columns != nil:
+		case id == 2 && schema:
 			t.fail("two schemas")
 		case id == 2 && typ == thriftList:
-			f.columns = readSchema(t)
+			f.names, schema = newNames(readSchema(t)), true
+		case id == 3 && typ == thriftI64:
+			total = t.number()
+		case id == 8: // the encryption algorithm
+			rest = signature
+			return false
 		case id == 4 && typ == thriftList:
-			t.list(func(byte) { f.readRowGroup(t) })
+			t.list(func(typ byte) {
+				if typ == thriftStruct {
+					f.readRowGroup(t)
+				} else {
+					t.fail("row group %d has type %d, want %d", f.groups, typ, thriftStruct)
+				}
+			})
 		default:
 			return false
 		}
 		return true
 	})
-	if t.err == nil && f.columns == nil {
-		t.fail("no columns in the schema")
+	switch {
+	case t.err != nil:
+	case !schema:
+		t.fail("no schema")
+	case len(t.b) != rest:
+		t.fail("%d bytes follow it, want %d", len(t.b), rest)
+	case total < 0 || f.rows < uint64(total): // without a row group its values would be excluded
+		t.fail("%d rows in %d row groups, want %d or more as in the footer", f.rows, f.groups, total)
 	}
 	if t.err != nil {
 		return fmt.Errorf("parquetfile: footer: %w", t.err)
@@ -95,7 +114,14 @@ func (f *File) readRowGroup(t *thrift) {
 	t.record(func(id int16, typ byte) bool {
 		switch {
 		case id == 1 && typ == thriftList:
-			t.list(func(byte) { f.readChunk(t, n); n++ })
+			t.list(func(typ byte) {
+				if typ == thriftStruct {
+					f.readChunk(t, n)
+				} else {
+					t.fail("column %d of row group %d has type %d, want %d", n, f.groups, typ, thriftStruct)
+				}
+				n++
+			})
 		case id == 3 && typ == thriftI64:
 			rows = t.number()
 		default:
@@ -103,60 +129,12 @@ func (f *File) readRowGroup(t *thrift) {
 		}
 		return true
 	})
-	if t.err == nil && (rows < 0 || n != len(f.columns)) {
-		t.fail("row group %d has %d rows and %d columns, want none or more and %d", f.groups, rows, n, len(f.columns))
+	if t.err == nil && (rows < 0 || n != len(f.names.columns)) {
+		t.fail("row group %d has %d rows and %d columns, want none or more and %d", f.groups, rows, n, len(f.names.columns))
 	}
 	for i := first; i < len(f.chunks); i++ {
 		f.chunks[i].Rows = uint64(rows)
 	}
+	f.rows += uint64(rows)
 	f.groups++
-}
-
-// readChunk reads the ColumnChunk of a column. It keeps a chunk with a Bloom filter, and an
-// encrypted one, which may have one.
-func (f *File) readChunk(t *thrift, column int) {
-	c := Chunk{RowGroup: f.groups, column: column, bitset: -1}
-	physical, values := int64(-1), int64(-1)
-	encrypted := false
-	t.record(func(id int16, typ byte) bool {
-		switch {
-		case id == 3 && typ == thriftStruct:
-			t.record(func(id int16, typ byte) bool {
-				switch {
-				case id == 1 && typ == thriftI32:
-					physical = t.number()
-				case id == 5 && typ == thriftI64:
-					values = t.number()
-				case id == 14 && typ == thriftI64:
-					c.bitset = t.number()
-				default:
-					return false
-				}
-				return true
-			})
-			return true
-		case id == 8:
-			encrypted = true
-		}
-		return false
-	})
-	if t.err != nil || c.bitset < 0 && !encrypted {
-		return
-	}
-	if column >= len(f.columns) {
-		t.fail("row group %d has more columns than the schema's %d", f.groups, len(f.columns))
-		return
-	}
-	c.Column, c.Type = f.columns[column].path, f.columns[column].typ.name
-	switch want := f.columns[column].typ.physical; {
-	case encrypted:
-		c.Err = c.wrap(fmt.Errorf("the column is encrypted: %w", errors.ErrUnsupported))
-	case physical != int64(want) || values < 0:
-		t.fail("column %q in row group %d has %d values of type %d, want none or more of type %d", clip(c.Column), f.groups, values, physical, want)
-	}
-	if len(f.chunks) == maxChunks {
-		t.limit("more than %d Bloom filters", maxChunks)
-	}
-	c.Values = uint64(max(values, 0))
-	f.chunks = append(f.chunks, c)
 }

@@ -7,32 +7,35 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// readHeader reads the BloomFilterHeader at c.bitset, and sets the offset and length of the
+// readHeader reads the BloomFilterHeader at c.start, and sets the offset and length of the
 // bitset, or c.Err.
 func (f *File) readHeader(c *Chunk) {
 	if c.Err != nil {
 		return
 	}
-	start := c.bitset
-	if start < 4 || start > f.size-8 {
-		c.Err = c.wrap(fmt.Errorf("offset %d in a file of %d bytes: %w", start, f.size, umbel.ErrCorrupt))
+	if c.start < 4 || c.start > f.size-8 {
+		c.Err = fmt.Errorf("offset %d in a file of %d bytes: %w", c.start, f.size, umbel.ErrCorrupt)
 		return
 	}
 	// Headers have 14 to 18 bytes; a longer one is of a later version.
-	b := make([]byte, min(256, f.size-start))
-	if err := f.readAt(b, start); err != nil {
-		c.Err = c.wrap(err)
+	b := make([]byte, min(256, f.size-c.start))
+	if err := f.readAt(b, c.start); err != nil {
+		c.Err = err
 		return
 	}
-	n, length, err := parseHeader(b)
-	if err == nil && n > f.size-8-start-length {
-		err = fmt.Errorf("%d bytes at %d in a file of %d: %w", n, start+length, f.size, umbel.ErrCorrupt)
+	bitset, header, err := parseHeader(b)
+	switch {
+	case err != nil:
+	case bitset > f.size-8-c.start-header:
+		err = fmt.Errorf("%d bytes at %d in a file of %d: %w", bitset, c.start+header, f.size, umbel.ErrCorrupt)
+	case c.length >= 0 && c.length != header+bitset:
+		err = fmt.Errorf("a header of %d bytes and a bitset of %d, want %d together as in the footer: %w", header, bitset, c.length, umbel.ErrCorrupt)
 	}
 	if err != nil {
-		c.Err = c.wrap(err)
+		c.Err = err
 		return
 	}
-	c.bitset, c.Bytes = start+length, uint64(n)
+	c.bitset, c.Bytes = c.start+header, uint64(bitset)
 }
 
 // parseHeader reads a BloomFilterHeader at the front of b. It returns the length of the bitset,
@@ -42,15 +45,24 @@ func parseHeader(b []byte) (bitset, header int64, err error) {
 	// Algorithm, hash and compression are unions of empty structs; each has one member now.
 	names := [...]string{2: "algorithm", 3: "hash", 4: "compression"}
 	var members [len(names)]int16
+	seen := 0 // of the four fields
 	t.record(func(id int16, typ byte) bool {
 		switch {
 		case id == 1 && typ == thriftI32:
 			bitset = t.number()
 		case id >= 2 && int(id) < len(names) && typ == thriftStruct:
-			t.record(func(member int16, _ byte) bool { members[id] = member; return false })
+			fields := 0
+			t.record(func(member int16, typ byte) bool {
+				if fields++; fields > 1 || typ != thriftStruct {
+					t.fail("%s has member %d, %d in all, of type %d, want 1 of type %d", names[id], member, fields, typ, thriftStruct)
+				}
+				members[id] = member
+				return false
+			})
 		default:
 			return false
 		}
+		seen++
 		return true
 	})
 	if t.err != nil {
@@ -64,6 +76,9 @@ func parseHeader(b []byte) (bitset, header int64, err error) {
 		default:
 			return 0, 0, fmt.Errorf("header: %s %d, want 1: %w", names[id], members[id], errors.ErrUnsupported)
 		}
+	}
+	if seen != 4 {
+		return 0, 0, fmt.Errorf("header: %d fields, want each of 4 once: %w", seen, umbel.ErrCorrupt)
 	}
 	if bitset <= 0 || bitset%32 != 0 {
 		return 0, 0, fmt.Errorf("header: a bitset of %d bytes, want one or more blocks of 32: %w", bitset, umbel.ErrCorrupt)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/umbel-filters/umbel"
 )
@@ -59,7 +60,7 @@ func TestNotParquet(t *testing.T) {
 		"encrypted":         {encrypted, errors.ErrUnsupported, "encrypted"},
 		"footer too long":   {long, umbel.ErrCorrupt, "footer of 2147483648 bytes"},
 		"no footer":         {footed(nil), umbel.ErrCorrupt, "footer"},
-		"empty footer":      {footed([]byte{0}), umbel.ErrCorrupt, "no columns"},
+		"empty footer":      {footed([]byte{0}), umbel.ErrCorrupt, "no schema"},
 		"deep footer":       {footed(bytes.Repeat([]byte{0x1c}, 1<<20)), umbel.ErrCorrupt, "deeper"},
 		"deep lists":        {footed(append([]byte{0x19}, bytes.Repeat([]byte{0x19}, 1<<20)...)), umbel.ErrCorrupt, "deeper"},
 		"long list":         {footed(many), umbel.ErrCorrupt, "elements"},
@@ -128,9 +129,11 @@ func exercise(t *testing.T, b []byte) {
 	if err != nil {
 		return
 	}
-	for _, c := range f.columns {
-		_, err := f.Digest(c.path, "1")
-		known(err)
+	for _, c := range f.names.columns {
+		for _, value := range []string{"1", "hex:00"} {
+			_, err := c.query(value)
+			known(err)
+		}
 	}
 	for i, c := range f.Chunks() {
 		if c.Bytes > uint64(len(b)) {
@@ -139,7 +142,7 @@ func exercise(t *testing.T, b []byte) {
 		if i < 4 {
 			_, err := f.Filter(c)
 			known(err)
-			_, err = f.Query(c.Column, "1")
+			_, err = f.Query(c.Name, "1")
 			known(err)
 		}
 	}
@@ -188,5 +191,11 @@ func TestHostileHeaders(t *testing.T) {
 
 func FuzzFile(f *testing.F) {
 	f.Add(small(f))
+	visits := writeVisits(f)
+	f.Add(visits)
+	f.Add(refoot(f, visits, func(m *format.FileMetaData) {
+		eachChunk(m, func(_ int, c *format.ColumnChunk) { c.MetaData.BloomFilterLength = 0 })
+	}))
+	f.Add(refoot(f, visits, func(m *format.FileMetaData) { m.RowGroups, m.NumRows = nil, 0 }))
 	f.Fuzz(exercise)
 }

@@ -3,6 +3,7 @@ package parquetfile
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -11,60 +12,97 @@ const (
 	maxLevels   = 100      // of the schema
 )
 
+// separator is between the names of a path, because names may have dots.
+const separator = "\x00"
+
 // column is a leaf of the schema.
 type column struct {
-	path string
-	typ  valueType
+	key string // names from the root, with separators
+	typ valueType
+}
+
+func (c column) path() string { return dotted(c.key) }
+
+// dotted returns the names of a key joined by dots, without characters that control a terminal.
+func dotted(key string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\x00':
+			return '.'
+		case unicode.IsControl(c):
+			return '\ufffd'
+		}
+		return c
+	}, key)
+}
+
+// group is an element of the schema that isn't a leaf.
+type group struct {
+	name    string
+	left    int64 // children that are still to come
+	variant bool  // it is, or is part of, a VARIANT
 }
 
 // readSchema reads the list of SchemaElement: the tree's elements in depth-first
-// order, each with the number of its children. It returns the leaves.
+// order, each with the number of its children. It returns the leaves. A group may be empty.
 func readSchema(t *thrift) []column {
 	var columns []column
-	var names []string // from the root, whose name isn't part of a path, to the group
-	var left []int64   // remaining children of each group
+	var groups []group // from the root, whose name isn't part of a path, to the element
 	elements, total := 0, 0
-	t.list(func(byte) {
+	t.list(func(typ byte) {
+		if typ != thriftStruct {
+			t.fail("schema element %d has type %d, want %d", elements, typ, thriftStruct)
+			return
+		}
 		e := readElement(t)
-		for len(left) > 0 && left[len(left)-1] == 0 {
-			left, names = left[:len(left)-1], names[:len(names)-1]
+		for len(groups) > 0 && groups[len(groups)-1].left == 0 {
+			groups = groups[:len(groups)-1]
 		}
 		root := elements == 0
 		elements++
+		variant := e.logical.member == logicalVariant
 		switch {
 		case t.err != nil:
 			return
 		case elements > maxElements:
 			t.limit("a schema of more than %d elements", maxElements)
 			return
+		case e.children < 0:
+			t.fail("schema element %d has %d children", elements, e.children)
+			return
 		case root:
-		case len(left) == 0:
+		case len(groups) == 0:
 			t.fail("schema element %d belongs to no group", elements)
 			return
 		default:
-			left[len(left)-1]--
+			parent := &groups[len(groups)-1]
+			parent.left--
+			variant = variant || parent.variant
 		}
-		if root || e.children > 0 {
-			if len(left) == maxLevels {
+		if root || e.children > 0 || e.physical < 0 {
+			if len(groups) == maxLevels {
 				t.fail("groups of the schema nest deeper than %d", maxLevels)
 			}
-			left, names = append(left, e.children), append(names, e.name)
+			groups = append(groups, group{e.name, e.children, variant})
 			return
 		}
-		path := strings.Join(append(names[1:len(names):len(names)], e.name), ".")
-		if total += len(path); total > maxPaths {
+		var key strings.Builder
+		for _, g := range groups[1:] {
+			key.WriteString(g.name + separator)
+		}
+		key.WriteString(e.name)
+		if total += key.Len(); total > maxPaths {
 			t.limit("paths of columns have more than %d bytes together", maxPaths)
 			return
 		}
-		typ, err := e.valueType()
-		if err != nil {
-			t.fail("column %q: %w", clip(path), err)
-		}
-		columns = append(columns, column{path, typ})
+		columns = append(columns, column{key.String(), e.valueType(variant)})
 	})
-	for _, n := range left {
-		if n != 0 {
-			t.fail("%d elements are missing at the end of the schema", n)
+	if t.err == nil && elements == 0 {
+		t.fail("a schema without an element")
+	}
+	for _, g := range groups {
+		if g.left != 0 {
+			t.fail("%d elements are missing at the end of the schema", g.left)
 		}
 	}
 	return columns
@@ -77,6 +115,8 @@ type element struct {
 	physical  int64 // -1 in a group
 	length    int64 // of FIXED_LEN_BYTE_ARRAY
 	converted int64 // the older form of the logical type; -1 for none
+	scale     int64 // of a decimal in the older form
+	precision int64
 	logical   logical
 }
 
@@ -92,7 +132,6 @@ type logical struct {
 
 func readElement(t *thrift) element {
 	e := element{physical: -1, converted: -1}
-	var scale, precision int64
 	t.record(func(id int16, typ byte) bool {
 		switch {
 		case id == 4 && typ == thriftBinary:
@@ -110,22 +149,22 @@ func readElement(t *thrift) element {
 		case id == 6:
 			e.converted = t.number()
 		case id == 7:
-			scale = t.number()
+			e.scale = t.number()
 		case id == 8:
-			precision = t.number()
+			e.precision = t.number()
 		default:
 			return false
 		}
 		return true
 	})
-	if e.logical.member == 0 {
-		e.logical = convert(e.converted, scale, precision)
-	}
 	return e
 }
 
 func readLogical(t *thrift) (l logical) {
 	t.record(func(member int16, typ byte) bool {
+		if l.member != 0 {
+			t.fail("logical types %d and %d of one column", l.member, member)
+		}
 		l.member = member
 		if typ != thriftStruct {
 			return false

@@ -1,13 +1,8 @@
 package parquetfile
 
 import (
-	"encoding/binary"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 )
 
 // Physical types, by their number in parquet.thrift.
@@ -24,17 +19,29 @@ const (
 
 var physicalNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
-// Members of the union LogicalType. The others have the values of the physical type.
+// physicalBytes is the length of a value of each physical type, 0 for the two of bytes.
+var physicalBytes = [...]int64{1, 4, 8, 12, 4, 8, 0, 0}
+
+// Members of the union LogicalType.
 const (
 	logicalString    = 1
+	logicalMap       = 2
+	logicalList      = 3
 	logicalEnum      = 4
 	logicalDecimal   = 5
 	logicalDate      = 6
 	logicalTime      = 7
 	logicalTimestamp = 8
+	logicalInterval  = 9 // reserved in the union; it is a converted type only
 	logicalInteger   = 10
+	logicalUnknown   = 11
 	logicalJSON      = 12
+	logicalBSON      = 13
 	logicalUUID      = 14
+	logicalFloat16   = 15
+	logicalVariant   = 16
+	logicalGeometry  = 17
+	logicalGeography = 18
 )
 
 // Units of times and timestamps, by their number in the union TimeUnit.
@@ -53,210 +60,158 @@ var (
 // Parquet hashes.
 type valueType struct {
 	name     string
-	physical int
-	length   int // of FIXED_LEN_BYTE_ARRAY
+	physical int64
+	length   int64 // of a value in bytes; 0 for BYTE_ARRAY
 	logical  logical
+	opaque   string // why values have no text form, or ""
 }
 
-// valueType returns the type of a leaf. It ignores a logical type that is unknown, or incompatible
-// with the physical type.
-func (e element) valueType() (valueType, error) {
-	if e.physical < 0 || e.physical >= int64(len(physicalNames)) {
-		return valueType{}, fmt.Errorf("physical type %d, want 0 to %d", e.physical, len(physicalNames)-1)
-	}
-	v := valueType{physical: int(e.physical), logical: e.logical, name: physicalNames[e.physical]}
-	if v.physical == physicalFixed {
+// valueType returns the type of a leaf. variant states that it is part of a VARIANT. A type whose values have no text
+// form here is opaque: one that is unknown, that the physical type can't have, or that the footer states in two ways.
+func (e element) valueType(variant bool) valueType {
+	v := valueType{physical: e.physical}
+	switch {
+	case e.physical >= int64(len(physicalNames)):
+		v.name, v.opaque = fmt.Sprintf("TYPE %d", e.physical), "an unknown physical type"
+		return v
+	case e.physical == physicalFixed:
+		v.name, v.length = fmt.Sprintf("%s(%d)", physicalNames[physicalFixed], e.length), e.length
 		if e.length < 0 || e.length > math.MaxInt32 {
-			return valueType{}, fmt.Errorf("values of %d bytes", e.length)
+			v.opaque = "values of an impossible length"
+			return v
 		}
-		v.length = int(e.length)
-		v.name = fmt.Sprintf("%s(%d)", v.name, v.length)
+	default:
+		v.name, v.length = physicalNames[e.physical], physicalBytes[e.physical]
 	}
-	if name := v.logicalName(); name != "" {
-		v.name = name
-	} else {
-		v.logical = logical{}
+	l, ok := e.annotation()
+	switch {
+	case !ok:
+		v.opaque = "a logical type and a converted type that contradict each other"
+	case l.member != 0:
+		v.annotate(l)
+	case variant && v.physical == physicalByteArray:
+		v.name, v.opaque = "VARIANT", "values of several types"
 	}
-	return v, nil
+	return v
 }
 
-// logicalName returns the name of the logical type, or "" if it is incompatible with the physical
-// type.
-func (v valueType) logicalName() string {
-	l := v.logical
+// annotate sets the logical type.
+func (v *valueType) annotate(l logical) {
+	name, opaque := v.logicalName(l)
+	if name == "" {
+		v.name += fmt.Sprintf(" AS LOGICAL TYPE %d", l.member)
+		v.opaque = "a logical type that is unknown, or that the physical type can't have"
+		return
+	}
+	v.name, v.opaque, v.logical = name, opaque, l
+}
+
+// logicalName returns the name of a logical type, and why its values have no text form. The name is "" if the physical
+// type can't have it.
+func (v *valueType) logicalName(l logical) (name, opaque string) {
 	small, large := v.physical == physicalInt32, v.physical == physicalInt64
 	text := v.physical == physicalByteArray
-	zone := "LOCAL"
-	if l.utc {
-		zone = "UTC"
-	}
+	fixed := func(n int64) bool { return v.physical == physicalFixed && v.length == n }
+	ok := false
 	switch l.member {
 	case logicalString:
-		return on(text, "STRING")
+		name, ok = "STRING", text
 	case logicalEnum:
-		return on(text, "ENUM")
+		name, ok = "ENUM", text
 	case logicalJSON:
-		return on(text, "JSON")
+		name, ok = "JSON", text
+	case logicalBSON:
+		name, opaque, ok = "BSON", "documents in binary", text
+	case logicalGeometry:
+		name, opaque, ok = "GEOMETRY", "shapes in binary", text
+	case logicalGeography:
+		name, opaque, ok = "GEOGRAPHY", "shapes in binary", text
+	case logicalInterval:
+		name, opaque, ok = "INTERVAL", "months, days and milliseconds in binary", fixed(12)
+	case logicalUnknown:
+		name, opaque, ok = "UNKNOWN", "no values but null", true
 	case logicalUUID:
-		return on(v.physical == physicalFixed && v.length == 16, "UUID")
+		name, ok = "UUID", fixed(16)
+	case logicalFloat16:
+		name, ok = "FLOAT16", fixed(2)
 	case logicalDate:
-		return on(small, "DATE")
+		name, ok = "DATE", small
 	case logicalDecimal:
-		ok := small || large || text || v.physical == physicalFixed
-		return on(ok && l.precision > 0 && l.scale >= 0 && l.scale <= l.precision, fmt.Sprintf("DECIMAL(%d,%d)", l.precision, l.scale))
+		name = fmt.Sprintf("DECIMAL(%d,%d)", l.precision, l.scale)
+		ok = (small || large || text || v.physical == physicalFixed && v.length > 0) && l.precision > 0 && l.scale >= 0 && l.scale <= l.precision
 	case logicalTime:
-		if small && l.unit == millis || large && (l.unit == micros || l.unit == nanos) {
-			return fmt.Sprintf("TIME(%s)", unitNames[l.unit])
+		if ok = small && l.unit == millis || large && (l.unit == micros || l.unit == nanos); ok {
+			name = fmt.Sprintf("TIME(%s)", unitNames[l.unit])
 		}
 	case logicalTimestamp:
-		if large && l.unit >= millis && l.unit <= nanos {
-			return fmt.Sprintf("TIMESTAMP(%s,%s)", unitNames[l.unit], zone)
+		zone := "LOCAL"
+		if l.utc {
+			zone = "UTC"
+		}
+		if ok = large && l.unit >= millis && l.unit <= nanos; ok {
+			name = fmt.Sprintf("TIMESTAMP(%s,%s)", unitNames[l.unit], zone)
 		}
 	case logicalInteger:
-		fits := small && (l.bits == 8 || l.bits == 16 || l.bits == 32) || large && l.bits == 64
+		name = fmt.Sprintf("UINT%d", l.bits)
 		if l.signed {
-			return on(fits, fmt.Sprintf("INT%d", l.bits))
+			name = fmt.Sprintf("INT%d", l.bits)
 		}
-		return on(fits, fmt.Sprintf("UINT%d", l.bits))
+		ok = small && (l.bits == 8 || l.bits == 16 || l.bits == 32) || large && l.bits == 64
 	}
-	return ""
+	if !ok {
+		return "", ""
+	}
+	return name, opaque
 }
 
-func on(ok bool, name string) string {
-	if ok {
-		return name
+// annotation returns the logical type, which the footer may state in two ways, the newer and the older one. It returns
+// false if they contradict each other. Times in local time have the older form of those in UTC.
+func (e element) annotation() (logical, bool) {
+	if e.converted < 0 {
+		return e.logical, true
 	}
-	return ""
+	older := e.convert()
+	if e.logical.member == 0 {
+		return older, true
+	}
+	older.utc = e.logical.utc
+	return e.logical, e.logical == older
 }
 
-// convert returns the logical type of a ConvertedType. Its times and timestamps are in UTC.
-func convert(converted, scale, precision int64) logical {
-	integers := [...]logical{ // from 11 on
-		{bits: 8}, {bits: 16}, {bits: 32}, {bits: 64},
-		{bits: 8, signed: true}, {bits: 16, signed: true}, {bits: 32, signed: true}, {bits: 64, signed: true},
+// convert returns the logical type of the ConvertedType; the member is -1 if it is unknown. Its times
+// and timestamps are in UTC.
+func (e element) convert() logical {
+	members := [...]int16{
+		0: logicalString, 1: logicalMap, 2: logicalMap, 3: logicalList, 4: logicalEnum, 5: logicalDecimal, 6: logicalDate,
+		7: logicalTime, 8: logicalTime, 9: logicalTimestamp, 10: logicalTimestamp,
+		11: logicalInteger, 12: logicalInteger, 13: logicalInteger, 14: logicalInteger,
+		15: logicalInteger, 16: logicalInteger, 17: logicalInteger, 18: logicalInteger,
+		19: logicalJSON, 20: logicalBSON, 21: logicalInterval,
 	}
-	switch converted {
-	case 0:
-		return logical{member: logicalString}
-	case 4:
-		return logical{member: logicalEnum}
-	case 5:
-		return logical{member: logicalDecimal, scale: scale, precision: precision}
-	case 6:
-		return logical{member: logicalDate}
-	case 7, 8:
-		return logical{member: logicalTime, unit: int16(converted - 6), utc: true}
-	case 9, 10:
-		return logical{member: logicalTimestamp, unit: int16(converted - 8), utc: true}
-	case 19:
-		return logical{member: logicalJSON}
+	if e.converted >= int64(len(members)) {
+		return logical{member: -1}
 	}
-	if i := converted - 11; i >= 0 && i < int64(len(integers)) {
-		l := integers[i]
-		l.member = logicalInteger
-		return l
-	}
-	return logical{}
-}
-
-// encode returns the bytes that Parquet hashes for a value: its plain encoding, without the
-// length of a byte array.
-func (v valueType) encode(s string) ([]byte, error) {
-	switch v.logical.member {
+	l := logical{member: members[e.converted]}
+	switch l.member {
 	case logicalDecimal:
-		return v.encodeDecimal(s)
-	case logicalDate:
-		return v.encodeNumber(parseDate(s))
+		l.scale, l.precision = e.scale, e.precision
 	case logicalTime:
-		return v.encodeNumber(parseTime(s, v.logical.unit))
+		l.unit, l.utc = int16(e.converted-6), true
 	case logicalTimestamp:
-		return v.encodeNumber(parseTimestamp(s, v.logical.unit, v.logical.utc))
+		l.unit, l.utc = int16(e.converted-8), true
 	case logicalInteger:
-		return v.encodeNumber(parseInteger(s, int(v.logical.bits), v.logical.signed))
-	case logicalUUID:
-		return parseUUID(s)
+		l.bits, l.signed = 8<<((e.converted-11)%4), e.converted >= 15
+	}
+	return l
+}
+
+// isText reports whether the bytes of a value are those of its text.
+func (v *valueType) isText() bool {
+	switch v.logical.member {
 	case logicalString, logicalEnum, logicalJSON:
-		return []byte(s), nil
+		return true
+	case 0:
+		return v.opaque == "" && (v.physical == physicalByteArray || v.physical == physicalFixed)
 	}
-	switch v.physical {
-	case physicalBoolean:
-		return nil, fmt.Errorf("writers hash booleans differently, so a filter's answer is meaningless: %w", errors.ErrUnsupported)
-	case physicalInt32:
-		return v.encodeNumber(parseInteger(s, 32, true))
-	case physicalInt64:
-		return v.encodeNumber(parseInteger(s, 64, true))
-	case physicalInt96:
-		return parseInt96(s)
-	case physicalFloat:
-		x, err := parseFloat(s, 32)
-		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x))), err
-	case physicalDouble:
-		x, err := parseFloat(s, 64)
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)), err
-	}
-	b := []byte(s)
-	if digits, ok := strings.CutPrefix(s, "hex:"); ok {
-		var err error
-		if b, err = hex.DecodeString(digits); err != nil {
-			return nil, fmt.Errorf("%q: %w", clip(s), err)
-		}
-	}
-	if v.physical == physicalFixed && len(b) != v.length {
-		return nil, fmt.Errorf("%q has %d bytes, want %d; bytes may be given as hex:…", clip(s), len(b), v.length)
-	}
-	return b, nil
-}
-
-// encodeNumber returns the plain encoding of INT32 or INT64.
-func (v valueType) encodeNumber(x int64, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	if v.physical == physicalInt32 {
-		return binary.LittleEndian.AppendUint32(nil, uint32(x)), nil
-	}
-	return binary.LittleEndian.AppendUint64(nil, uint64(x)), nil
-}
-
-// parseInteger returns an integer of that many bits; an unsigned one as the signed integer with the
-// same bits.
-func parseInteger(s string, bits int, signed bool) (int64, error) {
-	var x int64
-	var u uint64
-	var err error
-	least, most := int64(-1)<<(bits-1), ^uint64(0)>>(65-bits)
-	if signed {
-		x, err = strconv.ParseInt(s, 10, bits)
-	} else {
-		least, most = 0, ^uint64(0)>>(64-bits)
-		u, err = strconv.ParseUint(s, 10, bits)
-		x = int64(u)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("%q, want a whole number from %d to %d", clip(s), least, most)
-	}
-	return x, nil
-}
-
-// parseFloat returns the number nearest to s.
-func parseFloat(s string, bits int) (float64, error) {
-	x, err := strconv.ParseFloat(s, bits)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return 0, fmt.Errorf("%q is beyond the largest number of %d bits", clip(s), bits)
-	case err != nil:
-		return 0, fmt.Errorf("%q, want a number", clip(s))
-	case math.IsNaN(x):
-		return 0, errors.New("NaN has many encodings and can't be queried")
-	}
-	return x, nil
-}
-
-func parseUUID(s string) ([]byte, error) {
-	ok := len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
-	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
-	if !ok || err != nil || len(b) != 16 {
-		return nil, fmt.Errorf("%q, want a UUID like 123e4567-e89b-12d3-a456-426614174000", clip(s))
-	}
-	return b, nil
+	return false
 }

@@ -3,7 +3,7 @@ package parquetfile
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -26,14 +26,13 @@ func parseDate(s string) (int64, error) {
 	return t.Unix() / secondsPerDay, nil // whole days, so nothing is cut off
 }
 
-// parseTime returns the units since midnight.
-func parseTime(s string, unit int16) (int64, error) {
-	day := unitsPerSec[unit] * secondsPerDay
-	if x, err := strconv.ParseInt(s, 10, 64); err == nil {
-		if x < 0 || x >= day {
-			return 0, fmt.Errorf("%d, want 0 to %d", x, day-1)
-		}
+// parseTime returns the units since midnight. The end of the day is 24:00:00.
+func parseTime(s string, unit int16, width int) (int64, error) {
+	if x, err := strconv.ParseInt(s, 10, width); err == nil {
 		return x, nil
+	}
+	if whole, fraction, _ := strings.Cut(s, "."); whole == "24:00:00" && strings.Trim(fraction, "0") == "" {
+		return unitsPerSec[unit] * secondsPerDay, nil
 	}
 	t, err := time.Parse("15:04:05", s)
 	if err != nil {
@@ -62,16 +61,24 @@ func parseTimestamp(s string, unit int16, utc bool) (int64, error) {
 }
 
 // parseInt96 returns the 12 bytes of the timestamps of older writers: nanoseconds of the day, then
-// the Julian day, which here begins at midnight instead of noon.
-func parseInt96(s string) ([]byte, error) {
+// the Julian day, which here begins at midnight instead of noon. Before 1970 some writers round the day up, so that the
+// nanoseconds are negative.
+func parseInt96(s string) (encodings, error) {
 	t, err := time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1))
 	if err != nil {
-		return nil, fmt.Errorf("%q, want a timestamp like 2006-01-31T15:04:05.999Z", clip(s))
+		return encodings{}, fmt.Errorf("%q, want a timestamp like 2006-01-31T15:04:05.999Z", clip(s))
 	}
 	const julian1970 = 2440588
 	day, second := floorDiv(t.Unix(), secondsPerDay)
-	b := binary.LittleEndian.AppendUint64(nil, uint64(second*1e9+int64(t.Nanosecond())))
-	return binary.LittleEndian.AppendUint32(b, uint32(day+julian1970)), nil
+	at := second*1e9 + int64(t.Nanosecond())
+	encode := func(day, at int64) []byte {
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, uint64(at)), uint32(day+julian1970))
+	}
+	e := encoding(encode(day, at))
+	if day < 0 && at > 0 {
+		e.all = append(e.all, encode(day+1, at-secondsPerDay*1e9))
+	}
+	return e, nil
 }
 
 // units returns seconds and nanoseconds in units. It returns an error for a fraction of a unit, and
@@ -82,14 +89,11 @@ func units(seconds int64, nano int, unit int16) (int64, error) {
 	if int64(nano)%rest != 0 {
 		return 0, fmt.Errorf("%d nanoseconds, want whole %s", nano, unitNames[unit])
 	}
-	magnitude := uint64(seconds)
-	if seconds < 0 {
-		magnitude = -magnitude
-	}
-	if hi, lo := bits.Mul64(magnitude, uint64(per)); hi != 0 || lo >= 1<<63-1e9 {
+	x := new(big.Int).Mul(big.NewInt(seconds), big.NewInt(per))
+	if x.Add(x, big.NewInt(int64(nano)/rest)); !x.IsInt64() {
 		return 0, fmt.Errorf("%s since 1970-01-01 don't fit 64 bits at that year", unitNames[unit])
 	}
-	return seconds*per + int64(nano)/rest, nil
+	return x.Int64(), nil
 }
 
 // floorDiv returns the quotient rounded down, and the nonnegative remainder.
