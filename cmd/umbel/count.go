@@ -17,8 +17,8 @@ filter returns a false positive. If all counters of a key are saturated, the num
 limit is printed, 15 for counters of 4 bits, and a note follows on standard error. With --json the
 count is then null, and atLeast is the limit.
 
-The exit code is 0 if all keys may be present, 1 if some are absent, 2 on an error, and also if there are no
-keys, unless --allow-empty is given. With -q
+The exit code is 0 if some key may be present, 1 if all are absent, 2 on an error, and also if there are no
+keys, unless --allow-empty is given. With --all it is 0 only if every key may be present. With -q
 nothing is printed.`
 
 const countExample = `  umbel count visits.umb alice bob
@@ -32,6 +32,8 @@ func countCommand() *cobra.Command {
 		Example: countExample,
 		Args:    arguments(1, -1),
 	}
+	var s selection
+	s.addFlag(cmd)
 	keysOf, _ := addKeyFlags(cmd)
 	addAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -48,13 +50,13 @@ func countCommand() *cobra.Command {
 			return err
 		}
 		out := bufio.NewWriter(cmd.OutOrStdout())
-		absent, saturated, counted := false, 0, uint64(0)
+		saturated, counted := 0, uint64(0)
 		if t.node == nil {
 			interruptible(cmd)
 		}
 		err = counter.Each(cmd.Context(), remote.Count, list, func(list [][]byte, ns []uint64) error {
 			for i, key := range list {
-				absent = absent || ns[i] == 0
+				s.note(ns[i] != 0)
 				if ns[i] == saturatedCount {
 					saturated++
 				}
@@ -77,10 +79,7 @@ func countCommand() *cobra.Command {
 		if saturated > 0 && !isQuiet(cmd) && !wantsJSON(cmd) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "note: a count of %v is %v or more for %d of the keys: their counters are saturated\n", limit, limit, saturated)
 		}
-		if absent {
-			return errAbsent
-		}
-		return nil
+		return s.end()
 	}
 	return cmd
 }

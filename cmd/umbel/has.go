@@ -21,17 +21,21 @@ const hasHelp = `Query the filter in FILE for the keys, and print those that may
 KEY the keys are read from the files of -f or from standard input, and answered as they arrive. A
 FILE, KEY or KEYFILE of - is standard input.
 
-The exit code is 0 if all keys may be present, 1 if some are absent, 3 if the filter of a replica is out of
-date, 2 on another error. Without any key, for example behind a command that failed, it is 2, unless
+Lines are printed as they were read, with a carriage return that is not part of their key.
+
+The exit code is that of grep: 0 if some key is selected, 1 if none is, 2 on an error, and 3 if the filter of a replica is
+out of date. A key is selected if it may be present, and with --invert if it is absent; --count and -q select the same keys. With
+--all the code is 0 only if every key is selected. Without any key, for example behind a command that failed, it is 2, unless
 --allow-empty is given.
 
-With -q nothing is printed, only the exit code is set. With --json one object is printed per key, present
-or absent; with --count one in total.`
+With -q nothing is printed, only the exit code is set. With --json one object is printed per key, selected
+or not; with --count one in total.`
 
 const hasExample = `  umbel has words.umb zebra zebro
   umbel has words.umb --invert < text-words.txt     # words that aren't in the list
   umbel has words.umb --count < text-words.txt
   umbel has words.umb --explain zebro               # which of its cells are 0
+  umbel has -q words.umb --all -f text-words.txt && echo all words are in the list
   umbel has users alice bob --addr 127.0.0.1:8780
   find . -print0 | umbel has files.umb -0 | xargs -0 ls`
 
@@ -43,6 +47,7 @@ type hasRun struct {
 
 	json, count, invert, explain, quiet bool
 
+	selection
 	asked, there uint64
 }
 
@@ -59,6 +64,7 @@ func hasCommand() *cobra.Command {
 	flags.BoolVarP(&q.count, "count", "c", false, "print only the number of keys that may be present")
 	flags.BoolVarP(&q.invert, "invert", "v", false, "print the absent keys instead")
 	flags.BoolVar(&q.explain, "explain", false, "print the cells of each key, and which are zero")
+	q.selection.addFlag(cmd)
 	exclusive(cmd, "count", "explain")
 	exclusive(cmd, "invert", "explain")
 	keysOf, format := addKeyFlags(cmd)
@@ -87,7 +93,7 @@ func hasCommand() *cobra.Command {
 			return err
 		}
 		err = q.end()
-		if err == errAbsent && len(args) == 2 && t.node == nil && !q.quiet {
+		if err == errAbsent && len(args) == 2 && !q.invert && t.node == nil && !q.quiet {
 			hintKeyFile(cmd, args[0], args[1])
 		}
 		return err
@@ -133,6 +139,7 @@ func (q *hasRun) answered(list [][]byte, ns []uint64) error {
 	for i, key := range list {
 		q.asked++
 		q.there += ns[i]
+		q.selection.note((ns[i] == 1) != q.invert)
 		if err := q.print(key, ns[i] == 1); err != nil {
 			return err
 		}
@@ -158,11 +165,11 @@ func (q *hasRun) print(key []byte, has bool) error {
 	case has == q.invert:
 		return nil
 	}
-	q.out.Write(key)
+	q.out.Write(keys.Line(key))
 	return q.out.WriteByte(q.format.Separator)
 }
 
-// end prints the counts, and returns errAbsent if a key is absent.
+// end prints the counts, and returns the error of the selection.
 func (q *hasRun) end() error {
 	absent := q.asked - q.there
 	switch {
@@ -181,10 +188,7 @@ func (q *hasRun) end() error {
 	if err := q.out.Flush(); err != nil {
 		return err
 	}
-	if absent > 0 {
-		return errAbsent
-	}
-	return nil
+	return q.selection.end()
 }
 
 // probedCell is a cell of a key, and its value.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/interrupt"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
@@ -41,28 +40,29 @@ func addFormatFlag(cmd *cobra.Command) func() keys.Format {
 // binaryHint adds to the error of a key file that isn't text how to read its keys.
 func binaryHint(cmd *cobra.Command, err error) error {
 	e, ok := errors.AsType[*keys.BinaryError](err)
-	switch {
-	case !ok:
+	if !ok {
 		return err
-	case e.UTF16:
-		return fmt.Errorf("%w; convert it: iconv -f UTF-16 -t UTF-8 %s | %s", e, e.Name, cmd.CommandPath())
-	case e.Compression == "" && container.IsFile(e.Name):
-		return fmt.Errorf("%s is a filter, whose keys are not known; unite filters with umbel merge", e.Name)
-	case e.Compression == "" && isParquet(e.Name):
-		return fmt.Errorf("%s is a Parquet file; write the values of a column as lines: duckdb -noheader -list -c \"SELECT column FROM '%[1]s'\" | %s ...; for the filters in the file: umbel parquet %[1]s", e.Name, cmd.CommandPath())
-	case e.Compression == "":
-		return fmt.Errorf("%w; give -0 if keys end at a zero byte, or --text to take its lines as they are", e)
 	}
-	return fmt.Errorf("%w; decompress it: %s | %s ..., or give --text to take its bytes as they are", e, strings.TrimSpace(e.Cat+" "+e.Name), cmd.CommandPath())
+	name := cmp.Or(e.Name, "FILE")
+	switch {
+	case e.Encoding != "":
+		return fmt.Errorf("%w; convert it: iconv -f %s -t UTF-8 %s | %s", e, e.Encoding, name, cmd.CommandPath())
+	case e.File == keys.FileFilter:
+		return fmt.Errorf("%w, whose keys are not known; unite filters with umbel merge", e)
+	case e.File == keys.FileParquet:
+		return fmt.Errorf("%w; write the values of a column as lines: duckdb -noheader -list -c \"SELECT column FROM '%[2]s'\" | %[3]s ...; for the filters in the file: umbel parquet %[2]s", e, name, cmd.CommandPath())
+	case e.Compression != "":
+		return fmt.Errorf("%w; decompress it: %s | %s ...%s", e, strings.TrimSpace(e.Cat+" "+e.Name), cmd.CommandPath(), ifText(cmd, ", or give --text to take its bytes as they are"))
+	}
+	return fmt.Errorf("%w%s", e, ifText(cmd, "; give -0 if keys end at a zero byte, or --text to take its lines as they are"))
 }
 
-// isParquet reports whether the file at path begins like a Parquet file.
-func isParquet(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
+// ifText returns words about the flags of [addFormatFlag], and "" for a verb without them.
+func ifText(cmd *cobra.Command, words string) string {
+	if cmd.Flags().Lookup("text") == nil {
+		return ""
 	}
-	head, err := readHead(path)
-	return err == nil && bytes.HasPrefix(head, []byte("PAR1"))
+	return words
 }
 
 // openKeys opens the key files. "-", or no name, is standard input. The function that it
@@ -222,7 +222,7 @@ func addKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]
 		default:
 			list := make([][]byte, len(given))
 			for i, a := range given {
-				list[i] = []byte(a)
+				list[i] = slices.Clip([]byte(a))
 			}
 			return func(yield func([][]byte, error) bool) { yield(list, nil) }, nil
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
@@ -98,11 +98,15 @@ func readPaths(cmd *cobra.Command, name string) (nixcache.Paths, error) {
 }
 
 const nixHasHelp = `Query the file NixBloom for store paths, names of narinfo files or hashes, and print those that the cache
-may have. Without PATH they are read from standard input. The exit code is 0 if it may have all, 1 if some are
-absent, 2 on an error. With --json one object is printed per path, present or absent.`
+may have. Without PATH they are read from standard input. With --json one object is printed per path, present or
+absent.
+
+The exit code is that of grep: 0 if the cache may have some of them, 1 if it has none, 2 on an error. With --all it is
+0 only if the cache may have all.`
 
 func nixHasCommand() *cobra.Command {
-	return &cobra.Command{
+	q := nixQuery{}
+	cmd := &cobra.Command{
 		Use:     "has FILE [PATH...]",
 		Short:   "query a file NixBloom for store paths",
 		Long:    nixHasHelp,
@@ -113,9 +117,9 @@ func nixHasCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := nixQuery{cmd: cmd, f: f}
+			q.cmd, q.f = cmd, f
 			for _, path := range args[1:] {
-				if err := q.query(path); err != nil {
+				if err := q.query([]byte(path)); err != nil {
 					return err
 				}
 			}
@@ -124,47 +128,54 @@ func nixHasCommand() *cobra.Command {
 					return err
 				}
 			}
-			if q.absent {
-				return errAbsent
-			}
-			return nil
+			return q.end()
 		},
 	}
+	q.addFlag(cmd)
+	return cmd
 }
 
 // nixQuery is one run of umbel nix has.
 type nixQuery struct {
-	cmd    *cobra.Command
-	f      *nixbloom.Filter
-	absent bool
+	selection
+	cmd *cobra.Command
+	f   *nixbloom.Filter
 }
 
 // queryLines queries the paths on standard input.
 func (q *nixQuery) queryLines() error {
-	lines, any := bufio.NewScanner(standardInput(q.cmd)), false
-	for lines.Scan() {
-		if lines.Text() == "" {
-			continue
+	none := true
+	for list, err := range keyBatches(q.cmd.Context(), keys.Lines, nil, standardInput(q.cmd)) {
+		if err != nil {
+			return err
 		}
-		any = true
-		if err := q.query(lines.Text()); err != nil {
+		for _, path := range list {
+			if len(path) == 0 {
+				continue
+			}
+			none = false
+			if err := q.query(path); err != nil {
+				return err
+			}
+		}
+		if err := flush(q.cmd); err != nil {
 			return err
 		}
 	}
-	if lines.Err() == nil && !any {
+	if none {
 		return errors.New("no store paths were read from standard input; check the command that they come from")
 	}
-	return lines.Err()
+	return nil
 }
 
 // query queries a path and prints the answer.
-func (q *nixQuery) query(path string) error {
-	d, err := nixbloom.DigestOf(path)
+func (q *nixQuery) query(path []byte) error {
+	d, err := nixbloom.DigestOf(string(path))
 	if err != nil {
 		return fmt.Errorf("%.80q is not a store path; want /nix/store/HASH-NAME, HASH.narinfo or HASH", path)
 	}
 	has := q.f.Has(d)
-	q.absent = q.absent || !has
+	q.note(has)
 	switch {
 	case isQuiet(q.cmd):
 		return nil
@@ -172,9 +183,9 @@ func (q *nixQuery) query(path string) error {
 		return jsonLine(q.cmd.OutOrStdout(), struct {
 			Path string `json:"path"`
 			Has  bool   `json:"has"`
-		}{path, has})
+		}{string(path), has})
 	case has:
-		_, err = fmt.Fprintln(q.cmd.OutOrStdout(), path)
+		_, err = fmt.Fprintf(q.cmd.OutOrStdout(), "%s\n", keys.Line(path))
 	}
 	return err
 }

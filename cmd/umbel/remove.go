@@ -42,8 +42,8 @@ type removal struct {
 	Absent    []keyJSON `json:"absent"`
 	Saturated uint64    `json:"saturated"` // removals without effect
 
-	absent [][]byte
-	limit  uint64 // of the counters
+	absent [][]byte // lines as they were read
+	limit  uint64   // of the counters
 }
 
 func removeCommand() *cobra.Command {
@@ -125,7 +125,7 @@ func (done *removal) remove(cmd *cobra.Command, q querier, counts bool, args []s
 			switch {
 			case ns[i] == 0:
 				done.Absent = append(done.Absent, newKeyJSON(key))
-				done.absent = append(done.absent, bytes.Clone(key))
+				done.absent = append(done.absent, bytes.Clone(keys.Line(key)))
 			case left[i] == saturatedCount:
 				done.Saturated++
 			default:

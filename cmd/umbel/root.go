@@ -18,7 +18,8 @@ Rates are written 0.001, 1e-3, 0.1%, 1/1000 or "1 in 1000"; counts 1000000, 1e6 
 powers of 1000. Durations are written 500ms, 10s, 1h30m or 7d.
 
 A key is a line, without its newline and a carriage return before it; an empty line is the
-empty key. With -0 a key ends at a zero byte instead. For a filter with hash "caller" a key is
+empty key. A byte order mark before the first line is no part of it. Files that are compressed, text in UTF-16 and zero
+bytes are refused, in all verbs and by a node. With -0 a key ends at a zero byte instead. For a filter with hash "caller" a key is
 a digest of 32 hexadecimal digits.
 
 umbel serve runs a node. A node keeps filters in memory and on disk, and serves clients of
@@ -34,7 +35,7 @@ one object, or one object per line if it has many results: rates are fractions, 
 bytes, and infinite numbers are null. Standard error then has objects, too: an error is
 {"error": …, "exit": …}, a warning {"warning": …}, and another message {"note": …}.
 
-Exit codes: 0 success, or all keys may be present; 1 some keys are absent, packets are missing,
+Exit codes: 0 success, or a key may be present; 1 all keys are absent (as grep: see umbel has), packets are missing,
 or an answer was wrong; 2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end
 with 0. Publications: 3 the version is out of date; 4 it is refused; 5 its source can't be read.
 Files are written completely or not at all. An input of the command, a read-only file and a file that

@@ -13,7 +13,8 @@ URLs are changed to the form in which Squid stores them: umbel squid has finds
 HTTP://Example.org:80 as http://example.org/. An object that depends on headers of the request has
 a key for each variant, given by --vary, and one without, which answers for "some variant".
 
-The exit code is 0 if all URLs may be present, 1 if some are absent, 2 on an error.`
+The exit code is that of grep: 0 if some URL is selected, 1 if none is, 2 on an error. A URL is selected if it may be
+present, and with --invert if it is absent. With --all the code is 0 only if every URL is selected.`
 
 const squidHasExample = `  umbel squid has squid.digest http://example.org/
   umbel squid has squid.digest http://example.org/ --vary accept-language=de`
@@ -31,6 +32,7 @@ func squidHasCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&q.count, "count", "c", false, "print only the number of URLs that may be present")
 	flags.BoolVarP(&q.invert, "invert", "v", false, "print the absent URLs instead")
+	q.selection.addFlag(cmd)
 	request.add(flags)
 	keysOf, format := addKeyFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 )
 
 const userHelp = `Create a user with a password, and add it to the file of umbel serve --users. The password is
@@ -162,13 +161,14 @@ func (e userEdit) change(isNew bool, do func(old []byte) ([]byte, error)) error 
 	return writePrivate(e.file, lines)
 }
 
-// passwordLine reads one line.
+// passwordLine reads one line, "" if there is none.
 func passwordLine(r io.Reader) (string, error) {
-	line, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	chunk, err := keys.NewReader(r, keys.Lines).Next(nil)
+	if err != nil && err != io.EOF {
 		return "", err
 	}
-	return strings.TrimRight(line, "\r\n"), nil
+	line, _ := keys.Lines.Cut(chunk)
+	return string(line), nil
 }
 
 // writePrivate writes a file. A new one is readable only by its owner.

@@ -131,7 +131,7 @@ const maxLine = 256
 // ReadWeights reads a histogram. Each line contains a number of links and its
 // frequency, separated by blanks or one comma. Empty lines and lines that begin with #
 // are skipped. Sizes may come in any order, each at most once. Sizes below the largest
-// that don't appear have the weight zero.
+// that don't appear have the weight zero. A byte order mark at the beginning is skipped.
 //
 // Errors contain the line number. They wrap [umbel.ErrCorrupt] if the text is malformed,
 // [umbel.ErrLimit] if it has more than [MaxLinks] links, or the error of r. Memory use is
@@ -144,7 +144,11 @@ func ReadWeights(r io.Reader) (Weights, error) {
 	line := 0
 	for in.Scan() {
 		line++
-		text := strings.TrimSpace(in.Text())
+		text := in.Text()
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
+		}
+		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
 			continue
 		}

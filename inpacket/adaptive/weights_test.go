@@ -25,6 +25,7 @@ func TestReadWeights(t *testing.T) {
 		"no end":        {"\t2   7", Weights{0, 7}, "", nil},
 		"zero at last":  {"1 1\n9 0\n", Weights{1}, "", nil},
 		"a line's end":  {"1 1\r\n2 2\r\n", Weights{1, 2}, "", nil},
+		"a mark":        {"\ufeff1 1\n2 2\n", Weights{1, 2}, "", nil},
 		"nothing":       {"", nil, "0", umbel.ErrCorrupt},
 		"zeros":         {"1 0\n2 0\n", nil, "2", umbel.ErrCorrupt},
 		"one field":     {"1 1\n2\n", nil, "line 2", umbel.ErrCorrupt},

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -80,7 +81,7 @@ func BenchmarkParse(b *testing.B) {
 		api.MediaDigests: bytes.Repeat([]byte("0123456789abcdef"), batchKeys),
 	} {
 		b.Run(media, func(b *testing.B) {
-			s := stream{codec: codecs[media]}
+			s := stream{codec: codecs[media], text: keys.Text{Format: keys.Lines}}
 			s.batch.ds = make([]umbel.Digest, 0, batchKeys)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -10,14 +10,15 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 )
 
 // codec is an encoding of keys and answers in a stream.
 type codec struct {
 	media string
 	// next parses the first key of in. It returns the key's digest and the rest of in. ended
-	// means that no more input follows.
-	next    func(h umbel.Hasher, in []byte, ended bool) (d umbel.Digest, rest []byte, found parsed, err error)
+	// means that no more input follows. text is that of the stream.
+	next    func(text *keys.Text, h umbel.Hasher, in []byte, ended bool) (d umbel.Digest, rest []byte, found parsed, err error)
 	yes     string
 	no      string
 	number  func(dst []byte, n uint64) []byte
@@ -55,26 +56,21 @@ func numberLine(dst []byte, n uint64) []byte {
 	return append(strconv.AppendUint(dst, n, 10), '\n')
 }
 
-// line splits the first line off in. The last line needs no newline.
-func line(in []byte, ended bool) (line, rest []byte, ok bool) {
-	i := bytes.IndexByte(in, '\n')
-	switch {
-	case i >= 0:
-		line, rest = in[:i], in[i+1:]
-	case ended && len(in) > 0:
-		line = in
-	default:
-		return nil, in, false
+// line splits the first line off in, as umbel make reads it: see [keys.Text].
+func line(text *keys.Text, in []byte, ended bool) (line, rest []byte, ok bool, err error) {
+	line, rest, ok, err = text.Next(in, ended)
+	if err != nil {
+		err = problemf(mediaType, "%w; want lines of UTF-8 that are not compressed, or any bytes as lines of JSON in %s: {\"base64\": \"...\"}", err, api.MediaLines)
 	}
-	return bytes.TrimSuffix(line, []byte{'\r'}), rest, true
+	return line, rest, ok, err
 }
 
 // nextLine parses a key that is a line: everything up to the newline, without a carriage return
 // before it.
-func nextLine(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
-	l, rest, ok := line(in, ended)
-	if !ok {
-		return umbel.Digest{}, in, incompleteInput, nil
+func nextLine(text *keys.Text, h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
+	l, rest, ok, err := line(text, in, ended)
+	if !ok || err != nil {
+		return umbel.Digest{}, rest, incompleteInput, err
 	}
 	d, err := keyDigest(h, l)
 	return d, rest, parsedKey, err
@@ -82,10 +78,10 @@ func nextLine(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, pars
 
 // nextJSON parses a key that is a line of JSON: a string, or {"base64": "..."}. It skips empty
 // lines.
-func nextJSON(h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
-	l, rest, ok := line(in, ended)
-	if !ok {
-		return umbel.Digest{}, in, incompleteInput, nil
+func nextJSON(text *keys.Text, h umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
+	l, rest, ok, err := line(text, in, ended)
+	if !ok || err != nil {
+		return umbel.Digest{}, rest, incompleteInput, err
 	}
 	if l = bytes.TrimSpace(l); len(l) == 0 {
 		return umbel.Digest{}, rest, skipped, nil
@@ -149,7 +145,7 @@ func plain(l []byte) ([]byte, bool) {
 const digestBytes = 16
 
 // nextDigest parses a digest.
-func nextDigest(_ umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
+func nextDigest(_ *keys.Text, _ umbel.Hasher, in []byte, ended bool) (umbel.Digest, []byte, parsed, error) {
 	if len(in) < digestBytes {
 		if ended && len(in) > 0 {
 			return umbel.Digest{}, nil, skipped, problemf(badRequest, "the last digest has %d bytes, want %d", len(in), digestBytes)

@@ -14,15 +14,18 @@ import (
 )
 
 // bodyType returns the media type of a request's body, which must be one of want; the first is
-// the default.
+// the default. The body of a text is UTF-8, of which US-ASCII is a part.
 func bodyType(r *http.Request, want ...string) (string, error) {
 	text := r.Header.Get("Content-Type")
 	if text == "" {
 		return want[0], nil
 	}
-	media, _, err := mime.ParseMediaType(text)
+	media, params, err := mime.ParseMediaType(text)
 	if err != nil || !slices.Contains(want, media) {
 		return "", problemf(mediaType, "media type of the body is %q, want %s", text, strings.Join(want, ", "))
+	}
+	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+		return "", problemf(mediaType, "the charset of the body is %q, want utf-8", api.Clip(charset))
 	}
 	return media, nil
 }

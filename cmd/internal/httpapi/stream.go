@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 )
 
 const (
@@ -32,6 +33,7 @@ type stream struct {
 	minimal bool // the client wants only the totals
 
 	in     []byte // read and not yet parsed
+	text   keys.Text
 	batch  batch
 	out    []byte // answers to the last read
 	totals api.Totals
@@ -45,7 +47,7 @@ func (op operation) serveStream(req *request, f *engine.Filter, format codec) er
 	}
 	s := stream{
 		request: req, op: op, codec: format, filter: f, hasher: f.Hasher(), minimal: prefersMinimal(req.http),
-		in: make([]byte, 0, readBytes),
+		in: make([]byte, 0, readBytes), text: keys.Text{Format: keys.Lines},
 	}
 	s.batch.ds = make([]umbel.Digest, 0, batchKeys)
 	if !s.minimal {
@@ -187,7 +189,7 @@ func (s *stream) parse(in []byte, ended bool) (rest []byte, more bool, err error
 	ds := s.batch.ds[:0]
 	defer func() { s.batch.ds = ds }()
 	for len(ds) < batchKeys {
-		d, after, found, err := s.codec.next(s.hasher, in, ended)
+		d, after, found, err := s.codec.next(&s.text, s.hasher, in, ended)
 		if err != nil || found == incompleteInput {
 			return after, false, err
 		}

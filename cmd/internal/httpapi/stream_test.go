@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +25,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -106,6 +109,52 @@ func TestBadKeys(t *testing.T) {
 	n.want(n.ask("POST", "/v1/filters/d/add", "000102030405060708090a0b0c0d0e0f\n", "Content-Type: text/plain"), 200)
 	n.wantProblem(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+api.MediaDigests, "Umbel-Hash: siphash"), 409, "mismatch")
 	n.want(n.ask("POST", "/v1/filters/f/add", digestsOf(umbel.Digest{}), "Content-Type: "+api.MediaDigests, "Umbel-Hash: xxh3"), 200)
+}
+
+// A body of lines has the keys that umbel make reads from a file with the same bytes, or is refused for the same reason.
+func TestLinesAsInFiles(t *testing.T) {
+	n := serve(t, Options{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	parts := []string{
+		"a", "bc", "\r", "\n", "\r\n", "\n\n", "\x00", "\ufeff", "é", "\xff", "0123456789abcdef", "\n", "\n",
+		"\x1f\x8b\x08", "PAR1", "\x89umbel\n\x01", "\xff\xfe", "a\x00b\x00",
+	}
+	for i := range 300 {
+		body := ""
+		for range rng.IntN(8) {
+			body += parts[rng.IntN(len(parts))]
+		}
+		want, wantErr := []string{}, error(nil)
+		for in := keys.NewReader(strings.NewReader(body), keys.Lines); wantErr == nil; {
+			chunk, err := in.Next(nil)
+			for wantErr = err; len(chunk) > 0; {
+				var key []byte
+				key, chunk = keys.Lines.Cut(chunk)
+				want = append(want, base64.StdEncoding.EncodeToString(key))
+			}
+		}
+		n.make("f", thousand)
+		r := n.ask("POST", "/v1/filters/f/add", body, "Content-Type: text/plain; charset=UTF-8")
+		switch text := r.body + r.Trailer.Get(api.TrailerProblem); {
+		case wantErr == io.EOF && (r.StatusCode != 200 || strings.Count(r.body, "\n") != len(want)):
+			t.Fatalf("%d: %q: status %d, answers %q, want %d of them", i, body, r.StatusCode, r.body, len(want))
+		case wantErr != io.EOF && (r.StatusCode == 200 && len(want) == 0 || !strings.Contains(text, wantErr.Error())):
+			t.Fatalf("%d: %q: status %d, %q, want %q", i, body, r.StatusCode, text, wantErr)
+		}
+		list, _ := json.Marshal(map[string][]string{"base64": want}) // strings cannot fail
+		if r := n.want(n.ask("POST", "/v1/filters/f/has", string(list)), 200); strings.Contains(r.body, "false") {
+			t.Fatalf("%d: %q: a key of %q is absent", i, body, want)
+		}
+		n.want(n.ask("DELETE", "/v1/filters/f", ""), 204)
+	}
+	n.make("f", thousand)
+	for head, status := range map[string]int{
+		"charset=utf-8": 200, "charset=US-ASCII": 200, `charset="utf-8"`: 200, "charset=utf-16": 415, "charset=iso-8859-1": 415,
+	} {
+		if r := n.ask("POST", "/v1/filters/f/add", "a\n", "Content-Type: text/plain; "+head); r.StatusCode != status {
+			t.Errorf("%s: status %d, want %d", head, r.StatusCode, status)
+		}
+	}
 }
 
 // talk is a stream under way.

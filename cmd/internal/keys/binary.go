@@ -7,24 +7,34 @@ import (
 	"os"
 )
 
-// BinaryError is the error of a reader for a stream that contains no text.
+// BinaryError is the error of a stream that contains no text. At most one of Compression, File and Encoding is set; without
+// any, the stream contains a zero byte.
 type BinaryError struct {
 	Name        string // of the file, "" if unknown or standard input
-	Compression string // how the stream is compressed, "" if it is not
+	Compression string // how the stream is compressed
 	Cat         string // the command that decompresses it
-	UTF16       bool   // text in UTF-16; otherwise, without compression, the stream contains zero bytes
+	File        string // FileFilter or FileParquet
+	Encoding    string // of a text that is not UTF-8, as iconv names it
 }
+
+// Files whose keys are not lines.
+const (
+	FileFilter  = "a filter"
+	FileParquet = "a Parquet file"
+)
 
 func (e *BinaryError) Error() string {
 	name := e.Name
 	if name == "" {
 		name = "the input"
 	}
-	if e.Compression != "" {
+	switch {
+	case e.Compression != "":
 		return fmt.Sprintf("%s is compressed with %s", name, e.Compression)
-	}
-	if e.UTF16 {
-		return name + " is text in UTF-16"
+	case e.File != "":
+		return fmt.Sprintf("%s is %s", name, e.File)
+	case e.Encoding != "":
+		return fmt.Sprintf("%s is text in %s", name, e.Encoding)
 	}
 	return name + " contains zero bytes and is no text"
 }
@@ -37,6 +47,23 @@ var compressions = []struct{ magic, name, cat string }{
 	{"BZh", "bzip2", "bzcat"},
 	{"\x04\x22\x4d\x18", "lz4", "lz4cat"},
 	{"PK\x03\x04", "zip", "unzip -p"},
+	{"7z\xbc\xaf\x27\x1c", "7z", "7z x -so"},
+	{"\x1f\x9d", "compress", "zcat"},
+}
+
+// files are other files that contain keys, but not as lines.
+var files = []struct{ magic, name string }{
+	{"PAR1", FileParquet},
+	{"\x89umbel\n", FileFilter}, // a container, as package wire writes it
+	{"\x89umdlt\n", FileFilter}, // a delta
+}
+
+// marks are the byte order marks of texts that are not UTF-8. That of UTF-32LE begins with that of UTF-16LE.
+var marks = []struct{ mark, encoding string }{
+	{"\xff\xfe\x00\x00", "UTF-32"},
+	{"\x00\x00\xfe\xff", "UTF-32"},
+	{"\xff\xfe", "UTF-16"},
+	{"\xfe\xff", "UTF-16"},
 }
 
 // Compressed returns the name of the compression that a stream begins with, and the command that
@@ -51,36 +78,76 @@ func Compressed(head []byte) (name, cat string) {
 	return "", ""
 }
 
-// headBytes is the number of bytes in which zero bytes are searched.
-const headBytes = 8000
+// headBytes is the number of bytes that show what a stream contains: more than the longest of the lists above.
+const headBytes = 16
 
-// checkText returns a *BinaryError unless the beginning of a stream is text in format f.
-func checkText(source any, head []byte, f Format) error {
-	if f.Binary {
+// hasHead reports whether in contains all bytes by which recognize decides: headBytes, or those up to the end of the first key.
+func hasHead(in []byte, f Format) bool {
+	return len(in) >= headBytes || bytes.IndexByte(in, f.Separator) >= 0
+}
+
+// recognize returns what a stream is instead of text, by its first bytes, and nil for text.
+func recognize(in []byte, f Format) *BinaryError {
+	head := in[:min(len(in), headBytes)]
+	if i := bytes.IndexByte(head, f.Separator); i >= 0 && f.Separator == '\n' {
+		head = head[:i+1] // so that the number of bytes of a read does not matter
+	}
+	if name, cat := Compressed(head); name != "" {
+		return &BinaryError{Compression: name, Cat: cat}
+	}
+	for _, c := range files {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return &BinaryError{File: c.name}
+		}
+	}
+	if f.Separator == 0 {
 		return nil
 	}
-	head = head[:min(len(head), headBytes)]
-	if name, cat := Compressed(head); name != "" {
-		return &BinaryError{Name: nameOf(source), Compression: name, Cat: cat}
+	for _, c := range marks {
+		if bytes.HasPrefix(head, []byte(c.mark)) {
+			return &BinaryError{Encoding: c.encoding}
+		}
 	}
-	if f.Separator != 0 && bytes.IndexByte(head, 0) >= 0 {
-		return &BinaryError{Name: nameOf(source), UTF16: bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))}
+	switch {
+	case everyOther(head, 1):
+		return &BinaryError{Encoding: "UTF-16LE"}
+	case everyOther(head, 0):
+		return &BinaryError{Encoding: "UTF-16BE"}
 	}
 	return nil
 }
 
+// everyOther reports whether every second byte, from the one at index first, is zero and no other one is: of letters of
+// the Latin alphabet in UTF-16 without a byte order mark.
+func everyOther(head []byte, first int) bool {
+	for i, c := range head {
+		if (c == 0) != (i%2 == first) {
+			return false
+		}
+	}
+	return len(head) > 2
+}
+
+// checkedBytes is the number of bytes of a file that CheckFile reads.
+const checkedBytes = 8000
+
 // CheckFile returns a *[BinaryError] if a regular file begins with what is no text in format f. It doesn't move the
-// position of the file. Other files pass: a [Reader] checks them when it has read their beginning.
+// position of the file. Other files pass: a [Reader] checks them, and the rest of this one, while it reads.
 func CheckFile(file *os.File, f Format) error {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil // reading reports the error
 	}
-	var head [headBytes]byte
+	var head [checkedBytes]byte
 	n, err := file.ReadAt(head[:], 0)
 	if err != nil && err != io.EOF {
 		return nil
 	}
-	return checkText(file, head[:n], f)
+	text := Text{Format: f, Name: nameOf(file)}
+	rest, _, err := text.begin(head[:n], true)
+	if err == nil && text.fault(rest) >= 0 {
+		err = text.zero()
+	}
+	return err
 }
 
 // nameOf returns the name of a file that isn't standard input.

@@ -16,7 +16,7 @@ type Format struct {
 
 var (
 	// Lines is one key per line, without the newline and a carriage return before it. An empty
-	// line is the empty key.
+	// line is the empty key. [Text] states what else lines are.
 	Lines = Format{Separator: '\n'}
 	// NUL ends each key at a zero byte.
 	NUL = Format{Separator: 0}
@@ -30,18 +30,29 @@ func (f Format) String() string {
 	return "line"
 }
 
-// Cut returns the first key of a chunk, and the rest. The last key needs no separator.
+// Cut returns the first key of a chunk, and the rest. The last key needs no separator. The capacity of the key ends
+// before the separator, so that [Line] returns the line of the key.
 func (f Format) Cut(chunk []byte) (key, rest []byte) {
-	i := bytes.IndexByte(chunk, f.Separator)
-	if i < 0 {
-		key = chunk
+	end := bytes.IndexByte(chunk, f.Separator)
+	if end < 0 {
+		end = len(chunk)
 	} else {
-		key, rest = chunk[:i], chunk[i+1:]
+		rest = chunk[end+1:]
 	}
-	if f.Separator == '\n' && len(key) > 0 && key[len(key)-1] == '\r' {
-		key = key[:len(key)-1]
+	key = chunk[:end:end]
+	if f.Separator == '\n' && end > 0 && key[end-1] == '\r' {
+		key = key[:end-1]
 	}
 	return key, rest
+}
+
+// Line returns the line of a key of [Format.Cut] as it was read: with its carriage return, if it had one, and without the
+// separator. It returns any other key unchanged.
+func Line(key []byte) []byte {
+	if n := len(key); cap(key) == n+1 && key[:n+1][n] == '\r' {
+		return key[:n+1]
+	}
+	return key
 }
 
 // Digest returns the digest of a key: its hash or, with hash "caller", the digest that the key's

@@ -31,7 +31,7 @@ func readAll(r *Reader) ([]string, error) {
 		buf = chunk
 		for rest := chunk; len(rest) > 0; {
 			var key []byte
-			key, rest = r.format.Cut(rest)
+			key, rest = r.text.Format.Cut(rest)
 			out = append(out, string(key))
 		}
 	}
@@ -72,7 +72,7 @@ func TestFormats(t *testing.T) {
 		{"one of two carriage returns", "a\r\r\n", Lines, []string{"a\r"}},
 		{"zero bytes are no separators", "a\x00b\n", binary(Lines), []string{"a\x00b"}},
 		{"NUL", "a\r\nb\x00\x00c", NUL, []string{"a\r\nb", "", "c"}},
-		{"not UTF-8", "\xff\xfe\n", Lines, []string{"\xff\xfe"}},
+		{"not UTF-8", "\xff\xfd\n", Lines, []string{"\xff\xfd"}},
 		{"longer than a chunk", strings.Repeat("x", 3*chunkBytes) + "\ny\n", Lines, []string{strings.Repeat("x", 3*chunkBytes), "y"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestFormats(t *testing.T) {
 
 func TestTooLong(t *testing.T) {
 	r := NewReader(iotest.OneByteReader(strings.NewReader("abc\nabcdefghij")), Lines)
-	r.maxKey = 8
+	r.MaxKey = 8
 	got, err := readAll(r)
 	if err == nil || !slices.Equal(got, []string{"abc"}) {
 		t.Errorf("got %q, %v, want abc and an error", got, err)
@@ -98,7 +98,7 @@ func TestTooLong(t *testing.T) {
 
 // Files that were compressed, and others that are no text, are no lists of keys.
 func TestBinary(t *testing.T) {
-	const text, zeros, utf16 = "", "zero bytes", "UTF-16"
+	const text, zeros = "", "zero bytes"
 	for _, c := range []struct {
 		name, in string
 		format   Format
@@ -108,15 +108,24 @@ func TestBinary(t *testing.T) {
 		{"gzip, with zero bytes as separators", "\x1f\x8b\x08\x00abc", NUL, "gzip"},
 		{"zstd", "\x28\xb5\x2f\xfd\x24abc\n", Lines, "zstd"},
 		{"xz", "\xfd7zXZ\x00", Lines, "xz"},
+		{"xz, with zero bytes as separators", "\xfd7zXZ\x00", NUL, "xz"},
 		{"bzip2", "BZh91AY&SY\x00", Lines, "bzip2"},
 		{"a word like bzip2", "BZh\n", Lines, text},
 		{"lz4", "\x04\x22\x4d\x18\n", Lines, "lz4"},
 		{"zip", "PK\x03\x04", Lines, "zip"},
-		{"UTF-16", "\xff\xfea\x00\n\x00", Lines, utf16},
-		{"UTF-16, big-endian", "\xfe\xff\x00a\x00\n", Lines, utf16},
-		{"zero bytes", "a\x00\n\x00", Lines, zeros},
+		{"Parquet", "PAR1\x15\x00", Lines, FileParquet},
+		{"a filter", "\x89umbel\n\x02", Lines, FileFilter},
+		{"a delta", "\x89umdlt\n\x01", NUL, FileFilter},
+		{"UTF-16", "\xff\xfea\x00\n\x00", Lines, "UTF-16"},
+		{"UTF-16, big-endian", "\xfe\xff\x00a\x00\n", Lines, "UTF-16"},
+		{"UTF-16 without a mark", "a\x00b\x00\n\x00", Lines, "UTF-16LE"},
+		{"UTF-16 without a mark, big-endian", "\x00a\x00b\x00\n", Lines, "UTF-16BE"},
+		{"UTF-32", "\xff\xfe\x00\x00a\x00\x00\x00", Lines, "UTF-32"},
+		{"UTF-32, big-endian", "\x00\x00\xfe\xff\x00\x00\x00a", Lines, "UTF-32"},
+		{"zero bytes", "abc\x00\n\x00", Lines, zeros},
 		{"zero bytes as separators", "a\x00b", NUL, text},
-		{"a zero byte later", strings.Repeat("x\n", headBytes) + "\x00", Lines, text},
+		{"a zero byte later", strings.Repeat("x\n", chunkBytes) + "\x00", Lines, zeros},
+		{"a zero byte in the last line", strings.Repeat("x\n", chunkBytes) + "abc\x00", Lines, zeros},
 		{"accepted", "\x1f\x8b\x08\x00abc", binary(Lines), text},
 		{"nothing", "", Lines, text},
 	} {
@@ -124,10 +133,7 @@ func TestBinary(t *testing.T) {
 			got := text
 			_, err := readAll(NewReader(strings.NewReader(c.in), c.format))
 			if wrong, ok := errors.AsType[*BinaryError](err); ok {
-				got = cmp.Or(wrong.Compression, zeros)
-				if wrong.UTF16 {
-					got = utf16
-				}
+				got = cmp.Or(wrong.Compression, wrong.File, wrong.Encoding, zeros)
 			} else if err != nil {
 				t.Fatal(err)
 			}

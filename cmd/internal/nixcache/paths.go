@@ -3,16 +3,15 @@
 package nixcache
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/filter/nixbloom"
 )
 
@@ -22,8 +21,6 @@ const (
 	maxLine = 4096
 	// readNames is the number of names of a directory that are read at a time.
 	readNames = 4096
-	// readBytes is the number of bytes of a list that are read at a time.
-	readBytes = 64 << 10
 )
 
 // Paths is a set of store paths: their hashes in ascending order, each once.
@@ -59,7 +56,7 @@ func compare(a, b nixbloom.Hash) int { return bytes.Compare(a[:], b[:]) }
 
 // ReadList reads store paths, one per line, as nix path-info --all prints them. Names of narinfo files and
 // hashes alone are accepted as well, and empty lines are ignored. The error names the first line that is none of
-// these, or is that of r. It takes 40 bytes of memory per line.
+// these, or is that of r or a *keys.BinaryError. It takes 40 bytes of memory per line.
 func ReadList(r io.Reader) (Paths, error) {
 	hashes, err := readList(r, nil)
 	return newPaths(hashes), err
@@ -67,23 +64,29 @@ func ReadList(r io.Reader) (Paths, error) {
 
 // readList appends the hashes of a list.
 func readList(r io.Reader, hashes []nixbloom.Hash) ([]nixbloom.Hash, error) {
-	lines := bufio.NewScanner(bufio.NewReaderSize(r, readBytes))
-	lines.Buffer(nil, maxLine)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSuffix(lines.Text(), "\r")
-		if line == "" {
-			continue
+	in := keys.NewReader(r, keys.Lines)
+	in.MaxKey = maxLine
+	for n, buf := 1, []byte(nil); ; {
+		chunk, err := in.Next(buf)
+		if err == io.EOF {
+			return hashes, nil
 		}
-		h, err := nixbloom.ParsePath(line)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %.80q is not a store path; want lines like those of nix path-info --all", n, line)
+			return nil, err
 		}
-		hashes = append(hashes, h)
+		buf = chunk
+		for rest := chunk; len(rest) > 0; n++ {
+			var line []byte
+			if line, rest = keys.Lines.Cut(rest); len(line) == 0 {
+				continue
+			}
+			h, err := nixbloom.ParsePath(string(line))
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %.80q is not a store path; want lines like those of nix path-info --all", n, line)
+			}
+			hashes = append(hashes, h)
+		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("a line is longer than %d bytes; want lines like those of nix path-info --all", maxLine)
-	}
-	return hashes, lines.Err()
 }
 
 // readDir appends the hashes of the directory of a binary cache: those whose files HASH.narinfo are in it. Other

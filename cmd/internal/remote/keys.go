@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/keys"
 )
 
 // Verb is an operation on keys.
@@ -139,34 +140,26 @@ func (f *Filter) Keys(ctx context.Context, v Verb, keys [][]byte) ([]uint64, err
 }
 
 // once is Keys without repetitions. With an error it returns the answers that have arrived.
-func (f *Filter) once(ctx context.Context, v Verb, keys [][]byte) ([]uint64, error) {
+func (f *Filter) once(ctx context.Context, v Verb, list [][]byte) ([]uint64, error) {
 	if f.public {
-		ds := make([]umbel.Digest, len(keys))
-		for i, k := range keys {
+		ds := make([]umbel.Digest, len(list))
+		for i, k := range list {
 			var err error
-			if ds[i], err = digest(f.hasher, k); err != nil {
+			if ds[i], err = keys.Digest(f.hasher, k); err != nil {
 				return nil, err
 			}
 		}
 		return f.Digests(ctx, v, ds)
 	}
 	var b []byte
-	for _, k := range keys {
+	for _, k := range list {
 		b = appendKey(b, k)
 	}
 	response, err := f.send(ctx, v, api.MediaLines, b)
 	if err != nil {
 		return nil, err
 	}
-	return readLines(response, len(keys))
-}
-
-// digest returns the digest of a key.
-func digest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
-	if h.Alg == umbel.Caller {
-		return umbel.ParseDigest(string(key))
-	}
-	return h.HashBytes(key), nil
+	return readLines(response, len(list))
 }
 
 // appendKey appends a line of JSON.
@@ -237,8 +230,8 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 // sendAll sends requests, and passes each to the receiver of sent.
 func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], sent chan<- *batch) {
 	defer close(sent)
-	for keys, err := range batches {
-		b := &batch{keys: cloneKeys(keys), done: make(chan struct{}), err: err}
+	for list, err := range batches {
+		b := &batch{keys: cloneKeys(list), done: make(chan struct{}), err: err}
 		select {
 		case sent <- b:
 		case <-ctx.Done():
@@ -271,17 +264,17 @@ func (b *batch) deliver(answered func([][]byte, []uint64) error) error {
 	return answered(b.keys, b.answers)
 }
 
-// cloneKeys returns copies of keys in one allocation.
-func cloneKeys(keys [][]byte) [][]byte {
+// cloneKeys returns copies of a list of keys, and of their lines, in one allocation.
+func cloneKeys(list [][]byte) [][]byte {
 	size := 0
-	for _, k := range keys {
-		size += len(k)
+	for _, k := range list {
+		size += len(keys.Line(k))
 	}
-	all, out := make([]byte, 0, size), make([][]byte, len(keys))
-	for i, k := range keys {
+	all, out := make([]byte, 0, size), make([][]byte, len(list))
+	for i, k := range list {
 		from := len(all)
-		all = append(all, k...)
-		out[i] = all[from:len(all):len(all)]
+		all = append(all, keys.Line(k)...)
+		out[i] = all[from : from+len(k) : len(all)]
 	}
 	return out
 }

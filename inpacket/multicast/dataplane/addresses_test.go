@@ -55,7 +55,7 @@ Győr	10.0.0.3:9001
 `
 
 func TestReadHosts(t *testing.T) {
-	all, err := dataplane.ReadHosts(strings.NewReader(townHosts), towns)
+	all, err := dataplane.ReadHosts(strings.NewReader("\ufeff"+townHosts), towns)
 	if err != nil {
 		t.Fatal(err)
 	}

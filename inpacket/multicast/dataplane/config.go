@@ -147,7 +147,7 @@ const longestHost = 1 << 12
 
 // ReadHosts reads the addresses of a graph's nodes. Each line contains a name, blanks and
 // an address with a port, in any order of nodes. Empty lines and lines that begin with #
-// are ignored. Each node must occur exactly once, and no other name.
+// are ignored, and so is a byte order mark. Each node must occur exactly once, and no other name.
 func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 	index := make(map[string]int, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -159,7 +159,11 @@ func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 	number := 0
 	for lines.Scan() {
 		number++
-		fields := strings.Fields(lines.Text())
+		text := lines.Text()
+		if number == 1 {
+			text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
+		}
+		fields := strings.Fields(text)
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
 			continue
 		}

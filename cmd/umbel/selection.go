@@ -1,0 +1,31 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// selection decides the exit code of a verb that queries keys, as grep does for lines: 0 if a key is selected, 1 if none is. With
+// --all it is 0 only if every key is selected. Without any key, which --allow-empty accepts, it is 0.
+type selection struct {
+	all              bool
+	selected, others uint64
+}
+
+func (s *selection) addFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.all, "all", false, "exit with 1 unless every key is selected, instead of one of them")
+}
+
+// note notes a key.
+func (s *selection) note(selected bool) {
+	if selected {
+		s.selected++
+	} else {
+		s.others++
+	}
+}
+
+// end returns errAbsent for exit code 1.
+func (s *selection) end() error {
+	if s.others > 0 && (s.all || s.selected == 0) {
+		return errAbsent
+	}
+	return nil
+}
