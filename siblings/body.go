@@ -80,6 +80,9 @@ func broken(err error) error {
 	return fmt.Errorf("the body breaks off: %w", err)
 }
 
+// Unwrap is for hop.Announce.
+func (b *body) Unwrap() io.ReadCloser { return b.rest }
+
 // Read reads the body.
 func (b *body) Read(p []byte) (n int, err error) {
 	if len(b.first) > 0 {

@@ -106,6 +106,9 @@ type wholeBody struct {
 	mesh    *Mesh
 }
 
+// Unwrap is for hop.Announce.
+func (b *wholeBody) Unwrap() io.ReadCloser { return b.ReadCloser }
+
 // Read reads the body.
 func (b *wholeBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)

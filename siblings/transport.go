@@ -175,6 +175,9 @@ type observed struct {
 	ended func()
 }
 
+// Unwrap is for hop.Announce.
+func (o *observed) Unwrap() io.ReadCloser { return o.ReadCloser }
+
 // Read reads the body.
 func (o *observed) Read(p []byte) (int, error) {
 	n, err := o.ReadCloser.Read(p)

@@ -65,10 +65,22 @@ func (b *trailing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Announce sets the field Trailer of an answer that is passed on to the names that the answer of Transport announced.
+// Announce sets the field Trailer of an answer that is passed on to the names that the answer of Transport announced. If its body is around the
+// one of Transport, it has a method Unwrap that returns that.
 func Announce(h http.Header, res *http.Response) {
-	if b, ok := res.Body.(*trailing); ok && len(b.announced) > 0 {
-		h["Trailer"] = []string{strings.Join(b.announced, ", ")}
+	body := res.Body
+	for {
+		switch b := body.(type) {
+		case *trailing:
+			if len(b.announced) > 0 {
+				h["Trailer"] = []string{strings.Join(b.announced, ", ")}
+			}
+			return
+		case interface{ Unwrap() io.ReadCloser }:
+			body = b.Unwrap()
+		default:
+			return
+		}
 	}
 }
 

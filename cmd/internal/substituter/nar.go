@@ -119,6 +119,7 @@ func (s *Server) transfer(w http.ResponseWriter, r *http.Request, u *upstream, t
 	for name, values := range reply.Header {
 		w.Header()[name] = values
 	}
+	hop.Announce(w.Header(), reply)
 	hop.Keep(w.Header(), reply.StatusCode)
 	w.WriteHeader(reply.StatusCode)
 	s.counters.nars.Add(1)
@@ -140,6 +141,7 @@ func (s *Server) transfer(w http.ResponseWriter, r *http.Request, u *upstream, t
 		panic(http.ErrAbortHandler)
 	}
 	u.whole(began)
+	hop.SendTrailers(w, reply)
 	return nil
 }
 

@@ -212,7 +212,9 @@ func TestNARUnchanged(t *testing.T) {
 		h.Set("Vary", "Accept")
 		h["Set-Cookie"] = []string{"a=b", "c=d"}
 		h["Keep-Alive"] = []string{"timeout=1"}
+		h.Set("Trailer", "X-T")
 		fmt.Fprint(w, "<html>")
+		h.Set("X-T", "end")
 	})), "http://")
 	for _, target := range []string{"/nar/a", "/nar/a%2541", "/nar/a%3Fb?c;d=%zz", "/nar/{a}%2fb", "/nar/a?"} {
 		conn, err := net.Dial("tcp", base)
@@ -228,7 +230,7 @@ func TestNARUnchanged(t *testing.T) {
 		if s := got.Load(); s == nil || *s != target {
 			t.Errorf("%s arrives as %v", target, s)
 		}
-		for _, line := range []string{"Cache-Control: private", "Vary: Accept", "Set-Cookie: a=b", "Set-Cookie: c=d", "Content-Length: 6"} {
+		for _, line := range []string{"Cache-Control: private", "Vary: Accept", "Set-Cookie: a=b", "Set-Cookie: c=d", "Trailer: X-T", "X-T: end"} {
 			if !strings.Contains(string(b), "\r\n"+line+"\r\n") {
 				t.Errorf("%s: no %s in %q", target, line, b)
 			}
