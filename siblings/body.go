@@ -29,6 +29,9 @@ type body struct {
 	ended  func(err error) // is called once: with nil at the end, errClosed if the body is not read to its end, or what went wrong
 }
 
+// ErrSibling is wrapped by the error of the body of a sibling's response that broke off or was too slow. The mesh has suspended the sibling.
+var ErrSibling = errors.New("the response of a sibling is incomplete")
+
 // errClosed is the end of a body that its reader did not need any more.
 var errClosed = errors.New("closed")
 
@@ -106,6 +109,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 		b.end(nil)
 	default:
 		b.end(b.err)
+		return n, fmt.Errorf("%w: %w", ErrSibling, b.err)
 	}
 	return n, b.err
 }

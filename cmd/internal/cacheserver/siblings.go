@@ -57,6 +57,7 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 		o.Upstream = withHost{o.Upstream, m.host}
 	}
 	o.Siblings, o.Observer = m.Transport, m
+	o.Reported = func(err error) bool { return errors.Is(err, siblings.ErrSibling) }
 	s.member = m
 	return nil
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Upstream http.RoundTripper
 	// Siblings, if it is not nil, returns a transport that may answer requests without Upstream, to which it sends the others.
 	Siblings func(upstream http.RoundTripper) http.RoundTripper
+	// Reported reports whether a transport of Siblings has logged the error of a body itself. It may be nil.
+	Reported func(error) bool
 	// Size is the number of bytes of the store, 64 MiB if it is zero.
 	Size int64
 	// Largest is the size in bytes of the largest body that is stored, an eighth of Size if it is zero.
@@ -65,6 +67,7 @@ type Cache struct {
 	pseudonym    string
 	tunnel       http.Handler
 	log          *slog.Logger
+	reported     func(error) bool
 	origins      *origins        // that can't be reached
 	storing      lasting.Fault   // of the store
 	limit        *loglimit.Limit // of other warnings that clients can cause
@@ -100,7 +103,7 @@ func New(o Options) (*Cache, error) {
 		return nil, fmt.Errorf("httpcache: a store of %d bytes with bodies of up to %d", o.Size, o.Largest)
 	}
 	c := &Cache{
-		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log,
+		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log, reported: o.Reported,
 		origins: newOrigins(), storing: lasting.Fault{Settle: settle}, limit: loglimit.New(lasting.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
@@ -281,7 +284,7 @@ func (c *Cache) fail(w http.ResponseWriter, status int, text string) {
 
 // fault returns the logger for a message about an answer, or one that discards it if the client has gone.
 func (c *Cache) fault(t target, err error) *slog.Logger {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || c.reported != nil && c.reported(err) {
 		return discard
 	}
 	return c.limit.Logger(c.log).With("url", publicURL(t), "error", err)
