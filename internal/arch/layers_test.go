@@ -56,7 +56,7 @@ var testLibraries = []string{"pgregory.net/rapid"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "internal/freeport", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	"cmd/internal/disk/disktest",
 }
 

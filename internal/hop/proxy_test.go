@@ -106,16 +106,32 @@ func newWorld(t *testing.T, to *url.URL, http2 bool, change ...func(*world)) *wo
 	transport := Transport(w.transport)
 	w.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		returned := new(atomic.Bool)
-		defer func() { w.returned <- struct{}{} }()
+		defer func() {
+			select {
+			case w.returned <- struct{}{}:
+			default:
+			}
+		}()
 		defer returned.Store(true)
+		var u *url.URL
+		target, err := httptarget.Received(r)
+		if err == nil {
+			u, err = httptarget.On(to, target)
+		}
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusBadRequest)
+			return
+		}
 		Proxy{
 			Transport: transport, Patience: w.patience,
 			Request: func(out *http.Request) {
-				out.URL, _ = httptarget.On(to, httptarget.Of(r.URL))
-				out.Host = to.Host
+				out.URL, out.Host = u, to.Host
 			},
 			Fail: func(rw http.ResponseWriter, _ *http.Request, err error) {
-				w.faults <- err
+				select {
+				case w.faults <- err:
+				default:
+				}
 				status := http.StatusBadGateway
 				var client *ClientError
 				if errors.As(err, &client) {
