@@ -72,8 +72,9 @@ func Announce(h http.Header, res *http.Response) {
 	for {
 		switch b := body.(type) {
 		case *trailing:
-			if len(b.announced) > 0 {
+			if len(b.announced) > 0 && (res.Request == nil || res.Request.Method != http.MethodHead) {
 				h["Trailer"] = []string{strings.Join(b.announced, ", ")}
+				delete(h, "Content-Length") // HTTP/2 may have both, HTTP/1.1 has trailers after chunks only
 			}
 			return
 		case interface{ Unwrap() io.ReadCloser }:
