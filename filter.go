@@ -28,7 +28,9 @@ type Filter interface {
 type AtomicAdder interface{ AddAtomic(Digest) bool }
 
 // Remover is a filter from which digests can be removed. Remove removes one addition of a
-// digest and reports whether it did; it returns false if the digest is certainly absent.
+// digest and reports whether it did. It returns false and changes nothing if the digest is
+// certainly absent, or if it cannot be removed, for example because all its counters are
+// saturated. Remove therefore returns true at most as often as the filter was added to.
 // To remove a digest that was never added may remove other keys as well.
 type Remover interface{ Remove(Digest) bool }
 

@@ -123,11 +123,11 @@ func (done *removal) remove(cmd *cobra.Command, q querier, counts bool, args []s
 		}
 		for i, key := range list {
 			switch {
+			case left[i] == saturatedCount:
+				done.Saturated++
 			case ns[i] == 0:
 				done.Absent = append(done.Absent, newKeyJSON(key))
 				done.absent = append(done.absent, bytes.Clone(keys.Line(key)))
-			case left[i] == saturatedCount:
-				done.Saturated++
 			default:
 				done.Removed++
 			}

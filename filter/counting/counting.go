@@ -91,9 +91,9 @@ func (f *Filter) Has(d umbel.Digest) bool {
 	return f.counters.Has(d)
 }
 
-// Remove undoes one addition of d. If Count(d) is 0, so that d is absent, it returns
-// false and changes nothing. Saturated counters keep their value: a key all of whose
-// counters are saturated stays, and Remove then returns true.
+// Remove undoes one addition of d and reports whether it did. If Count(d) is 0, so that d
+// is absent, it changes nothing and returns false. Saturated counters keep their value: a
+// key all of whose counters are saturated stays, and Remove returns false for it, too.
 //
 // Remove only what was added. As in every counting filter, removing a false positive
 // removes parts of other keys.

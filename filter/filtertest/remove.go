@@ -70,7 +70,8 @@ func removesAbsent(t tb, f umbel.Filter, r umbel.Remover) {
 }
 
 // removesOften: adding and removing a key more often than a small counter can count removes no
-// other key.
+// other key. Remove returns true at most as often as the key was added, and changes nothing when it
+// returns false.
 func removesOften(t tb, f umbel.Filter, r umbel.Remover, stay []umbel.Digest) {
 	t.Helper()
 	for _, d := range digests(5, 3) {
@@ -86,6 +87,16 @@ func removesOften(t tb, f umbel.Filter, r umbel.Remover, stay []umbel.Digest) {
 		for range 500 {
 			r.Remove(d)
 		}
+		for range 1000 {
+			if !r.Remove(d) {
+				break
+			}
+		}
+		was := f.State().Clone()
+		if r.Remove(d) {
+			t.Fatalf("Remove(%v) is true more often than the key was added", d)
+		}
+		wantState(t, f, was, "after Remove of a key that cannot be removed")
 	}
 	wantAll(t, f, stay, "after others were added and removed often")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Remove removes one addition of each digest. removed may be nil; otherwise removed[i] reports
-// whether ds[i] was present. It returns an error wrapping errors.ErrUnsupported if the kind
+// whether an addition of ds[i] was removed: see umbel.Remover. It returns an error wrapping errors.ErrUnsupported if the kind
 // cannot remove.
 func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 	if removed != nil {

@@ -11,8 +11,8 @@ import (
 // CF.* is an emulation: replies and errors are RedisBloom's, but items are stored in counters.
 // Differences:
 //
-//   - Counters saturate at 15. An item that was added more often cannot be removed completely, and
-//     its CF.COUNT is far too high.
+//   - Counters saturate at 15. From 15 additions on an item cannot be removed: CF.DEL returns 0, and its CF.COUNT is the
+//     number of all items.
 //   - A filter holds as many items as it has slots; no bucket is full earlier.
 //   - In a filter that has grown far beyond its capacity it may be unknown which part contains an
 //     item. CF.DEL then returns 0 and keeps the item, because removing it from the wrong part would

@@ -113,10 +113,21 @@ func (m *Module) cuckooScanDump(c *resp.Conn, args [][]byte) {
 	}
 }
 
-// scanDump returns the header for iter 0; for iter 1+n it returns bytes from offset n of the
-// parts, of one part only.
+// isEmpty reports whether the filter has no items. Counters that are not zero are those of items, whatever their number
+// is after items were deleted that had not been added.
+func (f *cuckoo) isEmpty() bool {
+	return f.items == 0 && !slices.ContainsFunc(f.State().Parts, func(p umbel.State) bool {
+		return slices.ContainsFunc(p.Arrays[0].Words, func(w uint64) bool { return w != 0 })
+	})
+}
+
+// scanDump returns the header for iter 0, and nothing for an empty filter, as RedisBloom does; for iter 1+n it returns
+// bytes from offset n of the parts, of one part only.
 func (f *cuckoo) scanDump(iter int64) (next int64, data []byte) {
-	if iter == 0 {
+	switch {
+	case iter == 0 && f.isEmpty():
+		return 0, nil
+	case iter == 0:
 		return 1, f.header()
 	}
 	at := iter - 1

@@ -202,7 +202,8 @@ func (f *cuckoo) slots(filters uint64) uint64 {
 	return sum
 }
 
-// Remove removes one addition of d: see dynamic.Counting.
+// Remove removes one addition of d: see dynamic.Counting. It returns false and changes nothing for an item that is absent
+// or that cannot be removed, so that calls until it returns false end.
 func (f *cuckoo) Remove(d umbel.Digest) bool {
 	if !f.row.Remove(d) {
 		return false
@@ -214,11 +215,15 @@ func (f *cuckoo) Remove(d umbel.Digest) bool {
 	return true
 }
 
-// Count returns an upper bound of how often d is present. If the counters are ambiguous it is the
-// number of all items.
+// Count returns an upper bound of how often d is present, 0 if and only if Has is false. If all counters of d are
+// saturated, it is the number of all items.
 func (f *cuckoo) Count(d umbel.Digest) (n uint64, known bool) {
-	n, known = f.row.Count(d)
-	return min(n, f.items), known
+	if !f.row.Has(d) {
+		return 0, true
+	}
+	n, _ = f.row.Count(d)
+	n = max(1, min(n, f.items)) // counters of other items may let Has be true and n be 0
+	return n, n != math.MaxUint64
 }
 
 // Has reports whether d may be present.

@@ -141,8 +141,8 @@ func (c *Counters) Has(d umbel.Digest) bool {
 }
 
 // Remove decrements the counter at each position of d, once per position, unless it is
-// saturated. If it reaches a counter that is zero, it restores the others and returns
-// false.
+// saturated, and reports whether a counter changed. If it reaches a counter that is zero,
+// it restores the others and returns false.
 func (c *Counters) Remove(d umbel.Digest) bool {
 	c.prefetcher.Prefetch(d)
 	if !c.common {
@@ -150,8 +150,8 @@ func (c *Counters) Remove(d umbel.Digest) bool {
 	}
 	s, words, groups := probe.Start(d), c.array.Cells.Words, c.groups
 	var v uint64
-	k := c.array.Shape.K
-	for n := range k {
+	changed := false
+	for n := range c.array.Shape.K {
 		v, s = s.Next()
 		w, one := &words[probe.Reduce(v, groups)<<2|v>>4&3], uint64(1)<<(v<<2&60)
 		was := *w
@@ -161,17 +161,17 @@ func (c *Counters) Remove(d umbel.Digest) bool {
 		}
 		if (was+one)&(one<<4-one) != 0 { // it isn't 15
 			*w = was - one
+			changed = true
 		}
 	}
-	return k != 0
+	return changed
 }
 
 // removeAny is Remove for counters of any width.
 func (c *Counters) removeAny(d umbel.Digest) bool {
 	s, words, limit := probe.Start(d), c.array.Cells.Words, c.limit
-	var v uint64
-	k := c.array.Shape.K
-	for n := range k {
+	var v, changed uint64
+	for n := range c.array.Shape.K {
 		v, s = s.Next()
 		bit := c.bit(v)
 		w := &words[bit>>6]
@@ -180,9 +180,11 @@ func (c *Counters) removeAny(d umbel.Digest) bool {
 			c.restore(d, n)
 			return false
 		}
-		*w -= (x - limit) >> 63 << (bit & 63)
+		one := (x - limit) >> 63 // 0 for a saturated counter
+		*w -= one << (bit & 63)
+		changed |= one
 	}
-	return k != 0
+	return changed != 0
 }
 
 // restore increments the first n counters of d, which were decremented unless they were

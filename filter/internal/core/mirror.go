@@ -53,7 +53,7 @@ func (c *Counters) RemoveMirrored(mirror []uint64, d umbel.Digest) bool {
 		return c.removeAnyMirrored(mirror, d)
 	}
 	s, words, groups := probe.Start(d), c.array.Cells.Words, c.groups
-	var v uint64
+	var v, changed uint64
 	for n := range c.array.Shape.K {
 		v, s = s.Next()
 		i, shift := probe.Reduce(v, groups), v<<2&60
@@ -63,16 +63,18 @@ func (c *Counters) RemoveMirrored(mirror []uint64, d umbel.Digest) bool {
 			c.restoreMirrored(mirror, d, n)
 			return false
 		}
-		*w -= (was - 15) >> 63 << shift
+		one := (was - 15) >> 63 // 0 for a saturated counter
+		*w -= one << shift
+		changed |= one
 		mirror[i] &^= (was - 2) >> 63 << (v & 63)
 	}
-	return true
+	return changed != 0
 }
 
 // removeAnyMirrored is RemoveMirrored for counters of any width.
 func (c *Counters) removeAnyMirrored(mirror []uint64, d umbel.Digest) bool {
 	s, words, limit := probe.Start(d), c.array.Cells.Words, c.limit
-	var v uint64
+	var v, changed uint64
 	for n := range c.array.Shape.K {
 		v, s = s.Next()
 		bit := c.bit(v)
@@ -82,11 +84,13 @@ func (c *Counters) removeAnyMirrored(mirror []uint64, d umbel.Digest) bool {
 			c.restoreMirrored(mirror, d, n)
 			return false
 		}
-		*w -= (was - limit) >> 63 << (bit & 63)
+		one := (was - limit) >> 63 // 0 for a saturated counter
+		*w -= one << (bit & 63)
+		changed |= one
 		cell := bit >> (c.log & 63)
 		mirror[cell>>6] &^= (was - 2) >> 63 << (cell & 63)
 	}
-	return true
+	return changed != 0
 }
 
 // restoreMirrored restores the first n counters of d. A removal needs it if several
