@@ -2,8 +2,10 @@ package siblings_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -76,15 +78,15 @@ func (o *rawOrigin) serve(c net.Conn) {
 	}
 }
 
-// last returns the first line of the last request.
+// last returns the first line of the last request and the one after it, which is the host.
 func (o *rawOrigin) last() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.heads) == 0 {
 		return ""
 	}
-	line, _, _ := strings.Cut(o.heads[len(o.heads)-1], "\r\n")
-	return line
+	lines := strings.SplitN(o.heads[len(o.heads)-1], "\r\n", 3)
+	return lines[0] + "\r\n" + lines[1]
 }
 
 // exchange sends bytes on a connection of its own, and returns the answer.
@@ -126,14 +128,23 @@ func TestTarget(t *testing.T) {
 	const answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
 	origin := newRawOrigin(t, answer)
 	n, addr := sidecarOf(t, origin.addr, nil)
-	for _, target := range []string{
+	targets := []string{
 		"/f?p=linux.git;a=tree", "/f?a=b&c;d=e&f=g", "/f?%zz", "/f?a=%", "/f?", "/f??", "/f", "//f", "/a//b/../c/.", "/a%2Fb", "/a%2fb", "/{a}%2Fb", `/"a"`, "/\xffä", "/a#b",
 		"/f?a=\"b\"", "/%7ea", "/a;b", "/f?=", "/f?&&", "/*",
-	} {
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range 100 {
+		target := fmt.Sprintf("/r%d/", i) // not one of before
+		for range rnd.IntN(8) {
+			target += []string{"a", "/", "%2F", "%41", "{", "|", "\xe4", ".", "?", ";", "&", "=", "#", "\"", "+", "%3f"}[rnd.IntN(16)]
+		}
+		targets = append(targets, target)
+	}
+	for _, target := range targets {
 		for _, method := range []string{"GET", "PUT", "MKCOL"} {
 			before := n.Held().Len()
 			got := exchange(t, addr, method+" "+target+" HTTP/1.1\r\nHost: www.example.org\r\nConnection: close\r\n\r\n")
-			if line := origin.last(); line != method+" "+target+" HTTP/1.1" || !strings.HasSuffix(got, "ok") {
+			if line := origin.last(); line != method+" "+target+" HTTP/1.1\r\nHost: www.example.org" || !strings.HasSuffix(got, "ok") {
 				t.Errorf("%s %s arrives as %q: %q", method, target, line, got)
 			}
 			if method == "GET" && (n.Held().Len() != before+1 || !n.Held().Has(siblings.Key("http://www.example.org"+target))) {
@@ -155,7 +166,7 @@ func TestTarget(t *testing.T) {
 		switch {
 		case c.arrives == "" && (len(origin.heads) != before || !strings.HasPrefix(got, "HTTP/1.1 400 ")):
 			t.Errorf("%s: %q, want 400 and no request", c.sent, got)
-		case c.arrives != "" && origin.last() != c.arrives+" HTTP/1.1":
+		case c.arrives != "" && origin.last() != c.arrives+" HTTP/1.1\r\nHost: www.example.org":
 			t.Errorf("%s arrives as %q", c.sent, origin.last())
 		}
 	}

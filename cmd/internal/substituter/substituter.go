@@ -176,6 +176,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed)
 		return
 	}
+	if r.ContentLength != 0 { // nothing would read the body, or notice that it is malformed
+		refuse(w, http.StatusBadRequest)
+		return
+	}
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	switch {
 	case strings.HasSuffix(path, narinfoSuffix):

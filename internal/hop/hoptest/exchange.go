@@ -57,9 +57,10 @@ type generator struct {
 	http2 bool
 }
 
-// newExchange returns the exchange with a number. It depends on the arguments only.
-func newExchange(seed uint64, number int, http2, malformedAnswers bool) *exchange {
-	g := generator{rand.New(rand.NewPCG(seed, uint64(number))), http2}
+// newExchange returns the exchange with a number. It depends on the number and the law only.
+func newExchange(l *Law, number int) *exchange {
+	http2 := l.HTTP2
+	g := generator{rand.New(rand.NewPCG(l.Seed, uint64(number))), http2}
 	e := &exchange{number: number, version: "HTTP/1.1"}
 	e.method = g.pick("GET", "GET", "GET", "HEAD", "POST", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND", "m-search!")
 	e.target = g.target(number)
@@ -67,6 +68,10 @@ func newExchange(seed uint64, number int, http2, malformedAnswers bool) *exchang
 	e.request.list(g, "x-hop", "X-Hop, keep-alive", "close, x-hop", "x-hop, Cache-Control, Set-Cookie")
 	if g.chance(3) {
 		e.request.body, e.request.framing = g.bytes(), framing(1+g.IntN(2))
+	}
+	if l.Files != "" {
+		e.method, e.target = g.pick("GET", "GET", "HEAD"), g.file(l.Files, number)
+		e.request.body, e.request.framing = nil, none
 	}
 	g.trail(&e.request)
 	if !http2 && g.chance(15) {
@@ -80,6 +85,9 @@ func newExchange(seed uint64, number int, http2, malformedAnswers bool) *exchang
 	e.status = 200 + g.IntN(400)
 	if g.chance(2) {
 		e.status = []int{200, 200, 200, 204, 206, 301, 304, 401, 404, 500, 600, 999}[g.IntN(12)]
+	}
+	if l.Files != "" {
+		e.status = []int{200, 206, 416}[g.IntN(3)]
 	}
 	e.reason = g.pick("OK", "", "Reason with spaces", "Gr\xfc\xdfe")
 	e.answer = g.message(g.answerField)
@@ -95,13 +103,13 @@ func newExchange(seed uint64, number int, http2, malformedAnswers bool) *exchang
 		}
 	}
 	g.trail(&e.answer)
-	if e.version == "HTTP/1.1" && g.chance(8) {
+	if e.version == "HTTP/1.1" && l.Files == "" && g.chance(8) {
 		e.interim = []field{{"Link", "</a.css>; rel=preload"}, {"X-Early", g.value()}}
 	}
 	switch {
 	case !http2 && g.chance(12):
 		e.malform(&e.request, &requestFaults[g.IntN(len(requestFaults))])
-	case malformedAnswers && g.chance(12):
+	case l.Healthy == nil && g.chance(12):
 		e.malform(&e.answer, &answerFaults[g.IntN(len(answerFaults))])
 	}
 	return e
@@ -145,6 +153,19 @@ func (g generator) target(number int) string {
 	}
 	if !g.http2 && g.chance(10) {
 		return "http://client.example" + b.String()
+	}
+	return b.String()
+}
+
+// file returns a target below a path, without what may be another file for some servers.
+func (g generator) file(below string, number int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%d/x", below, number)
+	for range g.IntN(10) {
+		b.WriteString(g.pick("a", "B", "/c", "%41", "%25", "%253F", "%3F", "|", "{", "}", "<", "^", "`", ";", ":", "@", "&", "=", "+", "~", "[", "*", "%c3%bc", "\xc3\xbc", "."))
+	}
+	if g.chance(2) {
+		b.WriteString("?" + g.pick("", "a=1", "a;b", "%zz", "?", "%"))
 	}
 	return b.String()
 }

@@ -21,7 +21,9 @@ type Law struct {
 	Trailers func(answer http.Header) bool
 	// Healthy returns an error if the proxy counts or logs a failure of the origin. It is called after faults of clients. If it is
 	// not nil, no answer is malformed.
-	Healthy   func() error
+	Healthy func() error
+	// Files is the path below which a proxy passes files on: all requests are GET or HEAD without a body, and answers have status 200, 206 or 416.
+	Files     string
 	Exchanges int
 	Seed      uint64
 }
@@ -47,7 +49,7 @@ func (l Law) Run(t *testing.T) {
 				if number > l.Exchanges || violations.Load() >= 5 {
 					return
 				}
-				e := newExchange(l.Seed, number, l.HTTP2, l.Healthy == nil)
+				e := newExchange(&l, number)
 				if err := l.check(c, e); err != nil {
 					violations.Add(1)
 					t.Errorf("exchange %d of seed %d: %v\nrequest %.400q\nanswer %.400q", number, l.Seed, err, e.sentRequest(), e.sentAnswer())

@@ -135,10 +135,10 @@ func numberOf(line string) int {
 			target = rest[i:]
 		}
 	}
-	digits, _, _ := strings.Cut(strings.TrimLeft(target, "/"), "/")
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return -1
+	for segment := range strings.SplitSeq(target, "/") { // perhaps after Law.Files
+		if n, err := strconv.Atoi(segment); err == nil {
+			return n
+		}
 	}
-	return n
+	return -1
 }
