@@ -9,8 +9,16 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 )
 
-// MaxDepth is the maximum depth of nested states. A state without parts has depth 1.
-const MaxDepth = 4
+// The limits of a state. Filters stay within them when they grow or merge, so that each can be written, and
+// everything that is written can be read.
+const (
+	// MaxDepth is the maximum depth of nested states. A state without parts has depth 1.
+	MaxDepth = 4
+	// MaxStates is the maximum number of states of a filter: its own, its parts, and theirs. A query visits all parts.
+	MaxStates = 4096
+	// maxCount is the maximum number of parameters, and of arrays, of one state.
+	maxCount = 255
+)
 
 // State is the complete contents of a filter as plain data. Containers, deltas, inspection
 // and storage work with it for every kind.
@@ -70,12 +78,30 @@ func (s State) Bytes() uint64 {
 
 // Check returns an error wrapping [ErrCorrupt] if s cannot be the state of a filter of any
 // kind: if it has an invalid name or hasher, a float that is not finite, a malformed array,
-// parts nested deeper than [MaxDepth], a [Planned] out of range, or a Tick above 2^63-1.
-func (s State) Check() error { return s.check(MaxDepth) }
+// more than 255 parameters or arrays, parts nested deeper than [MaxDepth], more than [MaxStates] states, a [Planned]
+// out of range, or a Tick above 2^63-1.
+func (s State) Check() error {
+	if n := s.States(); n > MaxStates {
+		return fmt.Errorf("umbel: %d states with all parts, want at most %d: %w", n, MaxStates, ErrCorrupt)
+	}
+	return s.check(MaxDepth)
+}
+
+// States returns the number of states that s consists of: its own, its parts, and theirs.
+func (s State) States() int {
+	n := 1
+	for _, p := range s.Parts {
+		n += p.States()
+	}
+	return n
+}
 
 func (s State) check(depth int) error {
 	if depth == 0 {
 		return fmt.Errorf("umbel: parts nest deeper than %d: %w", MaxDepth, ErrCorrupt)
+	}
+	if len(s.Params) > maxCount || len(s.Arrays) > maxCount {
+		return fmt.Errorf("umbel: %d parameters and %d arrays, want at most %d of each: %w", len(s.Params), len(s.Arrays), maxCount, ErrCorrupt)
 	}
 	if err := CheckName(s.Kind); err != nil {
 		return err

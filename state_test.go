@@ -3,8 +3,10 @@ package umbel_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,29 @@ func TestStateCheck(t *testing.T) {
 			s = umbel.State{Kind: "window", Parts: []umbel.State{s}}
 		}
 		return s
+	}
+	wide := func(parts int) umbel.State {
+		s := umbel.State{Kind: "dynamic"}
+		for range parts {
+			s.Parts = append(s.Parts, umbel.State{Kind: "bloom"})
+		}
+		return s
+	}
+	if err := wide(umbel.MaxStates - 1).Check(); err != nil {
+		t.Errorf("%d states: %v", umbel.MaxStates, err)
+	}
+	wantError(t, wide(umbel.MaxStates).Check(), umbel.ErrCorrupt, "4097 states")
+	for _, change := range []func(*umbel.State){
+		func(s *umbel.State) { s.Arrays = slices.Repeat([]cells.Array{bits(1)}, 256) },
+		func(s *umbel.State) {
+			for i := range 256 {
+				s.Params = append(s.Params, umbel.Param{Name: fmt.Sprint(i)})
+			}
+		},
+	} {
+		s := wide(0)
+		change(&s)
+		wantError(t, s.Check(), umbel.ErrCorrupt, "256")
 	}
 	if err := deep(umbel.MaxDepth).Check(); err != nil {
 		t.Errorf("depth %d: %v", umbel.MaxDepth, err)

@@ -26,9 +26,7 @@ import (
 )
 
 // Append appends the container of s to dst, at the speed of copying. [Packer] writes fewer
-// bytes, in more time. It returns an error wrapping umbel.ErrCorrupt if s fails its Check,
-// and umbel.ErrLimit if s has more parameters, arrays or parts than a container can count.
-// On error dst is unchanged.
+// bytes, in more time. It returns an error wrapping umbel.ErrCorrupt if s fails its Check; dst is then unchanged.
 func Append(dst []byte, s umbel.State) ([]byte, error) { return appendBlocks(dst, s, block.Plain) }
 
 // Write writes to w the bytes that [Append] appends. It doesn't copy arrays; it calls w once
@@ -59,7 +57,7 @@ func readable(s umbel.State, limit uint64) block.Coding {
 }
 
 func appendBlocks(dst []byte, s umbel.State, c block.Coding) ([]byte, error) {
-	if err := format.Check(s); err != nil {
+	if err := s.Check(); err != nil {
 		return dst, fmt.Errorf("wire: %w", err)
 	}
 	out := format.Appender(slices.Grow(dst, int(size(s, c))))
@@ -73,7 +71,7 @@ func writeBlocks(w io.Writer, s umbel.State, c block.Coding) error {
 }
 
 func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error {
-	err := format.Check(s)
+	err := s.Check()
 	if err == nil {
 		e := format.Writer{W: w, Arrays: arrays}
 		e.Container(s)

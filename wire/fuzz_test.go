@@ -31,7 +31,7 @@ func FuzzParse(f *testing.F) {
 // parseBothWays checks that Parse, Read and Scan agree about b, with workers and without, and
 // that the result can be written and read again.
 func parseBothWays(t *testing.T, b []byte) {
-	l := wire.Limits{Bytes: 1 << 24, States: 100}
+	l := wire.Limits{Bytes: 1 << 24}
 	s, err := wire.Parse(b, l)
 	l.Workers = 3
 	r, readErr := wire.Read(bytes.NewBuffer(b), l)

@@ -151,6 +151,12 @@ func TestLaterVersion(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	for _, parts := range []int{umbel.MaxStates - 1, umbel.MaxStates} {
+		b := wiretest.Container(head, noPlanes, uint16(parts), strings.Repeat(head+noPlanes+noParts, parts))
+		if _, err := wire.Parse(b, wire.NoLimits); (err == nil) != (parts < umbel.MaxStates) || err != nil && !errors.Is(err, umbel.ErrCorrupt) {
+			t.Errorf("%d parts: %v", parts, err)
+		}
+	}
 	empties := wiretest.Container(head, one, 1, uint64(2<<19), 1, 1, noParts) // 128 KiB
 	refused(t, "empty blocks", empties, wire.Limits{Bytes: 128<<10 - 1}, umbel.ErrLimit)
 	if _, err := wire.Parse(empties, wire.Limits{Bytes: 128 << 10}); err != nil {
@@ -159,8 +165,7 @@ func TestLimits(t *testing.T) {
 	s := wiretest.Sample(t)
 	b := mustAppend(t, s)
 	refused(t, "planes of parts", b, wire.Limits{Bytes: s.Bytes() - 1}, umbel.ErrLimit)
-	refused(t, "states", b, wire.Limits{States: 3}, umbel.ErrLimit)
-	if _, err := wire.Parse(b, wire.Limits{Bytes: s.Bytes(), States: 4}); err != nil {
+	if _, err := wire.Parse(b, wire.Limits{Bytes: s.Bytes()}); err != nil {
 		t.Errorf("exactly the limits: %v", err)
 	}
 	if _, err := wire.Parse(b, wire.NoLimits); err != nil {
@@ -231,7 +236,7 @@ func TestHostileLengths(t *testing.T) {
 // container, including garbage.
 func TestMemoryWithoutArrays(t *testing.T) {
 	for name, b := range map[string][]byte{
-		"parts":  wiretest.Container(head, noPlanes, uint16(1<<16-1), strings.Repeat(head+noPlanes+noParts, 1<<16-1)),
+		"parts":  wiretest.Container(head, noPlanes, uint16(umbel.MaxStates-1), strings.Repeat(head+noPlanes+noParts, umbel.MaxStates-1)),
 		"planes": wiretest.Container(head, 255, strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00\x00", 255), noParts),
 	} {
 		var err error

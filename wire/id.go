@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/wire/internal/format"
 	"github.com/umbel-filters/umbel/wire/internal/hashtree"
 )
 
@@ -25,7 +24,7 @@ func Identify(s umbel.State) ID {
 
 // mustCheck panics unless s can be written.
 func mustCheck(what string, s umbel.State) {
-	if err := format.Check(s); err != nil {
+	if err := s.Check(); err != nil {
 		panic(fmt.Sprintf("wire: %s: %v", what, err))
 	}
 }

@@ -82,9 +82,6 @@ type Limits struct {
 	// delta, DefaultBytes or the memory of the base. The rest of a container takes memory
 	// in proportion to its length.
 	Bytes uint64
-	// States bounds the number of states: the container's own, its parts, their parts.
-	// Zero means [DefaultStates].
-	States uint64
 	// Reserve, if it isn't nil, is called with the bytes of each array before memory is
 	// allocated for it. If it returns an error, the reader returns that error.
 	Reserve func(bytes uint64) error
@@ -94,23 +91,17 @@ type Limits struct {
 	Workers int
 }
 
-// The limits of the zero [Limits].
-const (
-	DefaultBytes  uint64 = 1 << 30
-	DefaultStates uint64 = 4096
-)
+// DefaultBytes is Bytes of the zero [Limits].
+const DefaultBytes uint64 = 1 << 30
 
 // NoLimits is for trusted containers, for example those that the program itself wrote.
-var NoLimits = Limits{Bytes: math.MaxUint64, States: math.MaxUint64}
+var NoLimits = Limits{Bytes: math.MaxUint64}
 
 // budget returns the limits of a reader, with the given default of Bytes.
 func (l Limits) budget(defaultBytes uint64) format.Budget {
-	b := format.Budget{Bytes: l.Bytes, States: l.States, Reserve: l.Reserve, Workers: l.Workers}
+	b := format.Budget{Bytes: l.Bytes, Reserve: l.Reserve, Workers: l.Workers}
 	if b.Bytes == 0 {
 		b.Bytes = defaultBytes
-	}
-	if b.States == 0 {
-		b.States = DefaultStates
 	}
 	return b
 }

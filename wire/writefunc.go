@@ -88,7 +88,7 @@ func setBlock(s *block.Scratch, a cells.Array, array int, i uint64, k, n int, se
 func checkWordless(s umbel.State) error {
 	s, err := withoutArrays(s)
 	if err == nil {
-		err = format.Check(s)
+		err = s.Check()
 	}
 	if err != nil {
 		return fmt.Errorf("wire: %w", err)

@@ -128,7 +128,7 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 	}
 	set, err := replica.Open(cmd.Context(), replica.Options{
 		Engine:       engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, ReadOnly: engine.ErrReplica}),
-		Publications: all, Cache: cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes, States: 1 << 20},
+		Publications: all, Cache: cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes},
 		Log: node.NewLogger(os.Stderr, "text", slog.LevelError),
 	})
 	if errors.Is(err, dir.ErrLocked) {

@@ -66,7 +66,7 @@ func (g *guard) begin(ctx context.Context, store share.Source, key signing.Key) 
 // damaged it returns a [shrunkError]: a publisher would begin a new stream, with however few keys.
 func lastVersion(ctx context.Context, store share.Source, key signing.Key) (umbel.Filter, error) {
 	s, err := share.NewSubscriber(ctx, share.SubscriberOptions{
-		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleLast, Limits: wire.Limits{Bytes: math.MaxUint64, States: 1 << 20},
+		Source: store, Verifier: key.Verifier, Kinds: filter.All, Stale: share.StaleLast, Limits: wire.Limits{Bytes: math.MaxUint64},
 	})
 	if err != nil {
 		return nil, err

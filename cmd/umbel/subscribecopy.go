@@ -166,7 +166,7 @@ func codeOf(err, source error) int {
 
 // fetchLimits permits what fits into memory.
 func fetchLimits() wire.Limits {
-	l := wire.Limits{Bytes: math.MaxUint64, States: 1 << 20, Workers: runtime.GOMAXPROCS(0)}
+	l := wire.Limits{Bytes: math.MaxUint64, Workers: runtime.GOMAXPROCS(0)}
 	if free, known := memory.Available(); known {
 		l.Bytes = free
 	}

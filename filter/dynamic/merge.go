@@ -23,6 +23,9 @@ func merged(s, t Shape, ours, theirs []layered.Counted) ([]core.Array, error) {
 			return nil, err
 		}
 	}
+	if err := layered.CheckCount(Name, len(layers)); err != nil {
+		return nil, err
+	}
 	if bytes := uint64(len(layers)) * s.bytes(); s.MaxBytes != 0 && bytes > s.MaxBytes {
 		return nil, fmt.Errorf("dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two: %w", bytes, s.MaxBytes, umbel.ErrLimit)
 	}

@@ -3,11 +3,13 @@ package dynamic
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -75,12 +77,21 @@ func (s Shape) Capacity() uint64 {
 // Forecast returns what a filter of this shape costs, and its rate, with n keys: with one
 // layer or as many as the keys need within MaxBytes.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	most := uint64(math.MaxUint64)
+	most := uint64(layered.Max)
 	if s.MaxBytes != 0 {
-		most = s.MaxBytes / s.bytes()
+		most = min(most, s.MaxBytes/s.bytes())
 	}
 	layers, p := plan.DynamicLayers(s.Layer.M, s.Layer.K, s.Capacity(), n, most)
-	return umbel.Forecast{Keys: n, FPRate: p, Cells: layers * s.Layer.M, Bytes: layers * s.bytes(), K: float64(s.Layer.K)}
+	return umbel.Forecast{Keys: n, FPRate: p, Cells: product(layers, s.Layer.M), Bytes: product(layers, s.bytes()), K: float64(s.Layer.K)}
+}
+
+// product returns a·b, or 2^64-1 if it is larger.
+func product(a, b uint64) uint64 {
+	over, p := bits.Mul64(a, b)
+	if over != 0 {
+		return math.MaxUint64
+	}
+	return p
 }
 
 // isSparse reports whether a layer is so large for its few keys that with an untrusted
@@ -99,6 +110,9 @@ func (s Shape) mostLayers(layers int) int {
 // checkGrowth returns an error that wraps umbel.ErrLimit if a filter of that many layers
 // cannot have one more within MaxBytes and most layers.
 func (s Shape) checkGrowth(layers, most int) error {
+	if err := layered.CheckCount(Name, layers+1); err != nil {
+		return err
+	}
 	bytes := uint64(layers) * s.bytes()
 	if layers >= most {
 		return fmt.Errorf("dynamic: an opened filter with few keys in large layers grows to at most %d layers: compact the filter, or start another: %w", most, umbel.ErrLimit)

@@ -20,6 +20,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/internal/chunked"
 )
 
@@ -149,6 +150,9 @@ func (f *Filter) next() (layer, error) {
 	l := f.newest()
 	if f.flags.fixed() {
 		return layer{}, fmt.Errorf("redisbloom: non scaling filter is full: it holds %d of %d: %w", l.entries, l.capacity, umbel.ErrLimit)
+	}
+	if err := layered.CheckCount(Name, len(f.layers)+1); err != nil {
+		return layer{}, err
 	}
 	next, err := l.next(f.expansion)
 	if err != nil {

@@ -98,8 +98,8 @@ func Open(s umbel.State) (*Filter, error) {
 
 // check returns an error if the layers do not fit together. It does not check each layer.
 func (f *Filter) check() error {
-	if len(f.layers) == 0 {
-		return fmt.Errorf("redisbloom: no layers, want one or more")
+	if len(f.layers) == 0 || len(f.layers) > layered.Max {
+		return fmt.Errorf("redisbloom: %d layers, want 1 to %d", len(f.layers), layered.Max)
 	}
 	if f.expansion == 0 && !f.flags.fixed() {
 		return fmt.Errorf("redisbloom: an expansion of 0 in a filter that scales")

@@ -50,6 +50,9 @@ func (f *Filter) Merge(s umbel.State) error {
 	for _, l := range g.layers.Counted() {
 		layers = unite(layers, l)
 	}
+	if err := layered.CheckCount(Name, len(layers)); err != nil {
+		return err
+	}
 	bytes := uint64(0)
 	for _, l := range layers {
 		bytes += l.Shape.M / 8

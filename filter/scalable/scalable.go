@@ -146,6 +146,9 @@ func (f *Filter) grow() error {
 // all layers. The error wraps umbel.ErrLimit if none is, or none within MaxBytes.
 func (f *Filter) next() (partitioned.Shape, error) {
 	var none partitioned.Shape
+	if err := layered.CheckCount(Name, f.layers.Len()+1); err != nil {
+		return none, err
+	}
 	largest, bytes := f.size()
 	i, size := uint64(0), f.shape.Slice
 	for size <= largest {

@@ -71,7 +71,7 @@ func tooMany(members int, sentinel error) error {
 // Of returns the union of the filters with the given states, whose memory it shares. The
 // members of a union become members themselves, and a filter that equals an earlier one is
 // omitted. The error wraps umbel.ErrMismatch if there is no filter, if hashers differ, if
-// there are more than [MaxMembers], or if a filter is of kind weighted or of a kind of another
+// there are more than [MaxMembers] or, with all parts, umbel.MaxStates, or if a filter is of kind weighted or of a kind of another
 // module; otherwise it is that of the kind's Open. If it is known what each filter was planned
 // for, the union is planned for the sum of the keys, with the rate that follows from all rates.
 func Of(states ...umbel.State) (*Filter, error) {
@@ -148,6 +148,10 @@ func (f *Filter) include(s umbel.State, own func(umbel.State) umbel.State) error
 	}
 	if len(members) > MaxMembers {
 		return tooMany(len(members), umbel.ErrMismatch)
+	}
+	all := Filter{members: members}
+	if err := checkStates(all.states(), umbel.ErrMismatch); err != nil {
+		return err
 	}
 	f.setMembers(members)
 	return nil

@@ -99,7 +99,14 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	if len(f.members) == 0 {
 		panic("umbel: add to a zero filter: make it with New")
 	}
-	return !f.Has(d) && f.members[max(f.open, 0)].Add(d)
+	if f.Has(d) {
+		return false
+	}
+	m := f.members[max(f.open, 0)]
+	if l, ok := m.(interface{ SetMaxBytes(limit uint64) }); ok && f.checkGrowth() != nil {
+		l.SetMaxBytes(m.State().Bytes()) // it takes d without growing
+	}
+	return m.Add(d)
 }
 
 // TryAdd is Add, but it refuses d if f would have to grow beyond a limit of the member to
@@ -112,6 +119,9 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if f.open < 0 {
 		return false, f.closed()
 	}
+	if err := f.checkGrowth(); err != nil {
+		return false, err
+	}
 	if g, ok := f.members[f.open].(umbel.Grower); ok {
 		return g.TryAdd(d)
 	}
@@ -123,10 +133,43 @@ func (f *Filter) NextGrowth() (uint64, error) {
 	if f.open < 0 {
 		return 0, f.closed()
 	}
+	if err := f.checkGrowth(); err != nil {
+		return 0, err
+	}
 	if g, ok := f.members[f.open].(umbel.GrowthForecaster); ok {
 		return g.NextGrowth()
 	}
 	return 0, nil
+}
+
+// checkGrowth returns an error that wraps umbel.ErrLimit if the next new key would give the member that takes it a part,
+// and f has as many states as a filter can have.
+func (f *Filter) checkGrowth() error {
+	g, ok := f.members[max(f.open, 0)].(umbel.GrowthForecaster)
+	if !ok {
+		return nil
+	}
+	if more, _ := g.NextGrowth(); more == 0 {
+		return nil
+	}
+	return checkStates(f.states()+1, umbel.ErrLimit)
+}
+
+// states returns the number of states of f, its members and their parts.
+func (f *Filter) states() int {
+	n := 1
+	for _, m := range f.members {
+		n += m.State().States()
+	}
+	return n
+}
+
+func checkStates(n int, sentinel error) error {
+	if n > umbel.MaxStates {
+		return fmt.Errorf("union: its members have %d parts with their own, want at most %d: compact the filter, or make one filter of all keys: %w",
+			n-1, umbel.MaxStates-1, sentinel)
+	}
+	return nil
 }
 
 // closed returns the error for a key that no member can take.

@@ -60,7 +60,7 @@ class Reader:
     """Reads fields that containers and deltas share."""
 
     def __init__(self, data):
-        self.data, self.at, self.left = data, 0, LIMIT
+        self.data, self.at, self.left, self.states = data, 0, LIMIT, 0
 
     def take(self, n):
         expect(self.at + n <= len(self.data), "cut off")
@@ -80,7 +80,8 @@ class Reader:
         return name.decode()
 
     def read_state(self, depth):
-        expect(depth <= 4, "depth")
+        self.states += 1
+        expect(depth <= 4 and self.states <= 4096, "depth or states")
         kind, alg, seed = self.name(), self.number(1), self.take(16)
         expect(alg <= 5, "hash algorithm")
         expect(not any(seed[[8, 16, 8, 0, 0, 0][alg]:]), "seed")

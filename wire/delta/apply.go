@@ -47,7 +47,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	if err != nil {
 		return umbel.State{}, err
 	}
-	if err := format.Check(base); err != nil {
+	if err := base.Check(); err != nil {
 		return umbel.State{}, fmt.Errorf("delta: %w", err)
 	}
 	if d.Base == (wire.ID{}) {
@@ -85,10 +85,7 @@ func (d Decoder) budget(base umbel.State) format.Budget {
 	if l.Bytes == 0 {
 		l.Bytes = max(wire.DefaultBytes, base.Bytes())
 	}
-	if l.States == 0 {
-		l.States = wire.DefaultStates
-	}
-	return format.Budget{Bytes: l.Bytes, States: l.States, Reserve: l.Reserve, Workers: l.Workers}
+	return format.Budget{Bytes: l.Bytes, Reserve: l.Reserve, Workers: l.Workers}
 }
 
 // checkBase returns an error unless the delta has this base.

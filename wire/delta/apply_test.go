@@ -137,14 +137,13 @@ func TestApplyLimits(t *testing.T) {
 	base, result := revised(t)
 	message := mustDelta(t, base, result)
 	for name, l := range map[string]wire.Limits{
-		"bytes":  {Bytes: result.Bytes() - 1},
-		"states": {States: 4},
+		"bytes": {Bytes: result.Bytes() - 1},
 	} {
 		if _, err := delta.Apply(base, message, l); !errors.Is(err, umbel.ErrLimit) {
 			t.Errorf("%s: %v, want %v", name, err, umbel.ErrLimit)
 		}
 	}
-	if _, err := delta.Apply(base, message, wire.Limits{Bytes: result.Bytes(), States: 5}); err != nil {
+	if _, err := delta.Apply(base, message, wire.Limits{Bytes: result.Bytes()}); err != nil {
 		t.Errorf("exactly the limits: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func (e Encoder) AppendChange(dst []byte, base, result umbel.State) ([]byte, err
 // The error wraps umbel.ErrLimit if the result needs more than d.Limits, before memory is
 // allocated, and umbel.ErrCorrupt if the change is damaged in a visible way.
 func (d Decoder) ApplyChange(base umbel.State, change []byte) (umbel.State, error) {
-	if err := format.Check(base); err != nil {
+	if err := base.Check(); err != nil {
 		return umbel.State{}, fmt.Errorf("delta: %w", err)
 	}
 	r := newChangeReader(change, 0, d.budget(base))

@@ -100,7 +100,7 @@ func (e Encoder) Refine(dst []byte, folded, full umbel.State) ([]byte, error) {
 // checkBoth returns an error unless a delta from base to result exists.
 func checkBoth(base, result umbel.State) error {
 	for _, s := range []umbel.State{base, result} {
-		if err := format.Check(s); err != nil {
+		if err := s.Check(); err != nil {
 			return fmt.Errorf("delta: %w", err)
 		}
 	}

@@ -183,7 +183,7 @@ func TestDeltaErrors(t *testing.T) {
 		"another hasher": {s, hasher, umbel.ErrMismatch},
 		"no old kind":    {umbel.State{}, s, umbel.ErrCorrupt},
 		"no new kind":    {s, umbel.State{}, umbel.ErrCorrupt},
-		"too many parts": {s, umbel.State{Kind: s.Kind, Hasher: s.Hasher, Parts: slices.Repeat([]umbel.State{s}, 1<<16)}, umbel.ErrLimit},
+		"too many parts": {s, umbel.State{Kind: s.Kind, Hasher: s.Hasher, Parts: slices.Repeat([]umbel.State{s}, 1<<16)}, umbel.ErrCorrupt},
 	} {
 		b, err := delta.Append(dst, c.base, c.result)
 		if !errors.Is(err, c.want) || !bytes.Equal(b, dst) {

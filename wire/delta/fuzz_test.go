@@ -66,7 +66,7 @@ func fuzzDeltas(t testing.TB, base, result umbel.State) [][]byte {
 // applyAnyWay checks that Apply accepts b only if the result has the ID in b, and that the
 // result is a valid state if IDs are not checked.
 func applyAnyWay(t *testing.T, base umbel.State, b []byte) {
-	l := wire.Limits{Bytes: 1 << 22, States: 100}
+	l := wire.Limits{Bytes: 1 << 22}
 	s, err := delta.Apply(base, b, l)
 	if err != nil && !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) && !errors.Is(err, umbel.ErrMismatch) {
 		t.Fatalf("error without sentinel: %v", err)

@@ -35,7 +35,7 @@ type ranked struct {
 // NewSeries returns a series whose first base is result itself. Ones is that of result; neither may be
 // changed while the series is used. Errors are those of [Encoder.AppendChange].
 func (e Encoder) NewSeries(result umbel.State, ones *Ones) (*Series, error) {
-	if err := format.Check(result); err != nil {
+	if err := result.Check(); err != nil {
 		return nil, fmt.Errorf("delta: %w", err)
 	}
 	arrays := arraysOf(nil, result)

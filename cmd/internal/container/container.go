@@ -25,9 +25,6 @@ import (
 // an empty or full block.
 const blockBytes = 64 << 10
 
-// maxStates is the largest number of states in one container.
-const maxStates = 1 << 20
-
 // Read returns the state in the file at path, and the file's size in bytes, 0 for a pipe. The path
 // "-" is standard input. Read limits memory to what is available, and to what a container of that
 // size can represent.
@@ -53,7 +50,7 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 		return umbel.State{}, 0, fmt.Errorf("%s is a directory; give the file of a filter", path)
 	}
 	size := int64(0)
-	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates, Workers: runtime.GOMAXPROCS(0)}
+	limits := wire.Limits{Bytes: math.MaxUint64, Workers: runtime.GOMAXPROCS(0)}
 	if info.Mode().IsRegular() {
 		size = info.Size()
 		if hi, lo := bits.Mul64(uint64(size), blockBytes); hi == 0 {
@@ -103,7 +100,7 @@ func describe(path string, err error) error {
 
 // Receive is [Read] for a stream. It limits memory to what is available.
 func Receive(r io.Reader) (umbel.State, error) {
-	limits := wire.Limits{Bytes: math.MaxUint64, States: maxStates, Workers: runtime.GOMAXPROCS(0)}
+	limits := wire.Limits{Bytes: math.MaxUint64, Workers: runtime.GOMAXPROCS(0)}
 	if free, known := memory.Available(); known {
 		limits.Bytes = free
 	}

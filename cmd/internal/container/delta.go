@@ -63,7 +63,7 @@ func Patch(old umbel.State, path string, message []byte, info delta.Info) (umbel
 	if err := Fits("what "+path+" makes", info.Bytes); err != nil {
 		return umbel.State{}, err
 	}
-	limits := wire.Limits{Bytes: max(info.Bytes, 1), States: maxStates, Workers: runtime.GOMAXPROCS(0)}
+	limits := wire.Limits{Bytes: max(info.Bytes, 1), Workers: runtime.GOMAXPROCS(0)}
 	s, err := delta.Apply(old, message, limits)
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("%s: %w", path, err)

@@ -96,7 +96,7 @@ func (n *Node) follow(ctx context.Context) error {
 	defer l.end()
 	set, err := replica.Open(ctx, replica.Options{
 		Engine: n.engine, Publications: c.Following, Cache: c.Cache, Stale: staleChoices[c.Stale], Period: c.Follow,
-		Limits: wire.Limits{Bytes: n.limit(), States: 1 << 20}, Log: n.log.With("part", "subscribe"),
+		Limits: wire.Limits{Bytes: n.limit()}, Log: n.log.With("part", "subscribe"),
 	})
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func run(ctx context.Context, r *restorer, p *Replayer) error {
 
 // Limits are those of the states that are read. The engine's memory limit does not apply: it may have
 // been lowered since.
-func Limits() wire.Limits { return wire.Limits{Bytes: 1 << 44, States: 1 << 20} }
+func Limits() wire.Limits { return wire.Limits{Bytes: 1 << 44} }
 
 // maxLost is the maximum number of losses in a report.
 const maxLost = 1000

@@ -76,20 +76,20 @@ func kindOf(n umbel.Number) byte {
 // Read reads a shape. Its arrays have no words: nothing is allocated for them. The error
 // wraps umbel.ErrLimit if the state exceeds the limits, or umbel.ErrCorrupt.
 func Read(c *Cursor, l wire.Limits) (umbel.State, error) {
-	s := readPart(c, &l, umbel.MaxDepth)
+	states := 0
+	s := readPart(c, &l, &states, umbel.MaxDepth)
 	return s, c.Err
 }
 
-func readPart(c *Cursor, l *wire.Limits, depth int) (s umbel.State) {
+func readPart(c *Cursor, l *wire.Limits, states *int, depth int) (s umbel.State) {
 	if depth == 0 {
 		c.Fail("parts nest deeper than %d", umbel.MaxDepth)
 		return s
 	}
-	if l.States == 0 {
-		c.refuse("more parts than are allowed")
+	if *states++; *states > umbel.MaxStates {
+		c.Fail("more than %d states with all parts", umbel.MaxStates)
 		return s
 	}
-	l.States--
 	s.Kind = c.Text()
 	alg := c.Byte()
 	s.Hasher.Alg = umbel.Alg(alg &^ (seeded | planned | ticking))
@@ -136,8 +136,8 @@ func readPart(c *Cursor, l *wire.Limits, depth int) (s umbel.State) {
 		l.Bytes -= words * 8
 		s.Arrays = append(s.Arrays, p)
 	}
-	for range c.Small("parts", math.MaxUint16) {
-		part := readPart(c, l, depth-1)
+	for range c.Small("parts", umbel.MaxStates) {
+		part := readPart(c, l, states, depth-1)
 		if c.Err != nil {
 			return s
 		}

@@ -18,18 +18,18 @@ func TestShapeKeepsNotes(t *testing.T) {
 	} {
 		b := Append(nil, &s)
 		c := &Cursor{Rest: b}
-		got, err := Read(c, wire.Limits{States: 1})
+		got, err := Read(c, wire.Limits{})
 		if err != nil || got.Planned != s.Planned || got.Tick != s.Tick || got.Hasher != s.Hasher || len(c.Rest) != 0 {
 			t.Errorf("%+v, %v, want %+v", got, err, s)
 		}
 		for n := range b {
-			if _, err := Read(&Cursor{Rest: b[:n]}, wire.Limits{States: 1}); !errors.Is(err, umbel.ErrCorrupt) {
+			if _, err := Read(&Cursor{Rest: b[:n]}, wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {
 				t.Errorf("the first %d bytes: %v, want an error that wraps %q", n, err, umbel.ErrCorrupt)
 			}
 		}
 	}
 	none := append([]byte{1, 'a', ticking}, make([]byte, 11)...)
-	if _, err := Read(&Cursor{Rest: none}, wire.Limits{States: 1}); !errors.Is(err, umbel.ErrCorrupt) {
+	if _, err := Read(&Cursor{Rest: none}, wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("a tick of 0: %v, want an error that wraps %q", err, umbel.ErrCorrupt)
 	}
 }

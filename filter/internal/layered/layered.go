@@ -4,6 +4,7 @@
 package layered
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -11,6 +12,17 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/probe"
 )
+
+// Max is the largest number of layers of a filter: each is a state, and so is the filter.
+const Max = umbel.MaxStates - 1
+
+// CheckCount returns an error that wraps umbel.ErrLimit if a filter of a kind cannot have n layers.
+func CheckCount(kind string, n int) error {
+	if n > Max {
+		return fmt.Errorf("%s: %d layers, want at most %d: start another filter: %w", kind, n, Max, umbel.ErrLimit)
+	}
+	return nil
+}
 
 // Layer is one of the filters of a list.
 type Layer struct {

@@ -170,21 +170,21 @@ func (r *Reader) words(words []uint64) error {
 
 // Budget is what a reader may still spend. Its exported fields are those of wire.Limits.
 type Budget struct {
-	Bytes, States uint64
-	Reserve       func(bytes uint64) error
-	Workers       int
+	Bytes   uint64
+	Reserve func(bytes uint64) error
+	Workers int
 	// InStep allows arrays beyond Bytes if they take no more memory than the input has
 	// bytes. Their memory is allocated in step with the bytes read.
 	InStep bool
 	used   uint64 // memory of arrays
+	states int
 }
 
-// ClaimState claims a state.
+// ClaimState counts a state.
 func (b *Budget) ClaimState() error {
-	if b.States == 0 {
-		return fmt.Errorf("more states than the limit permits: raise the limit to read it: %w", umbel.ErrLimit)
+	if b.states++; b.states > umbel.MaxStates {
+		return fmt.Errorf("more than %d states with all parts: %w", umbel.MaxStates, umbel.ErrCorrupt)
 	}
-	b.States--
 	return nil
 }
 

@@ -4,10 +4,8 @@ package format
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -232,26 +230,4 @@ type Appender []byte
 func (a *Appender) Write(b []byte) (int, error) {
 	*a = append(*a, b...)
 	return len(b), nil
-}
-
-// Check returns an error unless s can be written: one wrapping umbel.ErrCorrupt, or
-// umbel.ErrLimit if a container can't count the parameters, arrays or parts of s.
-func Check(s umbel.State) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	return checkCounts(s)
-}
-
-func checkCounts(s umbel.State) error {
-	if len(s.Params) > math.MaxUint8 || len(s.Arrays) > math.MaxUint8 || len(s.Parts) > math.MaxUint16 {
-		return fmt.Errorf("%d params, %d arrays, %d parts, want at most 255, 255, 65535: %w",
-			len(s.Params), len(s.Arrays), len(s.Parts), umbel.ErrLimit)
-	}
-	for i, p := range s.Parts {
-		if err := checkCounts(p); err != nil {
-			return fmt.Errorf("part %d: %w", i, err)
-		}
-	}
-	return nil
 }

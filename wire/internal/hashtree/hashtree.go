@@ -74,7 +74,7 @@ func equal(x, y []uint64) bool {
 	return true
 }
 
-// Identify returns the ID of a state that passes format.Check. With at most one worker the
+// Identify returns the ID of a state that passes its Check. With at most one worker the
 // caller's goroutine does all work.
 func Identify(s umbel.State, workers int) [sha256.Size]byte {
 	h := merkle.NewHasher()
