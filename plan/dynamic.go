@@ -71,7 +71,7 @@ func independentLayers(full, c float64, m uint64, k int, n, most uint64) (layers
 	if rest > 0 {
 		layers = uint64(s) + 1
 	}
-	return layers, -math.Expm1(-r*s + math.Log1p(-FPRate(m, k, rest)))
+	return layers, 0 - math.Expm1(-r*s+math.Log1p(-FPRate(m, k, rest)))
 }
 
 // dependentLayers follows the layers one by one. An empty layer has the fill ratio fill, below 1,

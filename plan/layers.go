@@ -15,7 +15,7 @@ func CompoundFPRate(rates ...float64) float64 {
 	for _, p := range rates {
 		log += math.Log1p(-p)
 	}
-	return -math.Expm1(log)
+	return 0 - math.Expm1(log) // not -0
 }
 
 // LayeredFPRate returns the rate of each of several equal layers that together have the rate p:

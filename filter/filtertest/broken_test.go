@@ -207,6 +207,14 @@ var broken = []struct {
 			return f, err
 		}
 	}), "wraps none of"},
+	{"ReadsWhatItWrites", "Open refuses small filters", openFrom(64), "Open of the state from a copy"},
+	{"ReadsWhatItWrites", "a filter of one key panics", wrap[fragile], "panic: too few keys"},
+	{"ReadsWhatItWrites", "the forecast is no number", change(func(v *umbel.Kind) {
+		v.Shape = func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) {
+			s, n, err := bloom.Kind.Shape(g, ps)
+			return endless{s}, n, err
+		}
+	}), "the forecast for"},
 	{"StaysOpenable", "the count exceeds its range", numbers(1<<62, func(f *numbering) umbel.Filter { return f }), "additions: the filter's own state does not open"},
 	{"StaysOpenable", "no key is added at the maximum of the count", numbers(math.MaxUint64, func(f *numbering) ending { return ending{f} }), "a key is lost"},
 	{"StaysOpenable", "the count wraps", numbers(math.MaxUint64, func(f *numbering) wrapping { return wrapping{f} }), "Count is 0"},

@@ -65,6 +65,7 @@ var laws = []law{
 	{"DamagedContainers", damagedContainers},
 	{"HostileStates", hostileStates},
 	{"StaysOpenable", staysOpenable},
+	{"ReadsWhatItWrites", readsWhatItWrites},
 	{"MergeIsUnion", mergeIsUnion},
 	{"MergeRefuses", mergeRefuses},
 	{"FoldEqualsBuiltSmall", foldEqualsBuiltSmall},

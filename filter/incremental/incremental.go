@@ -232,7 +232,7 @@ func (f *Filter) Stats() umbel.Stats {
 		set += s.Keys * s.K
 		logNegative += math.Log1p(-s.FPRate)
 	}
-	all.FPRate = -math.Expm1(logNegative)
+	all.FPRate = 0 - math.Expm1(logNegative)
 	all.Fill = ones / float64(all.Cells)
 	all.K = float64(f.shape.Layers[f.layers.Len()-1].K)
 	if math.IsInf(all.Keys, 1) { // a layer is full; the lower bound still holds

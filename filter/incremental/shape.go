@@ -97,7 +97,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 		fc.Cells += l.M
 		fc.Bytes += l.bytes()
 	}
-	fc.FPRate, fc.K = -math.Expm1(logNegative), set/float64(max(n, 1))
+	fc.FPRate, fc.K = 0-math.Expm1(logNegative), set/float64(max(n, 1))
 	return fc
 }
 

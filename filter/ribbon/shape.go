@@ -33,11 +33,16 @@ func (s Shape) check() error {
 }
 
 // Forecast describes a filter of this shape that is sealed with n keys. The actual memory may
-// differ by a few slots in a thousand: see plan.RibbonSize. It panics if n is zero.
+// differ by a few slots in a thousand: see plan.RibbonSize. More than 2^53 keys are forecast as 2^53. Forecast panics if
+// no filter can have the shape.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	bits, table := plan.RibbonSize(n, s.Steps), plan.RibbonShards(n)
+	if n == 0 {
+		return umbel.Forecast{K: s.k()}
+	}
+	solved := min(n, maxKeys)
+	bits, table := plan.RibbonSize(solved, s.Steps), plan.RibbonShards(solved)
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.RibbonFPRate(n, s.Steps),
+		Keys: n, FPRate: plan.RibbonFPRate(solved, s.Steps),
 		Cells: bits - (table+1)/2*word + table, Bytes: bits / 8, K: s.k(),
 	}
 }
