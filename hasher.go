@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"unique"
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
@@ -19,9 +20,7 @@ import (
 // digests if and only if they are equal by ==. The zero value is XXH3-128 without a seed.
 // Its methods are safe for concurrent use.
 //
-// A hasher prints, and encodes as JSON or text, without its seed. Package fmt cannot call its methods in an unexported
-// field of a struct, or for the verbs %w and %p: there it prints all numbers. So keep a hasher, or what contains one by
-// value (Goal, State, shapes and filters), in an exported field or behind a pointer, or do not print the struct.
+// A hasher prints, and encodes as JSON or text, without its seed: see [Seed].
 type Hasher struct {
 	Alg  Alg
 	Seed Seed // bytes that Alg does not use are zero
@@ -34,7 +33,8 @@ func (h Hasher) Check() error {
 	if h.Alg >= algs {
 		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d", uint8(h.Alg), algs-1)
 	}
-	if n := h.Alg.seedBytes(); n < 16 && h.Seed.Hi != 0 || n == 0 && h.Seed.Lo != 0 {
+	lo, hi := h.Seed.words()
+	if n := h.Alg.seedBytes(); n < 16 && hi != 0 || n == 0 && lo != 0 {
 		return fmt.Errorf("umbel: %s takes a seed of %d bytes, and bytes after these are set", h.Alg, n)
 	}
 	return nil
@@ -52,7 +52,7 @@ func (h Hasher) HashesKeys() bool { return h.Alg != Caller }
 // [Caller] or unknown.
 func (h Hasher) HashBytes(key []byte) Digest {
 	switch {
-	case h.Seed.Lo != 0:
+	case h.Seed != Seed{}:
 	case h.Alg == XXH3:
 		switch n := uint64(len(key)); {
 		case n-4 <= 4:
@@ -81,7 +81,7 @@ func (h Hasher) HashString(key string) Digest {
 // HashUint64 is [Hasher.HashBytes] of the 8 bytes of key, little-endian. All bits of the
 // digest depend on all bits of key.
 func (h Hasher) HashUint64(key uint64) Digest {
-	if h.Alg == XXH3 && h.Seed.Lo == 0 {
+	if h.Alg == XXH3 && h.Seed == (Seed{}) {
 		return digest(shorthash.XXH3Of8(key, 8))
 	}
 	var b [8]byte
@@ -91,16 +91,17 @@ func (h Hasher) HashUint64(key uint64) Digest {
 
 // other is HashBytes for the less frequent hashers.
 func (h Hasher) other(key []byte) Digest {
+	lo, hi := h.Seed.words()
 	switch h.Alg {
 	case XXH3:
-		u := xxh3.Hash128Seed(key, h.Seed.Lo)
+		u := xxh3.Hash128Seed(key, lo)
 		return Digest{u.Lo, u.Hi}
 	case SipHash:
-		a, b := siphash.Hash128(h.Seed.Lo, h.Seed.Hi, key)
+		a, b := siphash.Hash128(lo, hi, key)
 		return Digest{a, b}
 	case XXH64:
 		var d xxhash.Digest
-		d.ResetWithSeed(h.Seed.Lo)
+		d.ResetWithSeed(lo)
 		d.Write(key)
 		return DigestFromHash64(d.Sum64())
 	case Murmur64A:
@@ -166,14 +167,33 @@ func (h Hasher) Format(s fmt.State, _ rune) { io.WriteString(s, h.String()) }
 // store the container of a filter, from MarshalBinary, to make it again.
 func (h Hasher) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// Seed is the key of a hash algorithm: 16 bytes, as two little-endian words, Lo from the
-// first eight. It prints, and encodes as JSON or text, as "redacted", with the limits that [Hasher] states; [Seed.Bytes]
-// returns the bytes. (It is two words and not an array, because a hasher then travels in registers;
-// this saves more time than hashing a short key takes.)
-type Seed struct{ Lo, Hi uint64 }
+// Seed is the key of a hash algorithm: 16 bytes. The zero Seed is none, and 16 zero bytes are the zero Seed. Seeds are
+// equal by == if and only if their bytes are. A seed prints, and encodes as JSON or text, as "redacted"; where package
+// fmt cannot call its methods, as in an unexported field of a struct, it prints as an address. Only [Seed.Bytes] returns
+// the bytes.
+type Seed struct {
+	// The handle is one word, so that a hasher travels in registers; that saves more time than hashing a short key takes.
+	// Package fmt never follows a pointer to a string, and follows one to an array.
+	handle unique.Handle[string]
+}
 
-// SeedFrom returns the seed with the given bytes. A secret seed has bytes of crypto/rand.Read; the zero Seed is none.
-func SeedFrom(b [16]byte) Seed { return Seed{le64(b[:8]), le64(b[8:])} }
+// SeedFrom returns the seed with the given bytes. A secret seed has bytes of crypto/rand.Read.
+func SeedFrom(b [16]byte) Seed {
+	if b == [16]byte{} {
+		return Seed{}
+	}
+	return Seed{unique.Make(string(b[:]))}
+}
+
+// words returns the bytes as two little-endian words.
+func (s Seed) words() (lo, hi uint64) {
+	if s == (Seed{}) {
+		return 0, 0
+	}
+	text := s.handle.Value()
+	b := unsafe.Slice(unsafe.StringData(text), len(text))
+	return le64(b[:8]), le64(b[8:16])
+}
 
 // ParseSeed returns the seed that is written as up to 32 hexadecimal digits, first byte
 // first. Bytes that are not given are zero. The error wraps [ErrGoal] and does not contain
@@ -195,8 +215,9 @@ func ParseSeed(s string) (Seed, error) {
 // Bytes returns the 16 bytes of the seed, which may be secret: see [Hasher.Secret].
 func (s Seed) Bytes() [16]byte {
 	var b [16]byte
-	putLE64(b[:8], s.Lo)
-	putLE64(b[8:], s.Hi)
+	lo, hi := s.words()
+	putLE64(b[:8], lo)
+	putLE64(b[8:], hi)
 	return b
 }
 

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"pgregory.net/rapid"
 )
 
 const (
@@ -56,7 +57,7 @@ func TestXXH3Vectors(t *testing.T) {
 		{2048, 0, umbel.Digest{H1: 0xdd59e2c3a5f038e0, H2: 0xf736557fd47073a5}},
 		{2048, prime32, umbel.Digest{H1: 0x230d43f30206260b, H2: 0x7fb03f7e7186c3ea}},
 	} {
-		h := umbel.Hasher{Seed: umbel.Seed{Lo: v.seed}}
+		h := umbel.Hasher{Seed: fixture.Seed(v.seed, 0)}
 		if got := h.HashBytes(xxhBuffer(v.n)); got != v.want {
 			t.Errorf("%d bytes, seed %d: %v, want %v", v.n, v.seed, got, v.want)
 		}
@@ -86,7 +87,7 @@ func TestXXH64Vectors(t *testing.T) {
 		{string(xxhBuffer(222)), 0, 0xb641ae8cb691c174},
 		{string(xxhBuffer(222)), prime32, 0x20cb8ab7ae10c14a},
 	} {
-		h := umbel.Hasher{Alg: umbel.XXH64, Seed: umbel.Seed{Lo: v.seed}}
+		h := umbel.Hasher{Alg: umbel.XXH64, Seed: fixture.Seed(v.seed, 0)}
 		if got, want := h.HashString(v.key), umbel.DigestFromHash64(v.want); got != want || got.H1 != v.want {
 			t.Errorf("%d bytes, seed %d: %v, want %v", len(v.key), v.seed, got, want)
 		}
@@ -197,10 +198,10 @@ func TestHashMany(t *testing.T) {
 
 var hashers = []umbel.Hasher{
 	{},
-	{Seed: umbel.Seed{Lo: 1}},
-	{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 2, Hi: 3}},
+	{Seed: fixture.Seed(1, 0)},
+	{Alg: umbel.SipHash, Seed: fixture.Seed(2, 3)},
 	{Alg: umbel.XXH64},
-	{Alg: umbel.XXH64, Seed: umbel.Seed{Lo: 4}},
+	{Alg: umbel.XXH64, Seed: fixture.Seed(4, 0)},
 	{Alg: umbel.Murmur64A},
 	{Alg: umbel.MD5},
 	{Alg: umbel.Caller},
@@ -259,11 +260,11 @@ func TestHasherCheck(t *testing.T) {
 	for _, h := range []umbel.Hasher{
 		{Alg: 6},
 		{Alg: 255},
-		{Alg: umbel.XXH3, Seed: umbel.Seed{Hi: 1}},
-		{Alg: umbel.XXH64, Seed: umbel.Seed{Lo: 1, Hi: 1 << 63}},
-		{Alg: umbel.Murmur64A, Seed: umbel.Seed{Lo: 1}},
-		{Alg: umbel.MD5, Seed: umbel.Seed{Hi: 1}},
-		{Alg: umbel.Caller, Seed: umbel.Seed{Lo: 1 << 56}},
+		{Alg: umbel.XXH3, Seed: fixture.Seed(0, 1)},
+		{Alg: umbel.XXH64, Seed: fixture.Seed(1, 1<<63)},
+		{Alg: umbel.Murmur64A, Seed: fixture.Seed(1, 0)},
+		{Alg: umbel.MD5, Seed: fixture.Seed(0, 1)},
+		{Alg: umbel.Caller, Seed: fixture.Seed(1<<56, 0)},
 	} {
 		if err := h.Check(); err == nil {
 			t.Errorf("%v passes Check", h)

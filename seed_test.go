@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"pgregory.net/rapid"
 )
 
 func TestSeedRoundTrip(t *testing.T) {
@@ -31,9 +32,9 @@ func TestSeedRoundTrip(t *testing.T) {
 func TestParseSeedFillsWithZeros(t *testing.T) {
 	for in, want := range map[string]umbel.Seed{
 		"":                   {},
-		"01":                 {Lo: 1},
-		"0102":               {Lo: 0x0201},
-		"0000000000000000ff": {Hi: 255},
+		"01":                 fixture.Seed(1, 0),
+		"0102":               fixture.Seed(0x0201, 0),
+		"0000000000000000ff": fixture.Seed(0, 255),
 	} {
 		if got, err := umbel.ParseSeed(in); got != want || err != nil {
 			t.Errorf("ParseSeed(%q) = %x, %v, want %x", in, got.Bytes(), err, want.Bytes())
@@ -61,9 +62,13 @@ func TestSeedsAreNotPrinted(t *testing.T) {
 	h := umbel.Hasher{Alg: umbel.SipHash, Seed: seed}
 	goal := umbel.Goal{Keys: 1, FPRate: 0.5, Hasher: h}
 	state := umbel.State{Kind: "bloom", Hasher: h, Parts: []umbel.State{{Kind: "bloom", Hasher: h}}}
+	hidden := struct {
+		h    umbel.Hasher // fmt cannot call its methods
+		seed *umbel.Seed
+	}{h, &seed}
 	var log bytes.Buffer
-	for _, v := range []any{seed, &seed, h, &h, goal, &goal, state, []umbel.Hasher{h}, map[umbel.Hasher]int{h: 1}} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%20v"} {
+	for _, v := range []any{seed, &seed, h, &h, goal, &goal, state, []umbel.Hasher{h}, map[umbel.Hasher]int{h: 1}, hidden, &hidden, []any{hidden}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%c", "%20v", "%p", "%w", "%t", "%U"} {
 			fmt.Fprintf(&log, verb+"\n", v)
 		}
 		slog.New(slog.NewTextHandler(&log, nil)).Info("text", "v", v)

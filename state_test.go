@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 func bits(words ...uint64) cells.Array {
@@ -22,7 +23,7 @@ func bits(words ...uint64) cells.Array {
 func sample() umbel.State {
 	return umbel.State{
 		Kind:   "scalable",
-		Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1, Hi: 2}},
+		Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 2)},
 		Params: umbel.Params{{Name: "growth", Value: umbel.Uint(2)}, {Name: "rate", Value: umbel.Float(0.5)}},
 		Arrays: []cells.Array{bits(1, 2), {Len: 3, Width: 4, Words: []uint64{0x321}}},
 		Parts: []umbel.State{

@@ -31,7 +31,7 @@ func TestEstimates(t *testing.T) {
 func estimates[F estimator[F]](t *testing.T, newGoal func(umbel.Goal) (F, error)) {
 	a := fixture.Must(newGoal(umbel.Goal{Keys: 16000, FPRate: 0.01}))
 	b := fixture.Must(newGoal(umbel.Goal{Keys: 8000, FPRate: 0.01}))
-	other := fixture.Must(newGoal(umbel.Goal{Keys: 8000, FPRate: 0.01, Hasher: umbel.Hasher{Seed: umbel.Seed{Lo: 1}}}))
+	other := fixture.Must(newGoal(umbel.Goal{Keys: 8000, FPRate: 0.01, Hasher: umbel.Hasher{Seed: fixture.Seed(1, 0)}}))
 	keys := fixture.Strings("key ", 9000)
 	a.AddStrings(keys[:8000])
 	b.AddStrings(keys[5000:])

@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/dynamic"
+	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
 	"github.com/umbel-filters/umbel/filter/splitblock"
 	"github.com/umbel-filters/umbel/filter/squid"
@@ -39,13 +44,21 @@ func TestOwnErrorsContainNoSeed(t *testing.T) {
 	}
 }
 
-// What is made from a filter, and what has one, prints no seed either, as pointers and as values.
+// What is made from a filter, and what has one, prints no seed either, and the filter's description where fmt can call
+// its methods.
 func TestWhatHasAFilterPrintsNoSeed(t *testing.T) {
 	seed := umbel.SeedFrom([16]byte([]byte("SECRTabcdefgXYZ!")))
 	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: seed}}
 	f := fixture.Must(counting.NewGoal(g))
 	bound := fixture.Must(f.Max(f.State()))
-	for _, v := range []any{f.View(), *f.View(), bound, *bound, f.View().Filter()} {
+	var hidden any = &struct{ f counting.Filter }{} // fmt cannot call the methods of f
+	reflect.NewAt(reflect.TypeFor[counting.Filter](), reflect.ValueOf(hidden).UnsafePointer()).Elem().Set(reflect.ValueOf(f).Elem())
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
+		if form := fixture.FindSeed(fmt.Sprintf(verb, hidden), seed); form != "" {
+			t.Errorf("%s of an unexported field prints a seed, as %s", verb, form)
+		}
+	}
+	for _, v := range []any{f.View(), bound, f.View().Filter()} {
 		text := fmt.Sprintf("%v %+v %#v %s %d", v, v, v, v, v)
 		if form := fixture.FindSeed(text, seed); form != "" {
 			t.Errorf("%T prints a seed, as %s: %.200s", v, form, text)
@@ -85,5 +98,19 @@ func TestNoSourceFormatsASeed(t *testing.T) {
 	}
 	if files < 50 {
 		t.Errorf("%d files read, want the library", files)
+	}
+}
+
+// go vet reports a copy of a filter of every kind, since a field has the methods of a lock.
+func TestCopiesAreReported(t *testing.T) {
+	filters := []umbel.Filter{fixture.Must(dynamic.NewCounting(10, 0.1)), fixture.Must(folding.NewCounting(10, 0.1))}
+	for _, k := range filter.All {
+		filters = append(filters, fixture.Must(k.New(umbel.Goal{Keys: 10, FPRate: 0.1}, nil)))
+	}
+	for _, f := range filters {
+		field := reflect.TypeOf(f).Elem().Field(0).Type
+		if !reflect.PointerTo(field).Implements(reflect.TypeFor[sync.Locker]()) {
+			t.Errorf("the first field of %T is a %v, want front.NoCopy", f, field)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -30,7 +31,7 @@ func TestSparseIsBloom(t *testing.T) {
 			if c.m%64 == 0 {
 				group = 6
 			}
-			h := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 3, Hi: 4}}
+			h := umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(3, 4)}
 			b, err := bloom.NewShape(bloom.Shape{M: c.m, K: 1, Group: group, Hasher: h})
 			if err != nil {
 				t.Fatal(err)

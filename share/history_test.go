@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
@@ -138,7 +139,7 @@ func TestHistoryLimits(t *testing.T) {
 		t.Error("a version with more changes than the limit is connected")
 	}
 	other := s.Clone()
-	other.Hasher.Seed.Lo++
+	other.Hasher.Seed = fixture.Seed(1, 0)
 	if h.add(other, nil, 1000) {
 		t.Error("a version with another hasher is connected")
 	}

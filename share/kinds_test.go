@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -122,7 +123,7 @@ func TestZeroFilters(t *testing.T) {
 
 // A secret seed is published only if that is chosen, wherever it is in the state.
 func TestSeeds(t *testing.T) {
-	seeded := umbel.Hasher{Seed: umbel.Seed{Lo: 1}}
+	seeded := umbel.Hasher{Seed: fixture.Seed(1, 0)}
 	for _, kind := range []umbel.Kind{bloom.Kind, scalable.Kind} {
 		f, err := kind.New(umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: seeded}, nil)
 		if err != nil {

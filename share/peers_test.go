@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -21,7 +22,7 @@ func sets(t testing.TB, n int, seeded bool, stale share.Stale) *share.Peers {
 	for i := range n {
 		h := umbel.Hasher{}
 		if seeded {
-			h = umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: uint64(i), Hi: 1}}
+			h = umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(uint64(i), 1)}
 		}
 		f, err := bloom.NewShape(bloom.Shape{M: 1 << 16, K: 1, Hasher: h})
 		if err != nil {

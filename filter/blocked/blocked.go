@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -66,6 +67,8 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	blocks  blockArray // over the words of cells
 	shape   Shape
 	cells   cells.Array

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -23,7 +24,11 @@ const Name = "bloom"
 // concurrently. Other methods, among them Stats and WriteTo, may not run while keys are added. A Filter
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
-type Filter struct{ bits core.Bits }
+type Filter struct {
+	_ front.NoCopy
+
+	bits core.Bits
+}
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
 // shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
@@ -44,7 +49,7 @@ func wrap(b core.Bits, err error) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{b}, nil
+	return &Filter{bits: b}, nil
 }
 
 // Add adds d and reports whether a bit changed.

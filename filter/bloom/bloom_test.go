@@ -80,7 +80,7 @@ func TestZeroFilter(t *testing.T) {
 		t.Errorf("Fold of the zero filter: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
 
-	g := filled(t, bloom.Shape{M: 1000, K: 5, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}}}, 1, 100)
+	g := filled(t, bloom.Shape{M: 1000, K: 5, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)}}, 1, 100)
 	b, err := g.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestUnmarshalBinaryRefuses(t *testing.T) {
 
 // A key as a string and as bytes has the digest of the hasher.
 func TestKeys(t *testing.T) {
-	h := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 3, Hi: 4}}
+	h := umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(3, 4)}
 	f, g := mustNew(t, bloom.Shape{M: 4096, K: 5, Hasher: h}), mustNew(t, bloom.Shape{M: 4096, K: 5, Hasher: h})
 	if f.Hasher() != h {
 		t.Fatalf("hasher %v, want %v", f.Hasher(), h)

@@ -79,7 +79,10 @@ func ExamplePlan_memory() {
 
 // How do I use another hash function, for untrusted keys?
 func ExamplePlan_hasher() {
-	secret := umbel.Seed{Lo: 0x5eed, Hi: 0xcafe} // make it random, and keep it
+	secret, err := umbel.ParseSeed("8f1d3a0c5b7e92644d0fa1b2c3d4e5f6") // make it random, and keep it
+	if err != nil {
+		log.Fatal(err)
+	}
 	shape, err := bloom.Plan(umbel.Goal{
 		Keys: 1000, FPRate: 0.01,
 		Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: secret},

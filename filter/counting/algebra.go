@@ -107,13 +107,13 @@ func (b *Bound) Cells() cells.Array { return b.f.counters.Cells() }
 func (b *Bound) String() string { return front.String("counting.Bound", b.f.Shape()) }
 
 // Format writes String for every verb: a seed is never printed. See [Filter.Format].
-func (b Bound) Format(s fmt.State, _ rune) { front.Format(s, b.String()) }
+func (b *Bound) Format(s fmt.State, _ rune) { front.Format(s, b.String()) }
 
 // MarshalJSON returns an error, as that of [Filter.MarshalJSON].
-func (b Bound) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.Bound") }
+func (b *Bound) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.Bound") }
 
 // MarshalYAML returns an error, as MarshalJSON does.
-func (b Bound) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.Bound") }
+func (b *Bound) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.Bound") }
 
 // Stats measures the counters as those of a filter.
 func (b *Bound) Stats() umbel.Stats { return b.f.Stats() }

@@ -24,6 +24,7 @@ package counting
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/probe"
 )
 
@@ -35,6 +36,8 @@ const Name = "counting"
 // memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
 // panics.
 type Filter struct {
+	_ front.NoCopy
+
 	counters core.Counters
 	view     *View // nil until the first call of View
 }

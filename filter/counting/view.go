@@ -57,13 +57,13 @@ func (v *View) Filter() *bloom.Filter { return &v.bloom }
 func (v *View) String() string { return front.String("counting.View", v.bloom.Shape()) }
 
 // Format writes String for every verb: a seed is never printed. See [Filter.Format].
-func (v View) Format(s fmt.State, _ rune) { front.Format(s, v.String()) }
+func (v *View) Format(s fmt.State, _ rune) { front.Format(s, v.String()) }
 
 // MarshalJSON returns an error, as that of [Filter.MarshalJSON]: marshal the filter that [View.Filter] returns.
-func (v View) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.View") }
+func (v *View) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.View") }
 
 // MarshalYAML returns an error, as MarshalJSON does.
-func (v View) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.View") }
+func (v *View) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.View") }
 
 // words returns the words of the bits.
 func (v *View) words() []uint64 { return v.bloom.Cells().Words }
@@ -81,7 +81,7 @@ func (f *Filter) syncView() {
 			panic(err) // it is smaller than the filter
 		}
 		b.SetPlanned(f.Planned())
-		v.bloom = *b
+		front.Move(&v.bloom, b)
 		v.prefetcher = probe.NewPrefetcher(v.words(), shape.K)
 	}
 	for i := range v.words() {
@@ -96,7 +96,7 @@ func (f *Filter) UnmarshalBinary(b []byte) error {
 	var g Filter
 	err := front.Unmarshal(&g, b, Open)
 	if err == nil {
-		f.replace(g)
+		f.replace(&g)
 	}
 	return err
 }
@@ -108,14 +108,14 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	var g Filter
 	n, err := front.ReadFrom(&g, r, Open)
 	if err == nil {
-		f.replace(g)
+		f.replace(&g)
 	}
 	return n, err
 }
 
-// replace sets *f to g and updates the view of f.
-func (f *Filter) replace(g Filter) {
+// replace moves g to f and updates the view of f.
+func (f *Filter) replace(g *Filter) {
 	g.view = f.view
-	*f = g
+	front.Move(f, g)
 	f.syncView()
 }

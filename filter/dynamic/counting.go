@@ -17,6 +17,8 @@ import (
 // copied, since the copies would share memory: use Clone. The zero Counting contains nothing and is a
 // target for UnmarshalBinary; adding to it panics.
 type Counting struct {
+	_ front.NoCopy
+
 	shape    Shape
 	layers   []core.Counters
 	headroom layered.Headroom // of the last layer

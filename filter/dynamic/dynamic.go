@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
@@ -29,6 +30,8 @@ const Name = "dynamic"
 // changes require exclusive access. A Filter must not be copied, since the copies would share memory: use
 // Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	shape   Shape
 	layers  layered.List
 	most    int // layers that it grows to

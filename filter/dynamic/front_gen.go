@@ -132,13 +132,13 @@ func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, 
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
 // empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
 // a pointer must be passed by its address.
-func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynamic.Filter") }
+func (f *Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynamic.Filter") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("dynamic.Filter") }
 
 // MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("dynamic.Filter") }
+func (f *Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("dynamic.Filter") }
 
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
 func (f *Filter) UnmarshalYAML(func(any) error) error { return front.ErrYAML("dynamic.Filter") }
@@ -175,12 +175,8 @@ func (f *Filter) SetPlanned(p umbel.Planned) {
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return front.String("dynamic.Filter", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
-// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
-func (f Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
-
-// GoString returns String.
-func (f *Filter) GoString() string { return f.String() }
+// Format writes String for every verb.
+func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 
 // AddString adds key and reports whether the filter changed: it is Add of key's digest.
 func (f *Counting) AddString(key string) bool { return f.Add(f.Hasher().HashString(key)) }
@@ -314,13 +310,13 @@ func (f *Counting) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
 // empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
 // a pointer must be passed by its address.
-func (f Counting) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynamic.Counting") }
+func (f *Counting) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("dynamic.Counting") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *Counting) UnmarshalJSON([]byte) error { return front.ErrJSON("dynamic.Counting") }
 
 // MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f Counting) MarshalYAML() (any, error) { return nil, front.ErrYAML("dynamic.Counting") }
+func (f *Counting) MarshalYAML() (any, error) { return nil, front.ErrYAML("dynamic.Counting") }
 
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
 func (f *Counting) UnmarshalYAML(func(any) error) error { return front.ErrYAML("dynamic.Counting") }
@@ -359,9 +355,5 @@ func (f *Counting) SetPlanned(p umbel.Planned) {
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Counting) String() string { return front.String("dynamic.Counting", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
-// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
-func (f Counting) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
-
-// GoString returns String.
-func (f *Counting) GoString() string { return f.String() }
+// Format writes String for every verb.
+func (f *Counting) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }

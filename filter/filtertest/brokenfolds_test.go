@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 type intersecting struct{ *bloom.Filter }
@@ -129,7 +130,7 @@ type rehashing struct{ *bloom.Filter }
 func (f *rehashing) State() umbel.State {
 	s := f.Filter.State()
 	if f.Stats().Fill > 0.25 {
-		s.Hasher.Seed.Lo++
+		s.Hasher.Seed = fixture.Seed(1, 0)
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package filtertest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -93,14 +94,19 @@ type loudSeed struct{ *bloom.Filter }
 
 func (f *loudSeed) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "%x", f.Hasher().Seed.Bytes()) }
 
+// words returns the two little-endian words of a seed.
+func words(s umbel.Seed) [2]uint64 {
+	b := s.Bytes()
+	return [2]uint64{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+}
+
 type loudCopy struct {
 	*bloom.Filter
 	Seed [2]uint64
 }
 
 func newLoudCopy(f *bloom.Filter) umbel.Filter {
-	seed := f.Hasher().Seed
-	return &loudCopy{f, [2]uint64{seed.Lo, seed.Hi}}
+	return &loudCopy{f, words(f.Hasher().Seed)}
 }
 
 func (f *loudCopy) Format(s fmt.State, _ rune) { fmt.Fprint(s, f.Filter.String()) }
@@ -109,7 +115,7 @@ type loudError struct{ *bloom.Filter }
 
 func (f *loudError) Merge(s umbel.State) error {
 	if err := f.Filter.Merge(s); err != nil {
-		return fmt.Errorf("seed %d: %w", f.Hasher().Seed.Lo, err)
+		return fmt.Errorf("seed %d: %w", words(f.Hasher().Seed)[0], err)
 	}
 	return nil
 }

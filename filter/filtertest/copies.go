@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // writeToReadFrom: WriteTo writes what MarshalBinary returns, ReadFrom reads it, and both count
@@ -70,9 +71,9 @@ func cloneAndEqual(t tb, v umbel.Kind) {
 		if equals(t, a, b) || equals(t, b, a) {
 			t.Errorf("filters with different keys are Equal")
 		}
-		h := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}}
+		h := umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)}
 		x := clone(t, mustNew(t, v, umbel.Goal{Keys: n, FPRate: 0.01, Hasher: h}, nil))
-		h.Seed.Lo = 2
+		h.Seed = fixture.Seed(2, 0)
 		y := clone(t, mustNew(t, v, umbel.Goal{Keys: n, FPRate: 0.01, Hasher: h}, nil))
 		if equals(t, x, y) {
 			t.Errorf("filters with different seeds are Equal")

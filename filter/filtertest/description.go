@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // description: the kind's name and texts are suitable for lists and help texts.
@@ -39,12 +40,12 @@ func wantLine(t tb, what, doc string) {
 }
 
 // badHashers are invalid hashers.
-var badHashers = []umbel.Hasher{{Alg: 200}, {Alg: umbel.MD5, Seed: umbel.Seed{Lo: 1}}, {Seed: umbel.Seed{Hi: 1}}}
+var badHashers = []umbel.Hasher{{Alg: 200}, {Alg: umbel.MD5, Seed: fixture.Seed(1, 0)}, {Seed: fixture.Seed(0, 1)}}
 
 // hashers: a filter has the hasher of its goal. An invalid hasher is umbel.ErrGoal in a goal and
 // umbel.ErrCorrupt in a state.
 func hashers(t tb, v umbel.Kind) {
-	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1, Hi: 2}}}
+	g := umbel.Goal{Keys: 100, FPRate: 0.01, Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 2)}}
 	f := mustNew(t, v, g, nil)
 	if h := f.State().Hasher; h != g.Hasher {
 		t.Errorf("hasher %v, want the goal's hasher %v", h, g.Hasher)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // hostileStates: a state that no filter of the kind has is refused with an error wrapping
@@ -86,7 +87,7 @@ func corruptions(good umbel.State) []hostile {
 		{"another kind", func(s *umbel.State) { s.Kind = "example.org/other" }},
 		{"no kind", func(s *umbel.State) { s.Kind = "" }},
 		{"an unknown hash", func(s *umbel.State) { s.Hasher.Alg = 200 }},
-		{"a seed for a hash without seed", func(s *umbel.State) { s.Hasher = umbel.Hasher{Alg: umbel.MD5, Seed: umbel.Seed{Lo: 1}} }},
+		{"a seed for a hash without seed", func(s *umbel.State) { s.Hasher = umbel.Hasher{Alg: umbel.MD5, Seed: fixture.Seed(1, 0)} }},
 		{"an additional parameter", func(s *umbel.State) { s.Params = append(s.Params, umbel.Param{Name: "zzz"}) }},
 		{"an additional array", func(s *umbel.State) { s.Arrays = append(s.Arrays, oneArray) }},
 		{"an additional part", func(s *umbel.State) { s.Parts = append(s.Parts, s.Clone()) }},

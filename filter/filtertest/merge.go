@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // mergeIsUnion: after Merge a filter has the keys of both. It equals the filter built from the
@@ -93,7 +94,7 @@ func mergeRefuses(t tb, v umbel.Kind) {
 	s.Kind = "example.org/other"
 	refused("another kind", s, umbel.ErrMismatch)
 
-	for _, h := range []umbel.Hasher{{Seed: umbel.Seed{Lo: 1}}, {Alg: umbel.SipHash}} {
+	for _, h := range []umbel.Hasher{{Seed: fixture.Seed(1, 0)}, {Alg: umbel.SipHash}} {
 		g := goal
 		g.Hasher = h
 		refused("another hasher", mustNew(t, v, g, nil).State(), umbel.ErrMismatch)

@@ -16,7 +16,11 @@ import (
 // when few are left. All methods that begin with Has or Count are safe to call concurrently; changes
 // require exclusive access. A Counting must not be copied, since the copies would share memory: use Clone.
 // The zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
-type Counting struct{ filter Filter }
+type Counting struct {
+	_ front.NoCopy
+
+	filter Filter
+}
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number
 // of distinct keys. See [New].
@@ -46,7 +50,9 @@ func asCounting(f *Filter, err error) (*Counting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Counting{*f}, nil
+	c := new(Counting)
+	front.Move(&c.filter, f)
+	return c, nil
 }
 
 // Hasher returns the hasher of the filter's keys.

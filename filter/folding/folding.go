@@ -33,6 +33,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -44,6 +45,8 @@ const Name = "folding"
 // access. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	shape   Shape // M is that of the base, which a merge may have folded
 	base    base
 	sizes   []uint64 // of the folded filter, ascending; the last is the base's

@@ -101,7 +101,7 @@ func asFilter(f *Filter, err error) (umbel.Filter, error) {
 	case err != nil:
 		return nil, err
 	case f.shape.Width != 0:
-		return &Counting{*f}, nil
+		return asCounting(f, nil)
 	}
 	return f, nil
 }

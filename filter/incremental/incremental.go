@@ -21,6 +21,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
@@ -32,6 +33,8 @@ const Name = "incremental"
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	shape   Shape
 	layers  layered.List // the open layers
 	planned umbel.Planned

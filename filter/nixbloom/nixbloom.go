@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
@@ -27,6 +28,8 @@ var NixHasher = umbel.Hasher{Alg: umbel.Caller}
 // filter. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	hasher  umbel.Hasher
 	k       int
 	scale   uint64 // doublehash.Scale of the number of bits

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // TestLoad: a dump loads to the same filter, in its own or other chunks, in any order and
@@ -124,7 +125,7 @@ func TestFromHeader(t *testing.T) {
 // TestReserveHashed: a filter with another hasher has the sizes of RedisBloom and no dump.
 func TestReserveHashed(t *testing.T) {
 	o := redisbloom.Options{ErrorRate: 0.001, Capacity: 2000}
-	f, err := redisbloom.ReserveHashed(o, umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}})
+	f, err := redisbloom.ReserveHashed(o, umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}

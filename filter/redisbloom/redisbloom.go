@@ -20,6 +20,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/internal/chunked"
 )
@@ -32,6 +33,8 @@ var RedisHasher = umbel.Hasher{Alg: umbel.Murmur64A}
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	hasher    umbel.Hasher
 	expansion uint32
 	flags     flags

@@ -127,8 +127,8 @@ func (f *Filter) sealed() (*Filter, error) {
 	if f.keys != 0 || f.list.len() == 0 {
 		return f, nil
 	}
-	g := *f // Seal replaces the list and does not change it
-	return &g, g.Seal()
+	g := &Filter{shape: f.shape, list: f.list, planned: f.planned} // Seal replaces the list and does not change it
+	return g, g.Seal()
 }
 
 // split returns the digests of a list, grouped by shard, and the end of each group.

@@ -22,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 )
@@ -30,6 +31,8 @@ import (
 // require exclusive access. A Filter must not be copied, since the copies would share memory: use Clone.
 // The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	shape   Shape
 	layers  layered.List // never smaller than the layer before
 	planned umbel.Planned

@@ -16,6 +16,7 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/internal/eliasfano"
 	"github.com/umbel-filters/umbel/probe"
 	"github.com/umbel-filters/umbel/wire"
@@ -27,6 +28,8 @@ import (
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	shape   Shape
 	mapping probe.Mapping
 	list    eliasfano.List

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/internal/batchlock"
 	"github.com/umbel-filters/umbel/internal/cpucache"
 	"github.com/umbel-filters/umbel/internal/relaxed"
@@ -44,6 +45,8 @@ const (
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	// The kernels know the offsets of these.
 	words *uint64 // the first of bits.Words
 	fast  uint64  // blocks if the machine has AVX2; otherwise 0

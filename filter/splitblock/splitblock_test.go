@@ -101,9 +101,9 @@ func TestParquetAlgorithm(t *testing.T) {
 
 // levels returns f with each set of kernels that this machine supports.
 func levels(f *Filter) map[string]*Filter {
-	avx2, plain := *f, *f
+	avx2, plain := newFilter(f.bits, f.hasher), newFilter(f.bits, f.hasher)
 	avx2.wide, plain.wide, plain.fast = 0, 0, 0
-	return map[string]*Filter{"best": f, "avx2": &avx2, "plain": &plain}
+	return map[string]*Filter{"best": f, "avx2": avx2, "plain": plain}
 }
 
 // TestKernelsAgree: kernels and plain versions return the same results, for lengths of a batch

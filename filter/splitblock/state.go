@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -80,7 +81,7 @@ func (f *Filter) setArray(a core.Array, err error) error {
 	if err == nil {
 		g := newFilter(a.Cells, f.hasher)
 		g.planned = f.planned
-		*f = *g
+		front.Move(f, g)
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/internal/relaxed"
 )
 
@@ -31,6 +32,8 @@ var Hasher = umbel.Hasher{Alg: umbel.MD5}
 // filter. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	words   []uint64 // of bits
 	m       uint64   // bits.Len
 	inverse uint64   // inverseOf(m)

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/core"
 	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -73,7 +74,7 @@ func (f *Filter) setCells(a cells.Array, err error) error {
 	}
 	g := newFilter(a, f.hasher)
 	g.planned = f.planned
-	*f = *g
+	front.Move(f, g)
 	return nil
 }
 

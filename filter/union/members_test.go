@@ -216,7 +216,7 @@ func TestLimitsOfMembers(t *testing.T) {
 		t.Errorf("a union of nothing: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}
 	other := states[0].Clone()
-	other.Hasher.Seed.Lo = 1
+	other.Hasher.Seed = fixture.Seed(1, 0)
 	if _, err := union.Of(states[0], other); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("different hashers: %v, want an error that wraps %q", err, umbel.ErrMismatch)
 	}

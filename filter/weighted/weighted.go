@@ -20,6 +20,7 @@ package weighted
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/probe"
 )
 
@@ -33,6 +34,8 @@ var kind = core.Kind{Name: Name}
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	array    core.Array // with the k of class 0
 	classes  []Class
 	hot      hotTable

@@ -127,13 +127,13 @@ func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, 
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
 // empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
 // a pointer must be passed by its address.
-func (f Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("window.Filter") }
+func (f *Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("window.Filter") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("window.Filter") }
 
 // MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("window.Filter") }
+func (f *Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("window.Filter") }
 
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
 func (f *Filter) UnmarshalYAML(func(any) error) error { return front.ErrYAML("window.Filter") }
@@ -170,9 +170,5 @@ func (f *Filter) SetPlanned(p umbel.Planned) {
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return front.String("window.Filter", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
-// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
-func (f Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
-
-// GoString returns String.
-func (f *Filter) GoString() string { return f.String() }
+// Format writes String for every verb.
+func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }

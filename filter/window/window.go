@@ -15,6 +15,7 @@ package window
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/front"
 	"github.com/umbel-filters/umbel/probe"
 )
 
@@ -23,6 +24,8 @@ import (
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
+	_ front.NoCopy
+
 	shape   Shape
 	cells   cells.Array
 	slice   probe.Mapping // values to cells of one slice

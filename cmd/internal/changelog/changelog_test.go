@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
-	"pgregory.net/rapid"
 )
 
 // tester is a test, also one of package rapid.
@@ -87,7 +89,7 @@ func decode(batches [][]byte, single engine.Position, l wire.Limits) (changes []
 func drawState(t *rapid.T, depth int) umbel.State {
 	s := umbel.State{Kind: rapid.SampledFrom([]string{"bloom", "window", "example.com/x"}).Draw(t, "kind")}
 	if rapid.Bool().Draw(t, "seeded") {
-		s.Hasher = umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: rapid.Uint64().Draw(t, "lo"), Hi: 7}}
+		s.Hasher = umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(rapid.Uint64().Draw(t, "lo"), 7)}
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "params") {
 		p := umbel.Param{Name: strings.Repeat("p", i+1), Value: umbel.Uint(rapid.Uint64().Draw(t, "value"))}

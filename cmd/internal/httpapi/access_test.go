@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // users are one with each right alone over names that begin with a, and an administrator.
@@ -150,7 +151,7 @@ func TestLogin(t *testing.T) {
 // The seed of SipHash is shown to nobody but administrators, in no answer and no error;
 // and who doesn't know it can't choose cells.
 func TestSecretSeeds(t *testing.T) {
-	n := serve(t, Options{Users: users(t), Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 0x1122334455667788, Hi: 0x99aabbccddeeff00}}})
+	n := serve(t, Options{Users: users(t), Hasher: umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(0x1122334455667788, 0x99aabbccddeeff00)}})
 	const seed = "8877665544332211"
 	n.want(n.ask("PUT", "/v1/filters/a", thousand, as("all")), 201, `"hash":"siphash"`, `"secretSeed":true`)
 	n.want(n.ask("PUT", "/v1/filters/drawn", `{"keys":1000,"fpRate":0.01,"hash":"siphash","seed":"01"}`, as("all")), 201)

@@ -88,7 +88,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("the user of a certificate is not in %s", info)
 	}
 	dial(t, n, unknown).Want("BF.ADD k a", "-NOAUTH")
-	if f := n.engine.Get([]byte("k")); f == nil || f.Hasher().Seed.Lo == 0 {
+	if f := n.engine.Get([]byte("k")); f == nil || !f.Hasher().Secret() {
 		t.Error("the filter's hash has no secret")
 	}
 

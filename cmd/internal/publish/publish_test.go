@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 )
@@ -76,7 +77,7 @@ func TestStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(engine.ErrNotFound, api.PublicationMissing)
-	w.make("bloom", umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}})
+	w.make("bloom", umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)})
 	refused(share.ErrSeed, api.PublicationSeed)
 	f := w.make("bloom", umbel.Hasher{})
 	w.engine.MarkLost(f.ID())
@@ -97,7 +98,7 @@ func TestStates(t *testing.T) {
 func TestSecretSeed(t *testing.T) {
 	w := newWorld(t, engine.Options{})
 	defer func() { w.set.Close() }()
-	w.make("bloom", umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}})
+	w.make("bloom", umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)})
 	w.add(0, 1000)
 	w.apply(Spec{Filter: "words", Key: w.key, Period: hour, Seed: true})
 	w.publish(1)

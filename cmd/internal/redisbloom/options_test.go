@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 func words(s string) [][]byte {
@@ -72,7 +73,7 @@ func TestInsertOptions(t *testing.T) {
 		{"E 0 E 5 ITEMS a", with(func(o *insertion) { o.Expansion, o.items = 5, 5 }), ""},
 		{"E 5 E 0 ITEMS a", with(func(o *insertion) { o.Expansion, o.NonScaling, o.items = 0, true, 5 }), ""},
 		{"SEED " + seed + " TIGHTENING 0.5", with(func(o *insertion) {
-			o.hasher = umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 0xd757588fa7a6d68f, Hi: 0xecfebf3390fe1cba}}
+			o.hasher = umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(0xd757588fa7a6d68f, 0xecfebf3390fe1cba)}
 			o.items = 4
 		}), ""},
 		{"VALIDATESCALETO 1000 ITEMS a", with(func(o *insertion) { o.scaleTo, o.items = 1000, 3 }), ""},

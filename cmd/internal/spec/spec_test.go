@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 func kind(t *testing.T, name string) umbel.Kind {
@@ -133,7 +134,7 @@ func TestRefuses(t *testing.T) {
 }
 
 func TestHasher(t *testing.T) {
-	secret := umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 7}}
+	secret := umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(7, 0)}
 	sip := umbel.Hasher{Alg: umbel.SipHash}
 	for _, c := range []struct {
 		name, kind string
@@ -145,7 +146,7 @@ func TestHasher(t *testing.T) {
 		{"the server's", "bloom", Spec{}, secret, secret},
 		{"the server's by name", "bloom", Spec{Hash: "siphash"}, secret, secret},
 		{"another one", "bloom", Spec{Hash: "xxh3"}, secret, umbel.Hasher{}},
-		{"own seed", "bloom", Spec{Seed: "01"}, secret, umbel.Hasher{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 1}}},
+		{"own seed", "bloom", Spec{Seed: "01"}, secret, umbel.Hasher{Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)}},
 		{"random seed", "bloom", Spec{Hash: "siphash"}, umbel.Hasher{}, sip},
 		{"random seed of the server's hash", "bloom", Spec{}, sip, sip},
 		{"Redis", "redisbloom", Spec{}, umbel.Hasher{}, umbel.Hasher{Alg: umbel.Murmur64A}},

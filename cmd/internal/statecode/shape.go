@@ -36,8 +36,8 @@ func Append(dst []byte, s *umbel.State) []byte {
 	head := len(dst) - 1
 	if s.Hasher.Seed != (umbel.Seed{}) {
 		dst[head] |= seeded
-		dst = binary.LittleEndian.AppendUint64(dst, s.Hasher.Seed.Lo)
-		dst = binary.LittleEndian.AppendUint64(dst, s.Hasher.Seed.Hi)
+		seed := s.Hasher.Seed.Bytes()
+		dst = append(dst, seed[:]...)
 	}
 	if s.Planned != (umbel.Planned{}) {
 		dst[head] |= planned
@@ -94,7 +94,9 @@ func readPart(c *Cursor, l *wire.Limits, states *int, depth int) (s umbel.State)
 	alg := c.Byte()
 	s.Hasher.Alg = umbel.Alg(alg &^ (seeded | planned | ticking))
 	if alg&seeded != 0 {
-		s.Hasher.Seed.Lo, s.Hasher.Seed.Hi = c.Uint64(), c.Uint64()
+		var seed [16]byte
+		copy(seed[:], c.Bytes(uint64(len(seed))))
+		s.Hasher.Seed = umbel.SeedFrom(seed)
 	}
 	if alg&planned != 0 {
 		s.Planned.Keys, s.Planned.FPRate = c.Uint64(), math.Float64frombits(c.Uint64())

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -13,7 +14,7 @@ func TestShapeKeepsNotes(t *testing.T) {
 	for _, s := range []umbel.State{
 		{Kind: "a"},
 		{Kind: "a", Planned: umbel.Planned{Keys: 7, FPRate: 0.01}},
-		{Kind: "a", Tick: 1e9, Hasher: umbel.Hasher{Seed: umbel.Seed{Lo: 1}}},
+		{Kind: "a", Tick: 1e9, Hasher: umbel.Hasher{Seed: fixture.Seed(1, 0)}},
 		{Kind: "a", Tick: 1<<63 - 1, Planned: umbel.Planned{Keys: 7, FPRate: 0.01}},
 	} {
 		b := Append(nil, &s)

@@ -13,6 +13,15 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
+// NoCopy is a field of types whose values must not be copied: go vet reports copies.
+type NoCopy struct{}
+
+// Lock makes the type one that go vet protects. It does nothing.
+func (*NoCopy) Lock() {}
+
+// Unlock is as Lock.
+func (*NoCopy) Unlock() {}
+
 // New returns the filter that kind k makes for a goal and parameters.
 func New[F umbel.Filter](k umbel.Kind, g umbel.Goal, ps umbel.Params) (F, error) {
 	var none F
@@ -89,12 +98,14 @@ func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 		return otherKind{s.Kind, z.State().Kind}
 	}
 	g, err := open(s)
-	if err != nil {
-		return err
+	if err == nil {
+		Move(f, g)
 	}
-	*f = *g
-	return nil
+	return err
 }
+
+// Move sets *f to *g, which is not used any more: a filter has one owner of its memory.
+func Move[F any](f, g *F) { *f = *g }
 
 // otherKind is the error of a container that has a filter of another kind than the type into which it is read. It
 // wraps umbel.ErrKind, but its text does not say that the kind is unknown.

@@ -184,13 +184,13 @@ func (f *{{.Type}}) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, 
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
 // empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
 // a pointer must be passed by its address.
-func (f {{.Type}}) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("{{.Package}}.{{.Type}}") }
+func (f *{{.Type}}) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("{{.Package}}.{{.Type}}") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
 func (f *{{.Type}}) UnmarshalJSON([]byte) error { return front.ErrJSON("{{.Package}}.{{.Type}}") }
 
 // MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f {{.Type}}) MarshalYAML() (any, error) { return nil, front.ErrYAML("{{.Package}}.{{.Type}}") }
+func (f *{{.Type}}) MarshalYAML() (any, error) { return nil, front.ErrYAML("{{.Package}}.{{.Type}}") }
 
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
 func (f *{{.Type}}) UnmarshalYAML(func(any) error) error { return front.ErrYAML("{{.Package}}.{{.Type}}") }
@@ -263,11 +263,7 @@ func (f *{{.Type}}) EstimateIntersection(other *{{.Type}}) (plan.Estimate, error
 // String describes the filter by its type and {{if .Can "Shape"}}shape{{else}}options{{end}}, without seed and cells.
 func (f *{{.Type}}) String() string { return front.String("{{.Package}}.{{.Type}}", f.Shape()) }
 
-// Format writes String for every verb: a seed is never printed. Its receiver is a value, so that it
-// applies to a copy of the filter as well. fmt does not call it for a filter in an unexported field.
-func (f {{.Type}}) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
-
-// GoString returns String.
-func (f *{{.Type}}) GoString() string { return f.String() }
+// Format writes String for every verb.
+func (f *{{.Type}}) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
 {{end}}
 `))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // hashed is a key with the hash that the algorithm's authors publish for it, or "" if they
@@ -78,8 +79,8 @@ var algorithms = []algorithm{
 
 var (
 	seeds0  = []umbel.Seed{{}}
-	seeds8  = []umbel.Seed{{}, {Lo: 1}, {Lo: 0x0123456789abcdef}}
-	seeds16 = []umbel.Seed{{}, {Hi: 1}, {Lo: 0x0123456789abcdef, Hi: 0xfedcba9876543210}}
+	seeds8  = []umbel.Seed{{}, fixture.Seed(1, 0), fixture.Seed(0x0123456789abcdef, 0)}
+	seeds16 = []umbel.Seed{{}, fixture.Seed(0, 1), fixture.Seed(0x0123456789abcdef, 0xfedcba9876543210)}
 )
 
 // ours returns keys of the lengths at which algorithms take another path.
@@ -140,7 +141,7 @@ var xxh64 = []sanityRow{
 func sanity(rows []sanityRow) []hashed {
 	var all []hashed
 	for _, r := range rows {
-		all = append(all, hashed{umbel.Seed{Lo: r.seed}, sanityBuffer(r.n), r.published})
+		all = append(all, hashed{fixture.Seed(r.seed, 0), sanityBuffer(r.n), r.published})
 	}
 	return all
 }

@@ -8,14 +8,15 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 )
 
 // hashers are the hashers of the filters.
 var hashers = []umbel.Hasher{
 	{},
-	{Seed: umbel.Seed{Lo: 0x0123456789abcdef}},
-	{Alg: umbel.SipHash, Seed: umbel.Seed{Lo: 0x0123456789abcdef, Hi: 0xfedcba9876543210}},
+	{Seed: fixture.Seed(0x0123456789abcdef, 0)},
+	{Alg: umbel.SipHash, Seed: fixture.Seed(0x0123456789abcdef, 0xfedcba9876543210)},
 	{Alg: umbel.XXH64},
 	{Alg: umbel.Murmur64A},
 	{Alg: umbel.MD5},
