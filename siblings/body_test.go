@@ -92,14 +92,14 @@ func (b *faultyBody) Read(p []byte) (int, error) {
 }
 
 // faulty returns two nodes of which the second one gets bodies of n bytes from the first one with a fault, and its log.
-func faulty(t *testing.T, n int, how *fault) (*faultyCache, []*node, *strings.Builder) {
+func faulty(t *testing.T, n int, how *fault) (*faultyCache, []*node, *lockedBuffer) {
 	w := newWorld()
 	w.origin = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Cache-Control", "max-age=100000")
 		fmt.Fprint(rw, wholeBody(r.URL.Path, n))
 	})
 	c := &faultyCache{world: w, host: "cache-n0", fault: how}
-	log := new(strings.Builder)
+	log := new(lockedBuffer)
 	list := nodes(t, w, names(2), func(name string, o *siblings.Options) {
 		if name == "n1" {
 			o.HTTP, o.Log = c, slog.New(slog.NewTextHandler(log, nil))
@@ -181,7 +181,7 @@ func TestBrokenBodies(t *testing.T) {
 				}
 				time.Sleep(2 * time.Second)
 				if got := strings.Count(log.String(), "a sibling is not tried"); got != 1 {
-					t.Errorf("%d messages, want 1:\n%s", got, log)
+					t.Errorf("%d messages, want 1:\n%s", got, log.String())
 				}
 
 				// The time until the next attempt doubles, since a head is no success.

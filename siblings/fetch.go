@@ -16,9 +16,6 @@ import (
 // cache that does not hold the response.
 const HopHeader = "Umbel-Sibling"
 
-// idle is the time after which a body that does not continue is given up.
-const idle = 10 * time.Second
-
 // peek is the number of bytes of a body that are awaited before a response counts as one.
 const peek = 2 << 10
 
