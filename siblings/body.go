@@ -24,9 +24,11 @@ type body struct {
 	first  []byte // has arrived and was not read
 	err    error  // after first, if the body has ended
 	rest   io.ReadCloser
-	paced  *pace.Reader
+	from   io.Reader // rest, with a least rate
 	cancel context.CancelFunc
-	ended  func(err error) // is called once: with nil at the end, errClosed if the body is not read to its end, or what went wrong
+	ended  func(err error)             // is called once: with nil at the end, errClosed if the body is not read to its end, or what went wrong
+	passed int64                       // bytes that were read
+	others func(n int64) io.ReadCloser // returns what comes after n bytes from elsewhere, or nil
 }
 
 // ErrSibling is wrapped by the error of the body of a sibling's response that broke off or was too slow. The mesh has suspended the sibling.
@@ -67,7 +69,7 @@ func newBody(res *http.Response, timer *time.Timer, enough time.Time, pause time
 		case time.Duration(len(b.first))*window < took*leastBytes:
 			return nil, pace.ErrSlow
 		}
-		b.paced = pace.NewReader(res.Body, window, leastBytes, stop)
+		b.from = pace.NewReader(res.Body, window, leastBytes, stop)
 		return b, nil
 	}
 }
@@ -86,30 +88,34 @@ func broken(err error) error {
 // Unwrap is for hop.Announce.
 func (b *body) Unwrap() io.ReadCloser { return b.rest }
 
-// Read reads the body.
+// Read reads the body. If it breaks off, it continues with the others.
 func (b *body) Read(p []byte) (n int, err error) {
 	if len(b.first) > 0 {
 		n = copy(p, b.first)
-		if b.first = b.first[n:]; len(b.first) > 0 {
-			return n, nil
-		}
-		b.first = nil
-		if b.err == nil {
+		b.first = b.first[n:]
+		b.passed += int64(n)
+		if len(b.first) > 0 || b.err == nil {
 			return n, nil
 		}
 	}
 	if b.err == nil {
-		var m int
-		m, b.err = b.paced.Read(p)
-		n += m
+		n, b.err = b.from.Read(p)
+		b.passed += int64(n)
 	}
-	switch b.err {
-	case nil:
-	case io.EOF:
+	switch {
+	case b.err == nil:
+	case b.err == io.EOF:
 		b.end(nil)
+	case b.ended == nil: // the others broke off
 	default:
 		b.end(b.err)
-		return n, fmt.Errorf("%w: %w", ErrSibling, b.err)
+		others := b.others(b.passed)
+		if others == nil {
+			b.err = fmt.Errorf("%w: %w", ErrSibling, b.err)
+			break
+		}
+		b.rest.Close()
+		b.rest, b.from, b.err = others, others, nil
 	}
 	return n, b.err
 }

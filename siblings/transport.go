@@ -112,6 +112,10 @@ func (t transport) fromSiblings(r *http.Request, w wanted) *http.Response {
 		res.Header.Del("X-Accel-Expires") // it is for the cache of the sibling
 		res.Header.Set("Cache-Status", m.status("; hit; ttl="+seconds10(s.life-s.age)+"; detail="+quote(x.Name)))
 		res.Request = r
+		if b, ok := res.Body.(*body); ok { // not of a HEAD
+			begun, length := res.Header, res.ContentLength
+			b.others = func(n int64) io.ReadCloser { return t.rest(r, begun, length, n) }
+		}
 		m.deliver(r, res, w.key, s, true)
 		return res
 	}
