@@ -71,8 +71,9 @@ var (
 	paths   = often(3, "/a", "/b")
 	// Lines of requests. An empty line is no line.
 	requestLines = []*rapid.Generator[string]{
-		often(7, "", "Foo: 1", "Foo: 2", "Foo: 1, 2", "Foo: 1\nFoo: 2", "Foo: \"1, 2\"", "Foo: \"1,2\"", "Foo:"),
+		often(7, "", "Foo: 1", "Foo: 2", "Foo: 1, 2", "Foo: 1\nFoo: 2", "Foo: \"1, 2\"", "Foo: \"1,2\"", "Foo:", "Foo: 1\nConnection: foo"),
 		often(9, "", "Bar: 1", "Bar: 2"),
+		often(20, "", "X-Forwarded-Host: 1", "X-Forwarded-Host: 2"),
 		often(9, "", "Accept-Language: de", "Accept-Language: DE", "Accept-Language: fr", "Accept-Language: de, fr"),
 		often(9, "", "Accept-Encoding: gzip", "Accept-Encoding: br, gzip;q=0.5", "Accept-Encoding: gzip, br", "Accept-Encoding: gzip;q=0", "Accept-Encoding: gzip;\tq=0"),
 		often(9, "", "Authorization: alice", "Authorization: bob"),
@@ -82,18 +83,19 @@ var (
 		often(20, "", `If-None-Match: "a"`, `If-None-Match: "b"`, `If-None-Match: W/"a", "c"`, "If-None-Match: *", "If-Modified-Since: @@-1000", "If-Modified-Since: @@-500"),
 		often(60, "", `If-Match: "a"`, "If-Unmodified-Since: @@-1000", "Expect: 100-continue", "Upgrade: x\nConnection: upgrade"),
 		often(20, "", "Cache-Control: no-cache", "Pragma: no-cache", "Cache-Control: no-store", "Cache-Control: only-if-cached", "Cache-Control: max-age=0",
-			"Cache-Control: max-age=7", "Cache-Control: min-fresh=20", "Cache-Control: max-stale", "Cache-Control: max-stale=15", "Cache-Control: stale-if-error=30",
+			"Cache-Control: max-age=7", "Cache-Control: min-fresh=20", "Cache-Control: max-stale", "Cache-Control: max-stale=15", "Cache-Control: stale-if-error=30", "Cache-Control: stale-if-error=30",
 			"Cache-Control: max-stale=30, max-age=5", "Cache-Control: no-store, max-stale"),
 	}
-	statuses = rapid.SampledFrom(append(slices.Repeat([]int{200}, 30), 203, 204, 206, 226, 301, 302, 401, 404, 404, 410, 412, 416, 428, 429, 500, 501, 503, 504, 599, 0, 0, 0))
+	statuses = rapid.SampledFrom(append(slices.Repeat([]int{200}, 30), 203, 204, 206, 226, 301, 302, 401, 404, 404, 406, 410, 412, 416, 428, 429, 500, 501, 503, 504, 599, 0, 0, 0))
 	vary     = often(9, "", "Vary: Foo", "Vary: Foo", "Vary: foo, Bar", "Vary: Foo\nVary: Bar", "Vary: Bar", "Vary: Accept-Language", "Vary: Accept-Encoding",
-		"Vary: *", "Vary: Foo, *", "Vary: Authorization", "Vary: Cookie", "Vary: Range")
+		"Vary: *", "Vary: Foo, *", "Vary: Authorization", "Vary: Cookie", "Vary: Range", "Vary: X-Forwarded-Host", "Vary: (Foo)")
 	control = often(16, "max-age=60", "max-age=5", "max-age=5", "max-age=0", "s-maxage=20", "public", "private", "no-store", "no-cache", "must-revalidate", "must-revalidate",
 		"proxy-revalidate", "must-understand", "stale-while-revalidate=30", "stale-while-revalidate=30", "stale-if-error=50", `no-cache="x-extra"`, `private="x-extra"`,
 		"MAX-AGE=30", `max-age="25"`, "max-age=x", "max-age=50, max-age=5", `foo="no-store, max-age=1"`, "immutable")
 	tags    = often(2, "", `Etag: "a"`, `Etag: "a"`, `Etag: "b"`, `Etag: W/"a"`, `Etag: W/"b"`)
 	changed = often(3, "", "Last-Modified: @@-1000", "Last-Modified: @@-500", "Last-Modified: x")
 	others  = []*rapid.Generator[string]{
+		often(30, "", "CDN-Cache-Control: max-age=30", "CDN-Cache-Control: private", "CDN-Cache-Control: max-age=5, must-revalidate", "CDN-Cache-Control: invalid="),
 		often(6, "", "Expires: @+30", "Expires: @-30", "Expires: 0"),
 		often(2, "", "Date: @+0", "Date: @+0", "Date: @-4", "Date: @+9", "Date: @-70"),
 		often(9, "", "Age: 4", "Age: 70", "Age: x"),
@@ -212,10 +214,11 @@ func (y reply) message(q *http.Request, id int) string {
 			body = body[1:3]
 		}
 	}
+	if y.length && status != http.StatusNoContent && status != http.StatusNotModified {
+		lines = append(lines, fmt.Sprint("Content-Length: ", len(body)))
+	}
 	if status == http.StatusNoContent || q.Method == "HEAD" {
 		body = ""
-	} else if y.length && status != http.StatusNotModified {
-		lines = append(lines, fmt.Sprint("Content-Length: ", len(body)))
 	}
 	return fmt.Sprintf("HTTP/1.1 %d X\r\n%s\r\n\r\n%s", status, strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\r\n"), body)
 }
@@ -356,8 +359,8 @@ func TestModel(t *testing.T) {
 				}
 			})
 			t.Logf("%d requests; for %d the model has a response that may be reused, and %d were answered with one", requests, fresh, hits)
-			if hits*10 < fresh*7 || fresh*20 < requests {
-				t.Errorf("want at least 70 %% of at least 5 %%: otherwise the law says nothing about what is reused")
+			if hits*2 < fresh || fresh*20 < requests {
+				t.Errorf("want at least a half of at least 5 %%: otherwise the law says nothing about what is reused")
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func TestAnswersToOneRequest(t *testing.T) {
 		more   string   // a field of the answer
 	}
 	answers := []answer{
-		{200, []string{"Range: bytes=1-2"}, "Content-Range: bytes 1-2/10"}, {200, []string{"Range: bytes=1-2,4-5"}, "Content-Range: bytes 1-2/10"},
+		{200, []string{"Range: bytes=1-2"}, "Content-Range: bytes 1-2/10"}, {200, []string{"Range: bytes=1-2,4-5"}, "Content-Type: Multipart/ByteRanges; boundary=x"},
 		{304, []string{`If-None-Match: "v"`}, ""}, {412, []string{`If-None-Match: "v"`}, ""}, {412, []string{"If-Modified-Since: Thu, 18 Aug 2011 02:01:18 GMT"}, ""},
 		{200, []string{`If-Match: "v"`}, ""}, {412, []string{`If-Match: "v"`}, ""}, {412, []string{"If-Unmodified-Since: Thu, 18 Aug 2011 02:01:18 GMT"}, ""},
 		{417, []string{"Expect: 100-continue"}, ""}, {226, []string{"A-Im: vcdiff"}, ""}, {206, nil, ""}, {416, nil, ""},
@@ -64,7 +64,7 @@ func TestAnswersToOneRequest(t *testing.T) {
 			answers = append(answers, answer{status, fields, ""})
 		}
 	}
-	for _, status := range []int{401, 407, 408, 413, 421, 425, 426, 428, 429, 431, 511} {
+	for _, status := range []int{401, 406, 407, 408, 413, 421, 425, 426, 428, 429, 431, 511} {
 		answers = append(answers, answer{status, nil, ""})
 	}
 	for store, option := range stores(t) {

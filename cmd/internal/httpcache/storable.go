@@ -1,6 +1,9 @@
 package httpcache
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // storable reports whether a shared cache may store the response to a GET (RFC 9111, section 3), and whether that
 // has a use: the response is fresh, or can be validated, or may be used stale. It decides on a response that was received,
@@ -33,7 +36,7 @@ func storable(authorized bool, asked *directives, status int, h http.Header, d *
 func ofRequest(status int) bool {
 	switch status {
 	case http.StatusPartialContent, http.StatusIMUsed, http.StatusNotModified,
-		http.StatusUnauthorized, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusPreconditionFailed,
+		http.StatusUnauthorized, http.StatusNotAcceptable, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusPreconditionFailed,
 		http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable, http.StatusExpectationFailed,
 		http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUpgradeRequired, http.StatusPreconditionRequired,
 		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusNetworkAuthenticationRequired:
@@ -42,10 +45,11 @@ func ofRequest(status int) bool {
 	return false
 }
 
-// whole reports whether a response is the one that the request would get without Range: only a complete response with status 200
-// is known to be.
+// whole reports whether a response is the one that the request would get without Range: only a response with status 200 that does
+// not have the form of a partial one is known to be.
 func whole(sent http.Header, status int, h http.Header) bool {
-	return len(sent["Range"]) == 0 || status == http.StatusOK && len(h["Content-Range"]) == 0
+	return len(sent["Range"]) == 0 || status == http.StatusOK && len(h["Content-Range"]) == 0 &&
+		!strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "multipart/byteranges")
 }
 
 // understood reports whether the cache knows the requirements of a status for caching, which must-understand demands.

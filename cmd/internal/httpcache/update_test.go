@@ -237,3 +237,39 @@ func TestLearned(t *testing.T) {
 		}
 	}
 }
+
+// A stale response that the request of one client permits while the origin fails is not for clients that wait with it.
+func TestStaleForOneClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := validating([]string{"Cache-Control: max-age=3", `Etag: "v"`}, nil)
+		first := o.handle
+		o.handle = func(w http.ResponseWriter, r *http.Request) {
+			if isConditional(r.Header) {
+				time.Sleep(time.Second)
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			first(w, r)
+		}
+		c := newTestCache(t, o)
+		get(c, "/a")
+		time.Sleep(4 * time.Second)
+		var clients sync.WaitGroup
+		for i, want := range []int{200, 503, 200} {
+			clients.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				var fields []string
+				if want == 200 {
+					fields = append(fields, "Cache-Control: stale-if-error=60")
+				}
+				if r := get(c, "/a", fields...); r.StatusCode != want {
+					t.Errorf("client %d: status %d, want %d", i, r.StatusCode, want)
+				}
+			})
+		}
+		clients.Wait()
+		if o.count() != 3 {
+			t.Errorf("%d requests, want 3", o.count())
+		}
+	})
+}
