@@ -288,6 +288,49 @@ func newSilentOrigin(t *testing.T) *rawOrigin {
 	return &rawOrigin{addr: l.Addr().String()}
 }
 
+// A connection whose protocol is switched carries what both sides send.
+func TestUpgrade(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		r := bufio.NewReader(c)
+		if _, err := http.ReadRequest(r); err == nil {
+			_, _ = io.WriteString(c, "HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+			_, _ = io.Copy(c, r)
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	_, addr := sidecarOf(t, l.Addr().String(), nil)
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	r := bufio.NewReader(c)
+	_, _ = io.WriteString(c, "GET /a HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	res, err := http.ReadResponse(r, nil)
+	if err != nil || res.StatusCode != http.StatusSwitchingProtocols || res.Header.Get("Upgrade") != "echo" {
+		t.Fatalf("%v, %v", res, err)
+	}
+	for _, text := range []string{"hello", "\x00\xff", "bye"} {
+		_, _ = io.WriteString(c, text)
+		b := make([]byte, len(text))
+		if _, err := io.ReadFull(r, b); err != nil || string(b) != text {
+			t.Errorf("%q, %v, want %q", b, err, text)
+		}
+	}
+}
+
 // An answer of the origin that breaks off is logged, and the client gets no whole answer.
 func TestIncompleteAnswer(t *testing.T) {
 	var log lockedBuffer

@@ -3,7 +3,6 @@ package httpcache
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 // pass sends a request to the origin and its answer to the client. The answer is not stored.
 func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason string) {
-	if r.Method == http.MethodOptions && !forwards(r) {
+	if !hop.Forwards(r) { // TRACE does not come here
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS")
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -47,22 +46,6 @@ func (c *Cache) pass(w http.ResponseWriter, r *http.Request, t target, reason st
 		},
 		Patience: sendPatience,
 	}.ServeHTTP(w, r)
-}
-
-// forwards reports whether Max-Forwards lets a request pass, and decrements it (RFC 9110, section 7.6.2).
-func forwards(r *http.Request) bool {
-	values := r.Header["Max-Forwards"]
-	if len(values) != 1 {
-		return true
-	}
-	n, ok := digits(values[0])
-	if !ok {
-		return true
-	}
-	if n > 0 {
-		r.Header["Max-Forwards"] = []string{strconv.FormatInt(n-1, 10)}
-	}
-	return n > 0
 }
 
 // invalidate removes the stored responses that a successful unsafe request has changed: those for its URL, and for the
