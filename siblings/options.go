@@ -192,6 +192,7 @@ func checkAddress(u *url.URL) error {
 func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil
+	t.DialContext = hop.Dial(t.DialContext)
 	t.DisableCompression = true
 	t.MaxIdleConnsPerHost = 64
 	t.MaxResponseHeaderBytes = 64 << 10

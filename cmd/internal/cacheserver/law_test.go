@@ -17,14 +17,14 @@ import (
 func TestLaw(t *testing.T) {
 	exchanges := 300
 	if os.Getenv("UMBEL_LONG") != "" {
-		exchanges = 25_000
+		exchanges = 20_000
 	}
 	get := func(method string) bool { return method == http.MethodGet }
 	for _, c := range []struct {
-		name                string
-		http2, disk, honest bool // the origin is honest: it sends no malformed answer
+		name                         string
+		http2, disk, honest, forward bool // the origin is honest: it sends no malformed answer
 	}{
-		{"HTTP/1", false, false, false}, {"HTTP/2", true, false, false}, {"faults of clients only", false, false, true}, {"disk", false, true, false},
+		{name: "HTTP/1"}, {name: "HTTP/2", http2: true}, {name: "faults of clients only", honest: true}, {name: "disk", disk: true}, {name: "forward proxy", forward: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			origin := hoptest.NewOrigin(t)
@@ -34,12 +34,15 @@ func TestLaw(t *testing.T) {
 			if c.http2 {
 				withTLS(t, &config)
 			}
+			if c.forward {
+				config.Origin = nil
+			}
 			if c.disk {
 				config.Disk = t.TempDir()
 			}
 			s := start(t, config)
 			law := hoptest.Law{
-				Proxy: s.Addr().String(), HTTP2: c.http2, Origin: origin, Exchanges: exchanges, Seed: 1,
+				Proxy: s.Addr().String(), HTTP2: c.http2, Forward: c.forward, Origin: origin, Exchanges: exchanges, Seed: 1,
 				Exceptions: []hoptest.Exception{
 					{Of: hoptest.Answer, Names: "Cache-Status", Change: hoptest.Appended, Why: "states where the answer comes from (RFC 9211)"},
 					{Of: hoptest.Answer, Names: "Age", Change: hoptest.Replaced, Why: "is computed (RFC 9111, section 5.1)", If: get},

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // NewTransport returns a transport to origins. It leaves bodies as they are, limits their headers to 256 KiB, and has
@@ -14,7 +16,7 @@ func NewTransport(dial func(ctx context.Context, network, address string) (net.C
 		dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	}
 	return &http.Transport{
-		DialContext:            dial,
+		DialContext:            hop.Dial(dial),
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    64,
 		MaxIdleConns:           1024,

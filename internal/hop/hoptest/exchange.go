@@ -64,6 +64,9 @@ func newExchange(l *Law, number int) *exchange {
 	e := &exchange{number: number, version: "HTTP/1.1"}
 	e.method = g.pick("GET", "GET", "GET", "HEAD", "POST", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND", "m-search!")
 	e.target = g.target(number)
+	if l.Forward {
+		e.target = l.Origin.URL.String() + strings.TrimPrefix(e.target, "http://client.example")
+	}
 	e.request = g.message(g.requestField)
 	e.request.list(g, "x-hop", "X-Hop, keep-alive", "close, x-hop", "x-hop, Cache-Control, Set-Cookie")
 	if g.chance(3) {

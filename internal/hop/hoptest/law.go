@@ -15,6 +15,7 @@ import (
 type Law struct {
 	Proxy      string // host:port of the proxy, which has the origin
 	HTTP2      bool   // the proxy has TLS, and clients use HTTP/2
+	Forward    bool   // the proxy has no origin: requests have the whole URL
 	Origin     *Origin
 	Exceptions []Exception // besides those of every proxy
 	// Trailers reports whether the trailers of an answer with these fields pass; nil: always.
