@@ -63,14 +63,14 @@ func (v *valueType) encode(s string) (encodings, error) {
 	return v.encodeNumber(parseInteger(s, 8*int(v.length), true))
 }
 
-// encodeHex returns the bytes of digits. In a BYTE_ARRAY without a logical type they may also be the text that begins with "hex:".
+// encodeHex returns the bytes of digits. In a BYTE_ARRAY of text they may also be the text that begins with "hex:".
 func (v *valueType) encodeHex(digits string) (encodings, error) {
 	b, err := hex.DecodeString(digits)
 	if err != nil {
 		return encodings{}, fmt.Errorf("%q: %w", clip("hex:"+digits), err)
 	}
 	e := encoding(b)
-	if v.physical == physicalByteArray && v.isText() && v.logical.member == 0 {
+	if v.physical == physicalByteArray && v.isText() {
 		e.all = append(e.all, []byte("hex:"+digits))
 	}
 	return e, v.wantLength(int64(len(b)))

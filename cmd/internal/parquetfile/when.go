@@ -61,8 +61,8 @@ func parseTimestamp(s string, unit int16, utc bool) (int64, error) {
 }
 
 // parseInt96 returns the 12 bytes of the timestamps of older writers: nanoseconds of the day, then
-// the Julian day, which here begins at midnight instead of noon. Before 1970 some writers round the day up, so that the
-// nanoseconds are negative.
+// the Julian day, which here begins at midnight instead of noon. Some writers round the day up before 1970, so that the
+// nanoseconds are negative; so the days before and after are encodings too.
 func parseInt96(s string) (encodings, error) {
 	t, err := time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1))
 	if err != nil {
@@ -70,13 +70,11 @@ func parseInt96(s string) (encodings, error) {
 	}
 	const julian1970 = 2440588
 	day, second := floorDiv(t.Unix(), secondsPerDay)
-	at := second*1e9 + int64(t.Nanosecond())
-	encode := func(day, at int64) []byte {
-		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, uint64(at)), uint32(day+julian1970))
-	}
-	e := encoding(encode(day, at))
-	if day < 0 && at > 0 {
-		e.all = append(e.all, encode(day+1, at-secondsPerDay*1e9))
+	var e encodings
+	for _, more := range []int64{0, 1, -1} {
+		at := (second-more*secondsPerDay)*1e9 + int64(t.Nanosecond())
+		b := binary.LittleEndian.AppendUint64(nil, uint64(at))
+		e.all = append(e.all, binary.LittleEndian.AppendUint32(b, uint32(day+more+julian1970)))
 	}
 	return e, nil
 }
