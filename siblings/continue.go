@@ -14,7 +14,7 @@ func (t transport) rest(r *http.Request, begun http.Header, length, n int64) io.
 	if !strings.HasPrefix(tag, `"`) || r.Method != http.MethodGet {
 		return nil
 	}
-	out := r.Clone(r.Context())
+	out := r.Clone(untraced{r.Context()})
 	out.Header.Set("Range", fmt.Sprintf("bytes=%d-", n))
 	out.Header.Set("If-Range", tag)
 	res, err := t.origin.RoundTrip(out)

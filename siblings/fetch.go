@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func (m *Mesh) fetch(x *peer, r *http.Request, patience time.Duration) (*http.Re
 	if patience <= 0 || !x.suspension.admits(began) {
 		return nil, stamp{}, refused
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(untraced{r.Context()})
 	late := time.AfterFunc(patience, cancel)
 	res, err := m.request(ctx, x, r)
 	if err != nil && !late.Stop() {
@@ -76,6 +77,19 @@ func (m *Mesh) fetch(x *peer, r *http.Request, patience time.Duration) (*http.Re
 		}
 	}
 	return res, s, how
+}
+
+// untraced is a context without the trace of a request: interim answers (RFC 9110, section 15.2) of a sibling, which may then turn out not to be
+// used, are not for the client.
+type untraced struct{ context.Context }
+
+// Value returns the value for a key.
+func (c untraced) Value(key any) any {
+	v := c.Context.Value(key)
+	if _, ok := v.(*httptrace.ClientTrace); ok {
+		return nil
+	}
+	return v
 }
 
 // used notes how the body of a response that was used for r ended. If its reader did not need it any more, the sibling did nothing wrong.

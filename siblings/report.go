@@ -3,6 +3,7 @@ package siblings
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -78,8 +79,12 @@ func (m *Mesh) sendReport(ctx context.Context, client *http.Client, x *peer, lin
 // from the origin what the cache holds.
 func (m *Mesh) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReportBytes))
-	if err != nil {
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		http.Error(w, "the report is too long", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err != nil {
+		http.Error(w, "the report is malformed, or incomplete", http.StatusBadRequest)
 		return
 	}
 	for line := range strings.Lines(string(b)) {
