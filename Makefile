@@ -38,6 +38,9 @@ PURE = ./cells ./internal/entropy ./probe ./wire/... ./inpacket/multicast/datapl
 # The command and its libraries are built for other systems too.
 PORTABLE = . ./share ./share/nats ./siblings ./inpacket/multicast ./cmd
 
+# Tests without large libraries of others, which take long to compile.
+LIGHT = noopenapi,noarrow
+
 # Test binaries are linked once and run once, which is faster without tables for debuggers.
 STRIPPED = -vet=off -ldflags='-s -w'
 
@@ -60,21 +63,23 @@ tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 
 
 # vet is a target of its own, so that no other vets again.
 test:
-	$(call tests,-p $(ATONCE) $(STRIPPED) -tags noopenapi -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$',$(SLOW) $(PACKAGES))
+	$(call tests,-p $(ATONCE) $(STRIPPED) -tags $(LIGHT) -skip '^(TestGoRedisSuite|TestRecorded|TestUmbel|TestNoCache|TestAllPieces)$$',$(SLOW) $(PACKAGES))
 
 # Tests that compile large libraries of others, wait for caches or compute for long: the HTTP interface against its
-# OpenAPI document, the tests of a Redis client, nginx and Squid against the recorded verdicts of HTTP caching tests,
+# OpenAPI document, Parquet files of Apache Arrow, the tests of a Redis client, nginx and Squid against the recorded
+# verdicts of HTTP caching tests,
 # and all figures and tables of the papers.
 foreign:
 	$(call tests,$(STRIPPED),./cmd/internal/httpapi)
+	$(call tests,$(STRIPPED),./research/interop/parquet)
 	$(call tests,$(STRIPPED) -run '^TestGoRedisSuite$$',./research/interop)
 	$(call tests,$(STRIPPED) -run '^(TestRecorded|TestUmbel|TestNoCache)$$',./research/cachetests)
 	$(call tests,$(STRIPPED) -run '^TestAllPieces$$',./research/papers)
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
-	go vet -tags noopenapi $(PACKAGES)
-	$$($(TOOL) -n staticcheck) -tags noopenapi $(PACKAGES)
+	go vet -tags $(LIGHT) $(PACKAGES)
+	$$($(TOOL) -n staticcheck) -tags $(LIGHT) $(PACKAGES)
 	@# Functions of the program that only tests use, or nothing; packages *test are for tests.
 	@cd cmd && dead=$$($(TOOL) deadcode ./...) && ! echo "$$dead" | grep -v -e 'test/' -e '^$$'
 	cd .ci/release && GOWORK=off go vet . && GOWORK=off $$($(TOOL) -n staticcheck) .
