@@ -16,7 +16,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
-	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 )
@@ -51,7 +50,7 @@ func subscribe(t *testing.T, n *Node, filterName, token string, v note.Verifier)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{Source: source, Verifier: v, Kinds: filter.All, Stale: share.StaleError})
+	s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{Source: source, Verifier: v, Kinds: n.engine.Kinds(), Stale: share.StaleError})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ const headProbes = 3
 // headsOf returns the heads of layers, the newest first. It returns none if a layer has
 // fewer bits per key or groups that are not words.
 func headsOf(layers []Layer) []head {
-	var heads []head
+	heads := make([]head, 0, len(layers))
 	for i := len(layers) - 1; i >= 0; i-- {
 		a := layers[i].Bits.Array()
 		if a.Shape.Group != core.WordGroup || a.Shape.K < headProbes {
