@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/splitblock"
 )
 
 // readHeader reads the BloomFilterHeader at c.start, and sets the offset and length of the
@@ -26,6 +27,8 @@ func (f *File) readHeader(c *Chunk) {
 	bitset, header, err := parseHeader(b)
 	switch {
 	case err != nil:
+	case bitset > splitblock.MaxBitset:
+		err = fmt.Errorf("header: a bitset of %d bytes, want at most %d: %w", bitset, splitblock.MaxBitset, umbel.ErrLimit)
 	case bitset > f.size-8-c.start-header:
 		err = fmt.Errorf("%d bytes at %d in a file of %d: %w", bitset, c.start+header, f.size, umbel.ErrCorrupt)
 	case c.length >= 0 && c.length != header+bitset:

@@ -306,6 +306,37 @@ func TestLawEveryValueIsFound(t *testing.T) {
 	}
 }
 
+// Values in files of other writers: DuckDB wrote -0.0 into a DOUBLE, arrow-go three numbers into a FLOAT16.
+func TestFilesOfOthers(t *testing.T) {
+	for name, columns := range map[string]map[string][]string{
+		"duckdb-negative-zero": {"d": {"0", "-0", "0.0", "hex:0000000000000080"}},
+		"arrow-float16":        {"h": {"0.5", "7", "12", "1.2e1", "hex:004a"}},
+	} {
+		b, err := os.ReadFile("testdata/" + name + ".parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column, values := range columns {
+			answers, err := f.Query(column, append(values, "3")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range values {
+				if !answers[0].May[i] {
+					t.Errorf("%s: %s is excluded", name, v)
+				}
+			}
+			if answers[0].May[len(values)] {
+				t.Errorf("%s: 3 isn't excluded", name)
+			}
+		}
+	}
+}
+
 // Values that aren't there are excluded, except where one has many texts.
 func TestLawAbsentValuesAreExcluded(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
