@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -21,6 +24,25 @@ func checkListen(cmd *cobra.Command, flag string) error {
 		return usageError(cmd, fmt.Errorf("--%s %.80q: want HOST:PORT, such as 127.0.0.1:8080", flag, value))
 	}
 	return nil
+}
+
+// serving serves at l until the function that it returns is called: it then returns the error of a listener that has failed before. A
+// listener that fails ends the context as well, because the verb has no use without it.
+func serving(ctx context.Context, server *http.Server, l net.Listener) (context.Context, func() error) {
+	ctx, end := context.WithCancel(ctx)
+	failed := make(chan error, 1)
+	go func() {
+		failed <- server.Serve(l)
+		end()
+	}()
+	return ctx, func() error {
+		end()
+		server.Close()
+		if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		return nil
+	}
 }
 
 // addLogFormatFlag adds --log-format to a verb that serves.

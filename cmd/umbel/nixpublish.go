@@ -184,10 +184,11 @@ func (p *nixPublisher) run() (err error) {
 	if !p.follow {
 		return nil
 	}
-	if listener != nil {
-		defer p.serve(listener, store)()
+	if listener == nil {
+		return p.p.Follow(ctx, nixcache.DefaultPeriod)
 	}
-	return p.p.Follow(ctx, nixcache.DefaultPeriod)
+	ctx, ended := p.serve(ctx, listener, store)
+	return errors.Join(p.p.Follow(ctx, nixcache.DefaultPeriod), ended())
 }
 
 // begin reads the last version, from which the publication continues.
@@ -243,8 +244,8 @@ func (p *nixPublisher) looked(err error) {
 	}
 }
 
-// serve serves the publication, and the files of --nixbloom, until the function that it returns is called.
-func (p *nixPublisher) serve(l net.Listener, source share.Source) (stop func()) {
+// serve serves the publication, and the files of --nixbloom: see [serving].
+func (p *nixPublisher) serve(ctx context.Context, l net.Listener, source share.Source) (context.Context, func() error) {
 	inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
 	publication := web.NewHandler(source, web.HandlerOptions{})
 	mux := http.NewServeMux()
@@ -257,6 +258,6 @@ func (p *nixPublisher) serve(l net.Listener, source share.Source) (stop func()) 
 		}
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	go server.Serve(l)
-	return func() { publication.Close(); server.Close() }
+	ctx, ended := serving(ctx, server, l)
+	return ctx, func() error { publication.Close(); return ended() }
 }

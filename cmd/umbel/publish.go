@@ -200,21 +200,21 @@ func (p *publisher) run() (err error) {
 	if err := p.publish(ctx, s); err != nil || p.follow == 0 {
 		return err
 	}
-	if listener != nil {
-		defer p.serve(listener, store)()
+	if listener == nil {
+		return p.watch(ctx)
 	}
-	return p.watch(ctx)
+	ctx, ended := p.serve(ctx, listener, store)
+	return errors.Join(p.watch(ctx), ended())
 }
 
-// serve serves the directory over HTTP until the function that it returns is called.
-func (p *publisher) serve(l net.Listener, source share.Source) (stop func()) {
+// serve serves the directory over HTTP: see [serving].
+func (p *publisher) serve(ctx context.Context, l net.Listener, source share.Source) (context.Context, func() error) {
 	p.log.inform("serving", []any{"directory", p.to, "listen", "http://" + l.Addr().String() + "/"}, "serving %s at http://%s/", p.to, l.Addr())
 	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	if p.log.log != nil {
 		server.ErrorLog = eventlog.ServerLog(p.log.log)
 	}
-	go server.Serve(l)
-	return func() { server.Close() }
+	return serving(ctx, server, l)
 }
 
 // open reads the filter, and remembers which file it was.

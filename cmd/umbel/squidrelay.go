@@ -101,19 +101,9 @@ func (r relayRun) run(ctx context.Context) (err error) {
 	}
 	inform(r.cmd, "relaying at http://%s/", listener.Addr())
 	server := &http.Server{Handler: relay.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	failed := make(chan error, 1)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		failed <- server.Serve(listener)
-		stop()
-	}()
+	ctx, ended := serving(ctx, server, listener)
 	relay.Run(ctx)
-	server.Close()
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return ended()
 }
 
 // list returns the peers of the flags.
