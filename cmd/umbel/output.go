@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 // outputFlag guards the existing files that a verb might replace: its inputs, files of other
@@ -151,21 +152,21 @@ func readHead(path string) ([]byte, error) {
 
 // replacedFilter describes the filter that a new one replaces.
 type replacedFilter struct {
-	Kind string   `json:"kind"`
-	Keys keysInfo `json:"keys"`
+	Kind      string `json:"kind"`
+	FileBytes int64  `json:"fileBytes"`
 }
 
-// filterAt describes the filter in the file at path. It returns nil if the file isn't a regular one, or
+// filterAt describes the filter in the file at path, by its first bytes. It returns nil if the file isn't a regular one, or
 // has no filter.
 func filterAt(path string) *replacedFilter {
-	if info, err := os.Stat(path); path == "-" || err != nil || !info.Mode().IsRegular() {
+	if path == "-" {
 		return nil
 	}
-	f, err := openFile(path)
-	if err != nil {
+	kind, size, ok := container.Describe(path)
+	if !ok {
 		return nil
 	}
-	return &replacedFilter{f.State().Kind, keysOfStats(f.Stats())}
+	return &replacedFilter{kind, size}
 }
 
 // words describes the replacement in a summary.
@@ -173,5 +174,5 @@ func (r *replacedFilter) words() string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("; replaces a filter of kind %s with %s", r.Kind, r.Keys.brief(r.Kind))
+	return fmt.Sprintf("; replaces a filter of kind %s of %v bytes", r.Kind, quantity.Count(r.FileBytes))
 }

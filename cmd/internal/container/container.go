@@ -169,6 +169,27 @@ func headOf(path string) []byte {
 	return head
 }
 
+// Describe returns the kind of the filter in the regular file at path, and the size of the file. It reads the first bytes only, which
+// are the magic bytes, the version, and the length of the kind's name before the name.
+func Describe(path string) (kind string, size int64, ok bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", 0, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, false
+	}
+	defer f.Close()
+	const at = len(magic) + 1
+	head, _ := io.ReadAll(io.LimitReader(f, int64(at+1+math.MaxUint8)))
+	if len(head) <= at || !bytes.HasPrefix(head, []byte(magic)) || len(head) < at+1+int(head[at]) {
+		return "", 0, false
+	}
+	kind = string(head[at+1 : at+1+int(head[at])])
+	return kind, info.Size(), umbel.CheckName(kind) == nil
+}
+
 func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

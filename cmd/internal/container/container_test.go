@@ -77,3 +77,50 @@ func TestFits(t *testing.T) {
 		t.Errorf("error %v, want one that wraps ErrLimit", err)
 	}
 }
+
+// Describe finds the kind of a filter by the first bytes of its file, with notes and without, however damaged the rest is.
+func TestDescribe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, kind := range filter.All {
+		for _, planned := range []umbel.Planned{{}, {Keys: 100, FPRate: 0.01}} {
+			f, err := kind.New(umbel.Goal{Keys: 100, FPRate: 0.01}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := f.State()
+			s.Planned = planned
+			if err := Write(path, s); err != nil {
+				t.Fatal(err)
+			}
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{len(whole), 9 + len(kind.Name)} {
+				if err := os.WriteFile(path, whole[:size], 0o666); err != nil {
+					t.Fatal(err)
+				}
+				if name, n, ok := Describe(path); !ok || name != kind.Name || n != int64(size) {
+					t.Errorf("%s, %d of %d bytes: %q, %d, %v", kind.Name, size, len(whole), name, n, ok)
+				}
+			}
+			if err := os.WriteFile(path, whole[:8+len(kind.Name)], 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if name, _, ok := Describe(path); ok {
+				t.Errorf("a part of a name is the kind %q", name)
+			}
+		}
+	}
+	for _, text := range []string{"", "alice\n", magic} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if name, _, ok := Describe(path); ok {
+			t.Errorf("%q is a filter of kind %q", text, name)
+		}
+	}
+	if _, _, ok := Describe(filepath.Dir(path)); ok {
+		t.Error("a directory is a filter")
+	}
+}
