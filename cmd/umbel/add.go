@@ -18,7 +18,8 @@ const addHelp = `Add the keys in the files, or on standard input, to the filter 
 
 FILE is replaced after all keys are added. Most filters don't grow: their rate rises with
 the number of keys, and the summary prints it. If it is more than twice the rate that
-the filter was made for, a warning is printed; with --strict nothing is written, and the exit code is 2.
+the filter was made for, a warning is printed, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and
+the exit code is 2.
 A filter with a limit rejects the key that
 would exceed it, and nothing is written. A second umbel add to the same file waits until the
 first has ended, except on Windows, where the keys of one of them are lost.

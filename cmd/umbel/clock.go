@@ -9,6 +9,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/window"
 )
 
@@ -29,6 +31,21 @@ func follow(f umbel.Filter) bool {
 		_ = w.Advance(now) // it fails only if time goes back
 	}
 	return true
+}
+
+// present advances the windows of umbel uniq in a state to the present, and returns whether it has such windows.
+func present(s umbel.State) (umbel.State, bool, error) {
+	if s.Kind != union.Name {
+		return s, false, nil
+	}
+	w, ok, err := uniq.OpenWindows(s, 0)
+	if !ok || err != nil {
+		return s, false, err
+	}
+	if now := ticks(time.Duration(s.Tick)); now > w.Now() {
+		_ = w.Advance(now) // it fails only if time goes back
+	}
+	return w.State(), true, nil
 }
 
 // ticks returns the number of ticks since 1970.
@@ -72,8 +89,13 @@ type span struct {
 	behind, ahead time.Duration
 }
 
-// windowSpan returns the span of a window by time, and false for another filter.
+// windowSpan returns the span of a window by time, or of the windows of umbel uniq, and false for another filter.
 func windowSpan(s umbel.State) (span, bool) {
+	if s.Kind == union.Name && s.Tick != 0 && len(s.Parts) > 0 {
+		tick := s.Tick
+		s = s.Parts[0]
+		s.Tick = tick
+	}
 	w := span{now: s.Params.Uint("now"), step: s.Params.Uint("ticks"), steps: s.Params.Uint("l"), tick: time.Duration(s.Tick)}
 	return w, s.Kind == window.Name && w.step != 0
 }

@@ -146,6 +146,9 @@ func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, err
 	if in.Sent, err = pack(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
+	if s, _, err = present(s); err != nil {
+		return info{}, fmt.Errorf("%s: %w", name, err)
+	}
 	f, err := filter.All.Open(s)
 	if err != nil && !errors.Is(err, umbel.ErrKind) {
 		return info{}, fmt.Errorf("%s: %w", name, err)

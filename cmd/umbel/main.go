@@ -28,6 +28,8 @@ const (
 	exitStale       = 3
 	exitRefused     = 4
 	exitUnreachable = 5
+	// exitExceeded means that the work was done, and that its result has more errors than was stated.
+	exitExceeded = 6
 	// exitInterrupted is the exit code that shells report for a program ended by ^C. That of other signals is
 	// 128 and the number of the signal.
 	exitInterrupted = 130
@@ -65,7 +67,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	logHTTPFaults(root)
 	cmd, err := root.ExecuteC()
-	if flushed := out.Flush(); flushed != nil && (err == nil || err == errAbsent) {
+	if flushed := out.Flush(); flushed != nil && (err == nil || err == errAbsent || err == errExceeded) {
 		err = flushed
 	}
 	switch {
@@ -73,6 +75,8 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return exitOK
 	case err == errAbsent:
 		return exitAbsent
+	case err == errExceeded:
+		return exitExceeded
 	case err == errPipe:
 		return exitPipe
 	}

@@ -39,7 +39,9 @@ its 95% confidence interval.
 
 With --addr all are filters on a node, which joins their cells; the result is a new filter, or one
 of those merged. If it is overfull, --strict deletes a new filter; one of those merged stays changed.
-The exit code is 2.`
+The exit code is 2.
+
+If the result is overfull, a warning is printed, and the exit code is 6, or 0 with --lossy.`
 
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel merge --estimate monday.umb tuesday.umb

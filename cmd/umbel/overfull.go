@@ -52,14 +52,42 @@ func (p plannedInfo) painted() string {
 	return p.words()
 }
 
-const strictFlag = "strict"
+const (
+	strictFlag = "strict"
+	lossyFlag  = "lossy"
+)
 
 // addStrictFlag adds --strict to a verb that can make a filter overfull. Such a verb calls [settle], or
 // [settleOnNode].
 func addStrictFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning; nothing is written")
+	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning and exit code 6; nothing is written")
 	_ = cmd.Flags().SetAnnotation(strictFlag, ofOverfull, nil) // the flag exists
+	cmd.Flags().Bool(lossyFlag, false, "exit with 0 even if the filter is overfull")
+	exclusive(cmd, strictFlag, lossyFlag)
+	cmd.PostRunE = func(cmd *cobra.Command, _ []string) error {
+		if _, ok := cmd.Annotations[overStated]; ok {
+			return errExceeded
+		}
+		return nil
+	}
 }
+
+// overStated marks a run that did its work, but lost more than was stated, after a warning about it.
+const overStated = "over-stated"
+
+// errExceeded ends a verb whose result has more errors than was stated. It isn't printed, because a warning was.
+var errExceeded = errors.New("more errors than stated")
+
+// exceeded makes errExceeded the result of a verb with the flag --strict, if nothing else fails.
+func exceeded(cmd *cobra.Command) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[overStated] = ""
+}
+
+// accepts reports whether --lossy was given.
+func accepts(cmd *cobra.Command) bool { return cmd.Flag(lossyFlag).Value.String() == "true" }
 
 // ofOverfull marks the flag --strict that is about overfull filters.
 const ofOverfull = "overfull"
@@ -106,8 +134,8 @@ func isStrict(cmd *cobra.Command) bool {
 	return judgesOverfull(cmd) && cmd.Flag(strictFlag).Value.String() == "true"
 }
 
-// judge warns if the filter of a verb with --strict is overfull. With the flag given, it returns an error with the
-// consequence.
+// judge warns if the filter of a verb with --strict is overfull, and makes errExceeded the result of the verb, unless --lossy
+// is given. With --strict it returns an error with the consequence.
 func (s summary) judge(cmd *cobra.Command, consequence string) error {
 	text := s.overfull()
 	switch {
@@ -117,6 +145,9 @@ func (s summary) judge(cmd *cobra.Command, consequence string) error {
 		return errors.New(text + "; " + consequence)
 	}
 	warn(cmd, "%s", text)
+	if !accepts(cmd) {
+		exceeded(cmd)
+	}
 	return nil
 }
 

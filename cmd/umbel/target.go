@@ -40,22 +40,34 @@ func (t target) open(name string) (umbel.Filter, error) {
 
 // openFile returns the filter in a file, at the present time if it follows the clock.
 func openFile(name string) (umbel.Filter, error) {
-	f, _, err := container.Open(name, filter.All)
-	if err == nil {
-		follow(f)
-	}
+	f, _, err := openPresent(name)
 	return f, err
+}
+
+// openPresent is openFile, and returns the size of the file as well.
+func openPresent(name string) (umbel.Filter, int64, error) {
+	s, size, err := container.Read(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if s, _, err = present(s); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", name, err)
+	}
+	f, err := filter.All.Open(s)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", name, err)
+	}
+	follow(f)
+	return f, size, nil
 }
 
 // openToChange is openFile for a filter that will be written in the form of its file.
 func openToChange(name string) (umbel.Filter, container.Form, error) {
-	f, size, err := container.Open(name, filter.All)
+	f, size, err := openPresent(name)
 	if err != nil {
 		return nil, container.Form{}, err
 	}
-	form := container.FormOf(f.State(), size)
-	follow(f)
-	return f, form, nil
+	return f, container.FormOf(f.State(), size), nil
 }
 
 // fetch returns a copy of a node's filter.

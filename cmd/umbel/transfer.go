@@ -70,7 +70,8 @@ const putHelp = `Upload FILE to a node as filter NAME; "-" is standard input. Wi
 filter of that name, which is served until the upload is complete. Without --addr it uses the
 node at 127.0.0.1:8780.
 
-If the rate of the filter is more than twice the one that it was made for, a warning is printed.
+If the rate of the filter is more than twice the one that it was made for, a warning is printed, and the exit code is 6,
+or 0 with --lossy.
 With --strict FILE is read and measured first, nothing is sent, and the exit code is 2.`
 
 const putExample = `  umbel put users.umb users

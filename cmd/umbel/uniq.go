@@ -33,7 +33,10 @@ a twentieth of the time. Other programs that change FILE wait until the end.
 
 A line that was seen is never printed again, unless FILE could not be written after it was printed,
 because the program was killed or the disk is full. A line that was never seen is mistaken for a known one at the rate
---fpr, 1 in a million unless given: it is not printed. A line is remembered after it was written.
+--fpr, 1 in a million unless given: it is not printed. The summary states how many such lines are expected. If they are more
+than --fpr permits, or than the rate of an existing FILE, or if the filter is overfull, the exit code is 6, unless --lossy is
+given. A line is remembered after
+it was written.
 
 A new FILE has a filter that grows (kind scalable). It starts with room for --keys lines, by
 default 100,000 in 408 KiB, and needs 5 to 7 bytes per line at the default rate. At --max-memory
@@ -41,12 +44,12 @@ it does not grow any more: it still remembers each line, the rate rises, and a w
 printed. If FILE exists, its filter is used as it is, of any kind that umbel make made; a warning is printed at once
 if its rate is 0.1 % or higher, unless --fpr states it.
 
-With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME: a window of --keys
-different lines per TIME, 1,000,000 unless given, in 7.37 MiB, or more if TIME is below 24s. Each repetition counts as seen. A line expires at
-most one step late; a step is a 24th of TIME at the default rate, rounded up to whole seconds. In the
+With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME. FILE begins with a window of --keys
+different lines per TIME, 1,000,000 unless given, in 7.77 MiB, or more if TIME is below 24s. If more arrive, a window of twice the
+size follows, so that the rate stays; FILE is then of kind union. Each repetition counts as seen. A line expires at
+most one step late; a step is about a 24th of TIME at the default rate, rounded up to whole seconds. In the
 first step after that about half of the expired lines are still mistaken for known ones, in the second
-a quarter, and so on. Beyond --keys the rate rises; warnings state the rate, the number of different
-lines so far and, at the end, the --keys that they need.
+a quarter, and so on. At --max-memory, or if memory is short, the window does not grow any more, and a warning is printed.
 
 With --strict the run ends when the filter is overfull, at more than twice --fpr, with exit code 2, and does not begin
 with a FILE of such a high rate. The
@@ -61,7 +64,7 @@ Of several programs that read one new line at the same moment, more than one may
 then remembered before they are written.
 
 The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 143
-after SIGTERM, 129 after SIGHUP, 141 if nobody reads the output, 2 on another error.`
+after SIGTERM, 129 after SIGHUP, 141 if nobody reads the output, 6 if more new lines were lost than stated, 2 on another error.`
 
 const uniqExample = `  umbel uniq access.log > new.log
   umbel uniq --state seen.umb < urls.txt
@@ -94,6 +97,7 @@ func uniqCommand() *cobra.Command {
 	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
 	addStrictFlag(cmd)
 	flags.Lookup(strictFlag).Usage = "stop when the filter is overfull, instead of a warning"
+	flags.Lookup(lossyFlag).Usage = "exit with 0 even if more new lines were taken for known ones than --fpr permits"
 	r.state.addFlags(cmd)
 	format := addFormatFlag(cmd)
 	addAddrFlags(cmd)
@@ -149,6 +153,11 @@ func (r *uniqRun) run(files []*os.File) error {
 	if r.state.full {
 		r.room.noteWarned(r.state.filter.Stats().Keys)
 	}
+	if r.state.node != nil {
+		r.room.loss.begin(r.state.nodeRate)
+	} else {
+		r.room.loss.begin(r.state.filter.Stats().FPRate)
+	}
 	err := r.stream.Run(r.cmd.Context(), readers(files)...)
 	r.bar.Stop()
 	if saved := r.state.save(); saved != nil {
@@ -191,6 +200,8 @@ type uniqSummary struct {
 	summary
 	New   uint64 `json:"new"`
 	Known uint64 `json:"known"`
+	// Mistaken is the expected number of new lines among the known ones.
+	Mistaken float `json:"mistaken"`
 }
 
 // summary prints the number of lines with --count, and what was done on standard error.
@@ -209,15 +220,20 @@ func (r *uniqRun) summary() error {
 	if s.summary, err = r.state.summary(r.cmd); err != nil {
 		return err
 	}
-	if err := r.room.judge(r.cmd, &r.state, &r.stream, s.summary); err != nil || isQuiet(r.cmd) {
+	r.room.loss.measure(float64(s.FPRate), &r.stream)
+	s.Mistaken = float(r.room.loss.expected)
+	if err := r.room.judge(r.cmd, &r.state, &r.stream, s.summary); err != nil {
 		return err
+	}
+	if r.room.loss.judge(r.cmd, &r.state, &r.stream); isQuiet(r.cmd) {
+		return nil
 	}
 	s.Read = &r.stream.Read
 	unit := "line"
 	if r.stream.Format.Separator == 0 {
 		unit = "key"
 	}
-	words := fmt.Sprintf("%s read, %v new", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New))
+	words := fmt.Sprintf("%s read, %v new%s", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New), r.room.loss.words())
 	r.cmd.SetOut(r.cmd.ErrOrStderr())
 	return answer(r.cmd, s, func(w io.Writer) error { return s.write(w, words) })
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/uniq"
 )
 
-// uniqRoom reports that the filter of umbel uniq has more lines than it was made for.
+// uniqRoom reports that the filter of umbel uniq has more lines than it was made for, and how many new lines that cost.
 type uniqRoom struct {
+	loss      uniqLoss
 	next      uint64 // new lines from which the filter is measured again
 	hasWarned bool
 	warned    uint64 // new lines at the last warning
@@ -25,6 +26,7 @@ const lookShare = 32
 // look warns if the filter is full, and again when the number of new lines has doubled. With --strict it returns an
 // error if the filter is overfull.
 func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Stream) error {
+	r.loss.look(state, stream)
 	if state.seen == nil || stream.New < r.next || state.seen.Grows() && state.exceeded() == nil {
 		return nil
 	}
@@ -50,9 +52,13 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 	return nil
 }
 
-// judge is look at the end of a run, for the filter's summary.
+// judge is look at the end of a run, for the filter's summary. An overfull filter makes the exit code that of a loss: it will
+// take more new lines for known ones than stated.
 func (r *uniqRoom) judge(cmd *cobra.Command, state *uniqState, stream *uniq.Stream, s summary) error {
 	text := state.fullText(s, stream.Read, true)
+	if s.overfull() != "" && !accepts(cmd) {
+		exceeded(cmd)
+	}
 	switch {
 	case text == "":
 	case isStrict(cmd) && s.overfull() != "":
@@ -88,6 +94,9 @@ func (s *uniqState) fullText(sum summary, read uint64, atEnd bool) string {
 		return sum.overfull()
 	}
 	w, isWindow := windowSpan(s.filter.State())
+	if _, grows := s.filter.(*uniq.Windows); grows {
+		isWindow = false
+	}
 	if isWindow && sum.Planned != nil && !sum.Planned.Overfull { // one step of a window has room for the lines of all
 		return ""
 	}

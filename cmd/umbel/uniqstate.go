@@ -22,7 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/uniq"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/scalable"
-	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -48,6 +48,8 @@ type uniqState struct {
 	seen    *uniq.Filter
 
 	node *remote.Client
+	// Of the node's filter: its rate at the beginning, and what it is planned for, 0 if unknown.
+	nodeRate, nodePlanned float64
 }
 
 func (s *uniqState) addFlags(cmd *cobra.Command) {
@@ -57,7 +59,7 @@ func (s *uniqState) addFlags(cmd *cobra.Command) {
 	s.rate = 1e-6
 	flags.VarP(&s.rate, "fpr", "p", "`RATE` of new lines that are taken for known ones, 1e-6 by default")
 	flags.Lookup("fpr").DefValue = ""
-	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines: at first, or per --for")
+	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines at first, with --for in this time")
 	flags.Lookup("keys").DefValue = ""
 	flags.Var(&s.most, "max-memory", "limit of the filter's `SIZE`, none by default")
 	flags.Lookup("max-memory").DefValue = ""
@@ -141,7 +143,11 @@ func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 			return err
 		}
 		if !s.owner.Missing() {
-			if s.filter, _, err = container.Open(s.name, filter.All); err != nil {
+			state, _, err := container.Read(s.name)
+			if err == nil {
+				s.filter, err = s.openFilter(state)
+			}
+			if err != nil {
 				return err
 			}
 			s.existed = true
@@ -154,30 +160,60 @@ func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 	return s.write(s.filter.State())
 }
 
+// openFilter opens the filter of the file. Windows that follow the clock grow with their lines.
+func (s *uniqState) openFilter(state umbel.State) (umbel.Filter, error) {
+	first := state
+	if state.Kind == union.Name && len(state.Parts) > 0 {
+		first = state.Parts[0]
+	}
+	span, ok := windowSpan(first)
+	isUnion := state.Kind == union.Name // another verb may have written it, without the tick
+	if ok && (state.Tick != 0 || isUnion && span.unix() || s.lasting > 0 && (span.now == 0 || span.unix())) {
+		if w, ok, err := uniq.OpenWindows(state, uint64(tick)); ok || err != nil {
+			return w, err
+		}
+	}
+	f, err := filter.All.Open(state)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return f, nil
+}
+
 // newFilter makes the filter that the flags describe.
 func (s *uniqState) newFilter() (umbel.Filter, error) {
-	kind, goal := scalable.Kind, umbel.Goal{Keys: uint64(cmp.Or(s.keys, uniqKeys)), FPRate: float64(s.rate)}
-	var params umbel.Params
+	goal := umbel.Goal{Keys: uint64(cmp.Or(s.keys, uniqKeys)), FPRate: float64(s.rate)}
 	if s.lasting > 0 {
-		kind, goal.Keys = window.Kind, uint64(cmp.Or(s.keys, uniqWindowKeys))
-		params = umbel.Params{{Name: "window", Value: umbel.Uint(s.seconds())}}
+		goal.Keys = uint64(cmp.Or(s.keys, uniqWindowKeys))
+		return uniq.NewWindows(goal, s.seconds(), uint64(tick), ticks(tick))
 	}
-	if s.lasting > 0 {
-		kind = clocked(kind, tick)
-	}
-	forecast, err := kind.Plan(goal, params)
+	forecast, err := scalable.Kind.Plan(goal, nil)
 	if err != nil {
 		return nil, err
 	}
 	if err := container.Fits(fmt.Sprintf("a filter of %v lines", quantity.Count(goal.Keys)), forecast.Bytes); err != nil {
 		return nil, err
 	}
-	return kind.New(goal, params)
+	return scalable.Kind.New(goal, nil)
+}
+
+// stated returns the rate at which new lines may be taken for known ones: that of --fpr, or of an existing filter.
+func (s *uniqState) stated(cmd *cobra.Command) float64 {
+	switch {
+	case cmd.Flags().Changed("fpr"):
+		return float64(s.rate)
+	case s.node != nil:
+		return cmp.Or(s.nodePlanned, float64(s.rate))
+	}
+	return cmp.Or(s.filter.State().Planned.FPRate, float64(s.rate))
 }
 
 // checkShape returns an error if a flag contradicts the filter of the file.
 func (s *uniqState) checkShape(cmd *cobra.Command) error {
 	given, planned := cmd.Flags().Changed, s.filter.State().Planned
+	if w, ok := s.filter.(*uniq.Windows); ok {
+		planned = w.First()
+	}
 	for _, f := range []struct{ flag, made, now string }{
 		{"fpr", quantity.Rate(planned.FPRate).Percent(), s.rate.Percent()},
 		{"keys", quantity.Count(planned.Keys).String(), s.keys.String()},
@@ -295,8 +331,10 @@ func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
 		}
 	}
 	rate := float64(in.FPRate)
+	s.nodeRate = rate
 	if in.Planned != nil {
 		rate = float64(in.Planned.FPRate)
+		s.nodePlanned = rate
 	}
 	return nodeSeen{f}, s.judgeRate(cmd, rate)
 }
