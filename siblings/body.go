@@ -40,11 +40,12 @@ var errClosed = errors.New("closed")
 // newBody returns the body of a response, of which the beginning has arrived: it is whole, or ahead bytes, or what arrived fast enough until
 // enough. Each read must return before timer calls stop: the timer runs, and is set again to pause for each further read.
 func newBody(res *http.Response, timer *time.Timer, enough time.Time, pause time.Duration, stop context.CancelFunc) (*body, error) {
-	size := int64(ahead)
+	size, room := int64(ahead), int64(peek)
 	if res.ContentLength >= 0 {
 		size = min(size, res.ContentLength)
+		room = max(size, 1)
 	}
-	b := &body{rest: res.Body, first: make([]byte, 0, max(min(size, peek), 1)), cancel: stop}
+	b := &body{rest: res.Body, first: make([]byte, 0, room), cancel: stop}
 	began := time.Now()
 	for ; ; timer.Reset(pause) {
 		if len(b.first) == cap(b.first) {

@@ -28,7 +28,9 @@ func (m *Mesh) Handler(origin *url.URL) (http.Handler, error) {
 	if err := checkAddress(origin); err != nil {
 		return nil, err
 	}
-	return &proxy{m, origin, m.Transport(whole{hop.Transport(newTransport()), m})}, nil
+	t := newTransport()
+	t.MaxResponseHeaderBytes = 256 << 10 // the origin is trusted more than siblings, and what it sends should pass
+	return &proxy{m, origin, m.Transport(whole{hop.Transport(t), m})}, nil
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {

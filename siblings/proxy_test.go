@@ -226,6 +226,7 @@ func TestThrough(t *testing.T) {
 		{"hints", get, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + ok + "\r\nhi", "103", []string{"Link: </a>"}, nil},
 		{"304", get, "HTTP/1.1 304 N\r\nETag: \"a\"\r\nContent-Type: a/b\r\nContent-Length: 10\r\n\r\n", "304", []string{`Etag: "a"`, "content-type: a/b", "content-length: 10"}, nil},
 		{"announced trailers", get, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTrailer: X-T\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-T: a\r\n\r\n", "200", []string{"Trailer: X-T"}, nil},
+		{"many fields", get, ok + strings.Repeat("Set-Cookie: a="+strings.Repeat("b", 90)+"\r\n", 2000) + "\r\nhi", "200", []string{"Set-Cookie: a=" + strings.Repeat("b", 90)}, nil},
 		{"204", get, "HTTP/1.1 204 N\r\nX-A: b\r\n\r\n", "204", []string{"X-A: b"}, []string{"Content-Length", "Content-Type"}},
 		{"HEAD", strings.Replace(get, "GET", "HEAD", 1), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "200", []string{"Content-Length: 10"}, []string{"Content-Type"}},
 		{"OPTIONS", strings.Replace(get, "GET /a", "OPTIONS *", 1), ok + "\r\nhi", "200", nil, nil},
