@@ -192,9 +192,8 @@ func checkAddress(u *url.URL) error {
 func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil
-	t.DialContext = hop.Dial(t.DialContext)
 	t.DisableCompression = true
 	t.MaxIdleConnsPerHost = 64
 	t.MaxResponseHeaderBytes = 64 << 10
-	return t
+	return hop.Prepare(t)
 }

@@ -5,7 +5,7 @@
 //	trailers.go   trailer sections
 //	body.go       the body of a request, which is not used after its handler has returned
 //	transport.go  requests to origins: malformed answers, and connections that authenticate a client
-//	conn.go       connections to origins that answer and close
+//	conn.go       connections to origins: what net/http loses
 //	proxy.go      one request and its answer
 //
 // Package httptarget has the targets of requests. A fault of the client (ClientError) is distinguished from one of the origin.

@@ -99,7 +99,7 @@ type world struct {
 
 func newWorld(t *testing.T, to *url.URL, http2 bool, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{transport: &http.Transport{DialContext: Dial(new(net.Dialer).DialContext), DisableCompression: true, ExpectContinueTimeout: time.Minute}, returned: make(chan struct{}, 100), faults: make(chan error, 100)}
+	w := &world{transport: Prepare(&http.Transport{DisableCompression: true, ExpectContinueTimeout: time.Minute}), returned: make(chan struct{}, 100), faults: make(chan error, 100)}
 	for _, c := range change {
 		c(w)
 	}

@@ -3,12 +3,13 @@ package hop
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 )
 
 // Transport returns a transport that sends requests with next and refuses or mends malformed answers. Requests that authenticate
 // their connection are the last ones on it, so that no other client gets it. The error of an answer that cannot be mended
-// wraps ErrMalformed. The trailers of an answer are in its field Trailer when the body has been read, and announced by Announce. Interim
+// wraps ErrMalformed. If next is a transport of net/http, Prepare has prepared it. The trailers of an answer are in its field Trailer when the body has been read, and announced by Announce. Interim
 // answers are those of next. It is safe for concurrent use.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
@@ -20,11 +21,23 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.WithContext(r.Context())
 		r.Close = true
 	}
-	res, err := t.next.RoundTrip(r)
+	var used *conn
+	trace := &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		if used, _ = i.Conn.(*conn); used != nil {
+			used.begin()
+		}
+	}}
+	res, err := t.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	if err != nil {
 		return nil, err
 	}
-	if err := check(r, res); err != nil {
+	if used != nil {
+		err = used.lost(res)
+	}
+	if err == nil {
+		err = check(r, res)
+	}
+	if err != nil {
 		_ = res.Body.Close()
 		return nil, err
 	}

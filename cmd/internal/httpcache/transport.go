@@ -15,8 +15,8 @@ func NewTransport(dial func(ctx context.Context, network, address string) (net.C
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	}
-	return &http.Transport{
-		DialContext:            hop.Dial(dial),
+	return hop.Prepare(&http.Transport{
+		DialContext:            dial,
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    64,
 		MaxIdleConns:           1024,
@@ -26,5 +26,5 @@ func NewTransport(dial func(ctx context.Context, network, address string) (net.C
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 		ForceAttemptHTTP2:      true,
-	}
+	})
 }

@@ -138,7 +138,7 @@ func NewTransport(timeout time.Duration) *http.Transport {
 	t.TLSHandshakeTimeout = timeout
 	t.MaxIdleConnsPerHost = 16
 	t.MaxResponseHeaderBytes = 64 << 10
-	return t
+	return hop.Prepare(t)
 }
 
 // NewClient returns a client for requests to upstreams. It follows at most five redirects.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -94,16 +93,12 @@ func newExchange(l *Law, number int) *exchange {
 	}
 	e.reason = g.pick("OK", "", "Reason with spaces", "Gr\xfc\xdfe")
 	e.answer = g.message(g.answerField)
-	// Not with close: package net/http removes the field then, so that the others in it pass.
-	e.answer.list(g, "x-hop", "X-Hop, keep-alive", "x-hop, Cache-Control, Set-Cookie")
+	e.answer.list(g, "x-hop", "X-Hop, keep-alive", "close, x-hop", "x-hop, Cache-Control, Set-Cookie")
 	switch {
 	case e.method == "HEAD" || e.status == 204 || e.status == 304:
 		e.answer.framing = none
 	default:
 		e.answer.body, e.answer.framing = g.bytes(), framing(1+g.IntN(3))
-		if e.answer.framing == closed && values(e.answer.fields)["Connection"] != nil {
-			e.answer.framing = chunked
-		}
 	}
 	g.trail(&e.answer)
 	if e.version == "HTTP/1.1" && l.Files == "" && g.chance(8) {
@@ -121,9 +116,6 @@ func newExchange(l *Law, number int) *exchange {
 // malform makes one message of the exchange malformed.
 func (e *exchange) malform(m *message, f *fault) {
 	e.early, e.version = false, "HTTP/1.1"
-	if f.ends { // as in list
-		m.fields = slices.DeleteFunc(m.fields, func(f field) bool { return f.name == "Connection" || f.name == "X-Hop" || f.name == "Keep-Alive" })
-	}
 	m.fault, m.framing, m.trailers, m.announced = f, f.framing, nil, false
 	switch {
 	case m == &e.answer: // with a body, in which the fault may be

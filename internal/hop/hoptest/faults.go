@@ -58,6 +58,7 @@ var answerFaults = []fault{
 	{name: "space after the length", fields: "Content-Length : 2\r\n", body: "ab", ends: true},
 	{name: "space after framing", fields: "Transfer-Encoding : chunked\r\n", body: "2\r\nab\r\n0\r\n\r\n", ends: true},
 	{name: "unknown coding", fields: "Transfer-Encoding: x\r\n", body: "ab", ends: true},
+	{name: "HTTP/1.0 with chunks", target: "HTTP/1.0 200 OK", fields: "Transfer-Encoding: chunked\r\n", body: "2\r\nab\r\n0\r\n\r\n", ends: true},
 	{name: "low status", target: "HTTP/1.1 099 X", framing: length, ends: true},
 	{name: "short status", target: "HTTP/1.1 20 X", framing: length, ends: true},
 	{name: "status is no number", target: "HTTP/1.1 2x0 X", framing: length, ends: true},

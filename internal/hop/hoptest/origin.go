@@ -2,8 +2,10 @@ package hoptest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -31,7 +33,26 @@ func NewOrigin(t testing.TB) *Origin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Origin{URL: &url.URL{Scheme: "http", Host: l.Addr().String()}, open: map[net.Conn]struct{}{}, exchanges: map[int]*exchange{}, arrived: map[int]*received{}}
+	return serveAt(t, l, "http")
+}
+
+// NewTLSOrigin is NewOrigin with HTTP/1 over TLS, by a certificate that clients must not verify.
+func NewTLSOrigin(t testing.TB) *Origin {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	certificates := s.TLS.Certificates
+	s.Close()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certificates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveAt(t, l, "https")
+}
+
+// serveAt starts an origin at a listener.
+func serveAt(t testing.TB, l net.Listener, scheme string) *Origin {
+	o := &Origin{URL: &url.URL{Scheme: scheme, Host: l.Addr().String()}, open: map[net.Conn]struct{}{}, exchanges: map[int]*exchange{}, arrived: map[int]*received{}}
 	o.running.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -116,7 +137,7 @@ func (o *Origin) serve(c net.Conn) {
 			return
 		}
 		if e.answer.framing == closed || e.answer.fault != nil && e.answer.fault.ends {
-			_ = c.(*net.TCPConn).CloseWrite()
+			_ = c.(interface{ CloseWrite() error }).CloseWrite()
 			_ = c.SetReadDeadline(time.Now().Add(time.Second)) // a reset could delete the answer
 			_, _ = io.Copy(io.Discard, r)
 			return
