@@ -40,6 +40,21 @@ func Remove(h http.Header) {
 	}
 }
 
+// Removes reports whether Remove removes the field of h with a canonical name, if it is present.
+func Removes(h http.Header, name string) bool {
+	if slices.Contains(oneHop, name) {
+		return true
+	}
+	for _, value := range h["Connection"] {
+		for listed := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.Trim(listed, " \t"), name) {
+				return !slices.Contains(endToEnd, name)
+			}
+		}
+	}
+	return false
+}
+
 // Mend removes spaces between the name of a field and its colon, as RFC 9112, section 5.1, requires of a proxy. Package
 // net/http accepts such a field, does not interpret it, and would drop it when it is sent. The error wraps ErrMalformed if the
 // name is no token, or if the field frames the message: net/http has read it with another length. On error h may be mended in part.

@@ -40,7 +40,13 @@ func TestRemove(t *testing.T) {
 		"Connection": {"close, x-hop", "Cache-Control, te"}, "X-Hop": {"1"}, "Cache-Control": {"private"}, "Te": {"trailers"}, "Upgrade": {"a"},
 		"Proxy-Authorization": {"Basic eA=="}, "X-Stays": {"1"},
 	}
+	before := h.Clone()
 	Remove(h)
+	for name := range before {
+		if _, stays := h[name]; Removes(before, name) == stays {
+			t.Errorf("%s stays: %v", name, stays)
+		}
+	}
 	if want := []string{"Cache-Control", "X-Stays"}; !slices.Equal(slices.Sorted(maps.Keys(h)), want) {
 		t.Errorf("%v stay, want %v", h, want)
 	}

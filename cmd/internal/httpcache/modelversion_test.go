@@ -13,7 +13,7 @@ import (
 // matches is section 4.1.
 func (v *version) matches(q *http.Request) error {
 	for _, name := range members(v.header["Vary"]) {
-		if original := variant(name, v.original); name == "*" || original != variant(name, q.Header) && original != variant(name, endToEnd(q.Header)) {
+		if name == "*" || variant(name, v.original) != variant(name, endToEnd(q.Header)) {
 			return fmt.Errorf("Vary: %s, and the first request had %q", name, v.original[http.CanonicalHeaderKey(name)])
 		}
 	}

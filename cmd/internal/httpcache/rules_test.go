@@ -166,6 +166,10 @@ func TestVariants(t *testing.T) {
 		{"Accept-Encoding", http.Header{"Accept-Encoding": {"gzip"}}, http.Header{"Accept-Encoding": {"gzip;q=none"}}, false},
 		{"Foo", http.Header{"Foo": {`"a , b"`}}, http.Header{"Foo": {`"a,b"`}}, false},
 		{"Foo", http.Header{"Foo": {`"a, b", c`}}, http.Header{"Foo": {`"a, b",c`}}, true},
+		{"Foo", http.Header{"Foo": {"1"}, "Connection": {"close, foo"}}, http.Header{}, true},
+		{"Foo", http.Header{"Foo": {"1"}, "Connection": {"close, foo"}}, http.Header{"Foo": {"1"}}, false},
+		{"Cookie", http.Header{"Cookie": {"1"}, "Connection": {"Cookie"}}, http.Header{}, false},
+		{"X-Forwarded-Host", http.Header{"X-Forwarded-Host": {"1"}}, http.Header{}, true},
 		{"Cookie", http.Header{"Cookie": {"a=1, 2"}}, http.Header{"Cookie": {"a=1,2"}}, false},
 	} {
 		names := varyNames([]string{c.vary})

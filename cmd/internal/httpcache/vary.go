@@ -5,6 +5,8 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // validVary reports whether other requests can select a response with this Vary. With the member "*" none does, and a
@@ -65,7 +67,7 @@ func variantOf(names []string, h http.Header) string {
 	var b strings.Builder
 	for _, name := range names {
 		b.WriteString(name)
-		if values := h[name]; len(values) > 0 {
+		if values := sent(h, name); len(values) > 0 {
 			b.WriteByte(':')
 			b.WriteString(normalized(name, values))
 		}
@@ -74,11 +76,20 @@ func variantOf(names []string, h http.Header) string {
 	return b.String()
 }
 
+// sent returns the values of a field that the origin gets: its answer does not depend on others, even if Vary names them.
+func sent(request http.Header, name string) []string {
+	values := request[name]
+	if len(values) == 0 || slices.Contains(unkeyed, name) || hop.Removes(request, name) {
+		return nil
+	}
+	return values
+}
+
 // selectedBy returns the fields of a request with these names.
 func selectedBy(names []string, request http.Header) http.Header {
 	var h http.Header
 	for _, name := range names {
-		if values := request[name]; len(values) > 0 {
+		if values := sent(request, name); len(values) > 0 {
 			if h == nil {
 				h = http.Header{}
 			}
