@@ -114,7 +114,10 @@ func AuthenticatesConnection(request http.Header) bool {
 // hasConnectionScheme reports whether credentials or challenges begin with a scheme that authenticates a connection.
 func hasConnectionScheme(value string) bool {
 	for part := range strings.SplitSeq(value, ",") {
-		scheme, _, _ := strings.Cut(strings.Trim(part, " \t"), " ")
+		scheme := strings.TrimLeft(part, " \t")
+		if i := strings.IndexAny(scheme, " \t"); i >= 0 {
+			scheme = scheme[:i]
+		}
 		if strings.EqualFold(scheme, "NTLM") || strings.EqualFold(scheme, "Negotiate") || strings.EqualFold(scheme, "Kerberos") {
 			return true
 		}

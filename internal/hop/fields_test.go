@@ -54,7 +54,7 @@ func TestRemove(t *testing.T) {
 
 func TestAuthenticatesConnection(t *testing.T) {
 	for value, want := range map[string]bool{
-		"NTLM TlRMTVNTUAAB": true, "negotiate YII=": true, "Negotiate": true, "Basic eA==, NTLM x": true,
+		"NTLM TlRMTVNTUAAB": true, "negotiate YII=": true, "NTLM\tTlRM": true, "Negotiate": true, "Basic eA==, NTLM x": true,
 		"Basic TlRMTQ==": false, "Bearer NTLM": false, "": false,
 	} {
 		if got := AuthenticatesConnection(http.Header{"Authorization": {value}}); got != want {

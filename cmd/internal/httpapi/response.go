@@ -37,7 +37,7 @@ type timedBody struct {
 	stream bool
 
 	mu          sync.Mutex // guards the deadline
-	interrupted bool
+	interrupted bool       // or released
 }
 
 func newTimedBody(of io.ReadCloser, a *response) *timedBody {
@@ -60,8 +60,18 @@ func (b *timedBody) setReadDeadline(t time.Time) {
 func (b *timedBody) interrupt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.interrupted {
+		b.interrupted = true
+		_ = b.rc.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// release ends the use of the connection: a later interrupt does nothing. The handler calls it before it returns, when the connection
+// already serves another request, and HTTP/2 has none.
+func (b *timedBody) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.interrupted = true
-	_ = b.rc.SetReadDeadline(time.Unix(1, 0))
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {

@@ -54,6 +54,7 @@ func (op operation) serveStream(req *request, f *engine.Filter, format codec) er
 		_ = req.rc.EnableFullDuplex() // HTTP/2 always is
 	}
 	if b, ok := req.http.Body.(*timedBody); ok {
+		defer b.release()
 		defer context.AfterFunc(req.Serving, b.interrupt)()
 	}
 	err := s.run()
