@@ -109,6 +109,24 @@ func TestHTTP2OriginEarly(t *testing.T) {
 	}
 }
 
+// TestNoTunnelOfHTTP2: a client cannot switch to HTTP/2 with the origin, past the proxy.
+func TestNoTunnelOfHTTP2(t *testing.T) {
+	w := newWorld(t, rawOrigin(t, func(c net.Conn, r *bufio.Reader) {
+		if strings.Contains(readHead(r), "h2c") {
+			_, _ = io.WriteString(c, "HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+	}), false)
+	for _, upgrade := range []string{"h2c", "H2C", "websocket, h2c"} {
+		c, r := w.dial(t)
+		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: %s\r\nHTTP2-Settings: AAMAAABk\r\n\r\n", upgrade)
+		if res, body := read(t, r, "GET"); res.StatusCode != 200 || body != "ok" {
+			t.Errorf("%s: %s, %q", upgrade, res.Status, body)
+		}
+	}
+}
+
 // dialTo connects to a server.
 func dialTo(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()

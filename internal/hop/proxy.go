@@ -110,7 +110,8 @@ func fieldsToOrigin(r *http.Request) http.Header {
 	if hasMember(r.Header["Te"], "trailers") {
 		h["Te"] = []string{"trailers"}
 	}
-	if upgrade := r.Header.Get("Upgrade"); upgrade != "" && hasMember(r.Header["Connection"], "upgrade") {
+	// HTTP/2 in clear text would be a tunnel past the proxy; the way to it by Upgrade is obsolete (RFC 9113, section 3.1).
+	if upgrade := r.Header.Get("Upgrade"); upgrade != "" && hasMember(r.Header["Connection"], "upgrade") && !hasMember(r.Header["Upgrade"], "h2c") {
 		h["Connection"], h["Upgrade"] = []string{"Upgrade"}, []string{upgrade}
 	}
 	KeepUserAgent(h)
