@@ -218,3 +218,71 @@ func TestForwardedFields(t *testing.T) {
 		t.Errorf("with TLS: %q", head)
 	}
 }
+
+// What is sent instead of a body, or without one, passes: the length of HEAD, and the fields of a 304.
+func TestAnswersWithoutBody(t *testing.T) {
+	for _, c := range []struct{ method, answer, want string }{
+		{"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\nContent-Type: a/b\r\n\r\n", "Content-Length: 1234\r\nContent-Type: a/b\r\n"},
+		{"HEAD", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", ""},
+		{"GET", "HTTP/1.1 304 N\r\nContent-Length: 1234\r\nContent-Type: a/b\r\nEtag: \"x\"\r\n\r\n", "content-length: 1234\r\ncontent-type: a/b\r\nEtag: \"x\"\r\n"},
+		{"POST", "HTTP/1.1 304 N\r\nContent-Length: 1234\r\nContent-Type: a/b\r\n\r\n", "content-length: 1234\r\ncontent-type: a/b\r\n"},
+		{"GET", "HTTP/1.1 204 N\r\nContent-Type: a/b\r\nContent-Length: 5\r\n\r\n", "Content-Type: a/b\r\n"},
+		{"POST", "HTTP/1.1 204 N\r\nContent-Type: a/b\r\n\r\n", "Content-Type: a/b\r\n"},
+		{"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "Content-Length: 0\r\n"},
+		{"POST", "HTTP/1.1 205 R\r\nContent-Length: 0\r\n\r\n", "Content-Length: 0\r\n"},
+	} {
+		s := start(t, testConfig(rawOrigin(t, func(string, *string) string { return c.answer })))
+		got := raw(t, s, c.method+" / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		_, status, _ := strings.Cut(c.answer, " ")
+		head, body, _ := strings.Cut(got, "\r\n\r\n")
+		lines := strings.Split(head, "\r\n")
+		if !strings.HasPrefix(lines[0], "HTTP/1.1 "+status[:3]) || body != "" {
+			t.Errorf("%s of %q: %q", c.method, c.answer, got)
+		}
+		for name, want := range map[string]int{"content-length": strings.Count(strings.ToLower(c.want), "content-length"), "content-type": strings.Count(strings.ToLower(c.want), "content-type"), "transfer-encoding": 0} {
+			if n := strings.Count(strings.ToLower(head), "\r\n"+name+":"); n != want {
+				t.Errorf("%s of %q: %s %d times, want %d: %q", c.method, c.answer, name, n, want, got)
+			}
+		}
+		for line := range strings.Lines(c.want) {
+			if !strings.Contains(head+"\r\n", "\r\n"+line) {
+				t.Errorf("%s of %q: no line %q in %q", c.method, c.answer, line, got)
+			}
+		}
+	}
+}
+
+// A stored response has the fields and the body that the origin sent, in memory, on disk, and after a restart.
+func TestHitsAsSent(t *testing.T) {
+	const fields = "Cache-Control: max-age=60\r\nX-Latin: gr\xfc\xdfe\r\nX-Empty: \r\nX-Tab: a\tb\r\nX-Two: 1\r\nX-Two: 2, 3\r\nX-Two: \r\nLink: <a>; rel=\"b\"\r\nX_under!: \x80\xff\r\n"
+	const body = "\x00\xff<html>\r\n"
+	origin := rawOrigin(t, func(string, *string) string {
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s", fields, len(body), body)
+	})
+	disk := t.TempDir()
+	for _, on := range []string{"", disk, disk} {
+		c := testConfig(origin)
+		c.Disk = on
+		s, err := Start(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for hit := false; !hit; hit = strings.Contains(got, "umbel; hit") {
+			got = raw(t, s, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			for line := range strings.Lines(fields) {
+				name, value, _ := strings.Cut(line, ": ")
+				if line = http.CanonicalHeaderKey(name) + ": " + value; strings.Count(got, "\r\n"+line) != 1 {
+					t.Errorf("in %q: %q", on, got)
+					hit = true
+				}
+			}
+			if !strings.HasSuffix(got, "\r\n\r\n"+body) || strings.Contains(got, "Content-Type") {
+				t.Fatalf("in %q: %q", on, got)
+			}
+		}
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

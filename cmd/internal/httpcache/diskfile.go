@@ -18,8 +18,8 @@ import (
 // Numbers are little-endian. A validation replaces the trailer. A file whose trailer is damaged is deleted: it is
 // the copy of something.
 
-// magic ends a file of the first version of the format.
-const magic = "umbelhc1"
+// magic ends a file of the second version of the format. In the first one, bytes above 0x7f were not kept.
+const magic = "umbelhc2"
 
 // footer is the number of bytes after the record.
 const footer = 4 + 4 + len(magic)
@@ -34,12 +34,12 @@ var errDamaged = errors.New("httpcache: damaged file")
 
 // record is a stored response in a file.
 type record struct {
-	Key      string
+	Key      latin1
 	Status   int
-	Header   http.Header
-	Selected http.Header `json:",omitempty"`
-	Size     int64       // of the body
-	CRC      uint32      // of the body, CRC-32C
+	Header   map[string][]latin1
+	Selected map[string][]latin1 `json:",omitempty"`
+	Size     int64               // of the body
+	CRC      uint32              // of the body, CRC-32C
 	Policy   recordPolicy
 
 	Authorized bool `json:",omitempty"`
@@ -52,16 +52,16 @@ type recordPolicy struct {
 	Received, LastModified, Date time.Time
 	NoCache, MustRevalidate      bool
 	StaleWhile, StaleOnError     time.Duration
-	ETag                         string
+	ETag                         latin1
 }
 
 // appendTrailer appends the trailer of a file.
 func appendTrailer(dst []byte, s *stored, size int64, crc uint32) ([]byte, error) {
 	p := s.policy
 	text, err := json.Marshal(record{
-		Key: s.key, Status: s.status, Header: s.header, Selected: s.selected, Size: size, CRC: crc, Authorized: s.authorized,
+		Key: latin1(s.key), Status: s.status, Header: convert[latin1](s.header), Selected: convert[latin1](s.selected), Size: size, CRC: crc, Authorized: s.authorized,
 		Policy: recordPolicy{
-			p.lifetime, p.initialAge, p.received.Round(0), p.lastModified, p.date, p.noCache, p.mustRevalidate, p.staleWhile, p.staleOnError, p.etag,
+			p.lifetime, p.initialAge, p.received.Round(0), p.lastModified, p.date, p.noCache, p.mustRevalidate, p.staleWhile, p.staleOnError, latin1(p.etag),
 		},
 	})
 	if err != nil {
@@ -101,13 +101,14 @@ func readTrailer(r io.ReaderAt, size int64) (*stored, int64, uint32, error) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if e.Size != size-int64(len(end))-length || e.Status < 200 || e.Status > 999 || e.Key == "" || e.Header == nil || !canonical(e.Header) || !canonical(e.Selected) {
+	header, selected := http.Header(convert[string](e.Header)), http.Header(convert[string](e.Selected))
+	if e.Size != size-int64(len(end))-length || e.Status < 200 || e.Status > 999 || e.Key == "" || header == nil || !canonical(header) || !canonical(selected) {
 		return nil, 0, 0, fmt.Errorf("%w: record", errDamaged)
 	}
 	p := e.Policy
-	s := newStored(e.Key, e.Selected, e.Authorized, e.Status, e.Header, policy{
+	s := newStored(string(e.Key), selected, e.Authorized, e.Status, header, policy{
 		lifetime: p.Lifetime, initialAge: p.InitialAge, received: p.Received, noCache: p.NoCache, mustRevalidate: p.MustRevalidate,
-		staleWhile: p.StaleWhile, staleOnError: p.StaleOnError, etag: p.ETag, lastModified: p.LastModified, date: p.Date,
+		staleWhile: p.StaleWhile, staleOnError: p.StaleOnError, etag: string(p.ETag), lastModified: p.LastModified, date: p.Date,
 	})
 	return s, e.Size, e.CRC, nil
 }
