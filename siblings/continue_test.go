@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,4 +87,57 @@ func TestContinued(t *testing.T) {
 			})
 		})
 	}
+}
+
+// However a body arrives, a client gets the whole or an error, and no error if nothing was passed on or the origin has the rest.
+func TestBodiesLaw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		sizes, tags := map[string]int{}, map[string]string{}
+		w, n, _ := faulty(t, 2, nil)
+		w.origin = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			rw.Header().Set("Cache-Control", "max-age=100000")
+			if tag := tags[r.URL.Path]; tag != "" {
+				rw.Header().Set("Etag", tag)
+			}
+			http.ServeContent(rw, r, "", time.Time{}, strings.NewReader(wholeBody(r.URL.Path, sizes[r.URL.Path])))
+		})
+		whole, parts := 0, 0
+		for i := range 150 {
+			path := fmt.Sprintf("/%d", i)
+			sizes[path] = len(path) + rnd.IntN([]int{100, 5000, 40_000, 200_000}[rnd.IntN(4)])
+			tags[path] = []string{"", `"a"`, `W/"a"`}[rnd.IntN(3)]
+			n[0].get(t, path)
+			time.Sleep(65 * time.Second) // no suspension lasts
+			how := fault{first: rnd.IntN(sizes[path] + 1), end: []error{io.EOF, io.ErrUnexpectedEOF, nil}[rnd.IntN(3)]}
+			if rnd.IntN(2) == 0 {
+				how.size, how.pause = 1+rnd.IntN(20_000), time.Duration(rnd.IntN(300))*time.Millisecond
+			}
+			if how.end == io.EOF && how.size == 0 {
+				how.end = io.ErrUnexpectedEOF // the end of a part is not that of the whole
+			}
+			w.mu.Lock()
+			w.fault = &how
+			w.mu.Unlock()
+			body, err := n[1].fetch(t, path)
+			w.mu.Lock()
+			w.fault = nil
+			w.mu.Unlock()
+			want := wholeBody(path, sizes[path])
+			switch {
+			case err == nil && body != want:
+				t.Fatalf("%s, %+v: %d of %d bytes without an error", path, how, len(body), len(want))
+			case err == nil:
+				whole++
+			case !strings.HasPrefix(want, body) || body == "" || tags[path] == `"a"` && len(body) < len(want): // nothing is missing but the end
+				t.Fatalf("%s, %+v, tag %s: %d of %d bytes, %v", path, how, tags[path], len(body), len(want), err)
+			default:
+				parts++
+			}
+		}
+		if whole < 50 || parts < 5 {
+			t.Errorf("%d whole bodies and %d parts; the test needs more", whole, parts)
+		}
+		t.Logf("%d whole bodies, %d parts", whole, parts)
+	})
 }
