@@ -2,6 +2,7 @@ package httpcache_test
 
 import (
 	"bufio"
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -164,7 +165,7 @@ func (r *run) RoundTrip(q *http.Request) (*http.Response, error) {
 	x := exchange{request: q, requested: time.Now(), selected: r.model.selected(q)}
 	r.mu.Unlock()
 	select {
-	case <-time.After(time.Duration(id) * time.Millisecond): // so that no two things happen at the same time
+	case <-time.After(time.Duration(id)*time.Millisecond + time.Duration(id*id*7919%100_003)): // so that no two answers come at the same time
 	case <-q.Context().Done():
 		return nil, q.Context().Err()
 	}
@@ -346,6 +347,12 @@ func TestModel(t *testing.T) {
 			_ = flag.Set("rapid.checks", strconv.Itoa(checks))
 			defer flag.Set("rapid.checks", old)
 			var requests, fresh, hits int
+			var first string // what has happened in the first history that failed, should it not fail again
+			defer func() {
+				if t.Failed() {
+					t.Logf("the first history that failed: %s", first)
+				}
+			}()
 			rapid.Check(t, func(rt *rapid.T) {
 				steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 12).Draw(rt, "steps")
 				if directory != "" {
@@ -354,7 +361,9 @@ func TestModel(t *testing.T) {
 				r := history(t, steps, directory)
 				requests, fresh, hits = requests+r.steps, fresh+r.fresh, hits+r.hits
 				if r.err != nil {
-					rt.Logf("%v\n%s", r.err, strings.Join(r.log, "\n"))
+					log := fmt.Sprintf("%v\n%s", r.err, strings.Join(r.log, "\n"))
+					first = cmp.Or(first, log)
+					rt.Log(log)
 					rt.Fatal("an answer is not permitted") // always the same text: otherwise rapid does not shrink
 				}
 			})

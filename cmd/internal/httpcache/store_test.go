@@ -399,6 +399,9 @@ func FuzzTrailer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	if again, _, _, err := readTrailer(strings.NewReader(string(trailer)), int64(len(trailer))); err != nil || !again.authorized || again.variant != s.variant {
+		f.Fatalf("got %v, %v, want %v", again, err, s)
+	}
 	f.Add(string(trailer))
 	f.Add(string(trailer[1:]))
 	f.Add("body{}\x02\x00\x00\x00\x00\x00\x00\x00" + magic)
