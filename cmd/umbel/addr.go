@@ -14,17 +14,23 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/share"
 )
 
-const addrFlag = "addr"
+const (
+	addrFlag    = "addr"
+	timeoutFlag = "timeout"
+)
 
 // localNode is the default node of verbs that work on nodes only.
 const localNode = "127.0.0.1:8780"
@@ -42,7 +48,11 @@ func addCredentialFlags(cmd *cobra.Command) {
 	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
 	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
 	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
-	for _, name := range []string{addrFlag, "token-file", "cacert", "client-cert", "client-key"} {
+	if flags.Lookup(timeoutFlag) == nil { // umbel health and umbel nix serve have their own
+		quantity.DurationVar(flags, new(time.Duration), timeoutFlag, 0, "give up if the server sends nothing for this `TIME` (default 1m, and 15m for work on whole filters)")
+		flags.Lookup(timeoutFlag).DefValue = ""
+	}
+	for _, name := range []string{addrFlag, timeoutFlag, "token-file", "cacert", "client-cert", "client-key"} {
 		if f := flags.Lookup(name); f != nil {
 			f.Annotations = map[string][]string{spec.FlagGroup: {"Flags of the connection to a node"}}
 		}
@@ -99,6 +109,9 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		return nil, err
 	}
 	c.Refused = refusedWarning(cmd, c.Base.Host)
+	if c.Timeout, err = timeoutOf(cmd); err != nil {
+		return nil, err
+	}
 	if c.Token != "" {
 		return c, nil
 	}
@@ -112,6 +125,19 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
 	}
 	return c, nil
+}
+
+// timeoutOf returns how long a server may be silent by --timeout, or 0 for the default times.
+func timeoutOf(cmd *cobra.Command) (time.Duration, error) {
+	f := cmd.Flags().Lookup(timeoutFlag)
+	if f == nil || !f.Changed {
+		return 0, nil
+	}
+	d, err := quantity.ParseDuration(f.Value.String())
+	if err == nil && d <= 0 {
+		err = usageError(cmd, fmt.Errorf("--timeout is %v, want more than 0", d))
+	}
+	return d, err
 }
 
 // refusedWarning returns a function that warns once that a node refuses changes. It is safe for concurrent use.

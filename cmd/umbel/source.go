@@ -73,7 +73,11 @@ func webSource(cmd *cobra.Command, where string, period time.Duration) (share.So
 	if err != nil {
 		return nil, err
 	}
-	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period})
+	timeout, err := timeoutOf(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period, Timeout: timeout})
 }
 
 // notFound explains that a source has no publication.

@@ -277,6 +277,19 @@ func read(in io.Reader, to contents) error {
 	}
 }
 
+// Copy copies a backup from in to w. It checks the sum of each frame and of all before it, and ends at the first that is
+// wrong, so that something else than a backup is not copied to its end. Verify checks the contents.
+func Copy(w io.Writer, in io.Reader) error {
+	f, err := newFrameReader(io.TeeReader(in, w))
+	for kind := byte(0); err == nil && kind != frameEnd; {
+		kind, _, err = f.next()
+	}
+	if err != nil {
+		return err
+	}
+	return f.end()
+}
+
 // extra passes on one of the frames that may follow the head.
 func (c contents) extra(kind byte, b []byte) error {
 	if kind == frameSeed {

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 )
@@ -31,7 +32,8 @@ type Client struct {
 	Base    *url.URL
 	Token   string // "": none; Base may contain a user and a password
 	HTTP    *http.Client
-	Refused func(error) // is called before a refused change is sent again, perhaps concurrently; may be nil
+	Timeout time.Duration // how long the node may be silent, for every request; 0: Patience or LongPatience
+	Refused func(error)   // is called before a refused change is sent again, perhaps concurrently; may be nil
 }
 
 // Options configure a client.
@@ -55,9 +57,7 @@ func New(addr string, o Options) (*Client, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = parallel
 	t.DisableCompression = true // containers are incompressible
-	// No limit for the header: the node sends it after the work, and copying or merging a large filter
-	// takes minutes. Keep-alives of TCP detect a node that is gone.
-	t.ResponseHeaderTimeout = 0
+	t.ResponseHeaderTimeout = 0 // patience depends on the request
 	if t.TLSClientConfig, err = o.tls(); err != nil {
 		return nil, err
 	}
@@ -120,6 +120,7 @@ type request struct {
 	query  url.Values
 	header map[string]string
 	body   io.Reader
+	long   bool // the node may work for minutes before it responds
 }
 
 // errNoName is the error of a filter without a name, whose path would be that of the list.
@@ -144,9 +145,19 @@ func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	response, err := c.HTTP.Do(r)
+	patience := Patience
+	if req.long {
+		patience = LongPatience
+	}
+	if c.Timeout > 0 {
+		patience = c.Timeout
+	}
+	response, err := c.send(r, patience)
 	if err != nil {
-		return nil, &ConnectError{c.Base.Host, errors.Unwrap(err)} // the outer error repeats the address
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			err = outer.Err // the outer error repeats the address
+		}
+		return nil, &ConnectError{c.Base.Host, err}
 	}
 	if response.StatusCode < 200 || response.StatusCode >= 300 && response.StatusCode != http.StatusNotModified {
 		defer response.Body.Close()
@@ -161,7 +172,7 @@ const preferKept = "wait=30"
 // json sends a request with a JSON body, unless in is nil, and decodes the response to out,
 // unless out is nil. If the method is not GET, the request may be a change.
 func (c *Client) json(ctx context.Context, method, path string, in, out any) error {
-	req := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}}
+	req := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}, long: method != http.MethodGet}
 	var body []byte
 	if in != nil {
 		var err error

@@ -1,19 +1,22 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // Brief describes a filter in a list.
@@ -166,29 +169,50 @@ func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer)
 	if packed {
 		accept += "; form=" + api.FormPacked
 	}
-	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name), header: map[string]string{"Accept": accept}})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name), header: map[string]string{"Accept": accept}, long: true})
 	if err != nil {
 		return "", err
 	}
 	id, _, _ = strings.Cut(strings.Trim(response.Header.Get("Etag"), `"`), "-")
-	return id, save(w, response)
+	return id, save(response, func(body io.Reader) error {
+		_, err := wire.Scan(io.TeeReader(body, w), wire.Limits{Bytes: math.MaxInt64}, func(wire.Block) error { return nil })
+		return err
+	})
 }
 
-// save writes the body of a response.
-func save(w io.Writer, response *http.Response) error {
+// save calls read with the body of a response, which read checks while it writes it: a file must not grow with something
+// else than what was requested.
+func save(response *http.Response, read func(io.Reader) error) error {
 	defer response.Body.Close()
-	n, err := io.Copy(w, response.Body)
-	if err != nil {
-		return fmt.Errorf("%s: after %s bytes: %w", response.Request.URL.Host, strconv.FormatInt(n, 10), err)
+	b := &counted{r: response.Body}
+	err := read(b)
+	if err = cmp.Or(b.err, err); err != nil {
+		return fmt.Errorf("%s: after %d bytes: %w", response.Request.URL.Host, b.n, err)
 	}
 	return nil
+}
+
+// counted counts the bytes that are read, and keeps the error of a connection.
+type counted struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
 }
 
 // Put makes a filter from a container. It replaces an existing filter if replace is true;
 // otherwise it returns an error wrapping engine.ErrExists. A container that is no io.Seeker, or a pipe, is sent only
 // once, also if the node refuses it.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
-	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}}
+	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}, long: true}
 	if !replace {
 		req.header["If-None-Match"] = "*"
 	}
@@ -226,9 +250,9 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 
 // Backup writes a backup of the node.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup"})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup", long: true})
 	if err != nil {
 		return err
 	}
-	return save(w, response)
+	return save(response, func(body io.Reader) error { return backup.Copy(w, body) })
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
 // pipes is a listener whose connections are in memory.
@@ -38,13 +42,29 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 
 // A node that needs ten minutes before it responds, for a large filter, is waited for.
 func TestSlowResponses(t *testing.T) {
+	f, err := bloom.New(10, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	container, err := f.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := emptyBackup(t)
 	synctest.Test(t, func(t *testing.T) {
 		l := pipes{make(chan net.Conn), make(chan struct{})}
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(10 * time.Minute)
 			w.Header().Set("Content-Type", api.MediaJSON)
-			_, _ = io.WriteString(w, "{}")
+			switch {
+			case r.Method == http.MethodPost:
+				_, _ = io.WriteString(w, "{}")
+			case r.URL.Path == "/v1/backup":
+				_, _ = w.Write(saved)
+			default:
+				_, _ = w.Write(container)
+			}
 		})}
 		go func() { _ = s.Serve(l) }()
 		c, err := New("node", Options{})
@@ -67,4 +87,20 @@ func TestSlowResponses(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// emptyLog is a log without batches.
+type emptyLog struct{ oplog.Log }
+
+func (emptyLog) Bounds() (first, last uint64)                                   { return 1, 0 }
+func (emptyLog) Read(context.Context, uint64, func(uint64, []byte) error) error { return nil }
+
+// emptyBackup returns the backup of a node without filters.
+func emptyBackup(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := backup.Write(t.Context(), &b, emptyLog{}, nil, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// networkVerbs are the arguments of all verbs that talk to a server, whose address is ADDR. They run in a directory with
+// the files a.umb, keys and k.pub.
+var networkVerbs = map[string]string{
+	"acknowledge": "--addr ADDR", "add": "a k --addr ADDR", "advance": "a 5 --addr ADDR", "backup": "-o out --addr ADDR", "clear": "a --addr ADDR",
+	"compact": "a --addr ADDR", "count": "a k --addr ADDR", "delete": "a --addr ADDR", "fold": "a 2 --addr ADDR",
+	"get": "a -o out --addr ADDR", "has": "a k --addr ADDR", "health": "--addr ADDR", "info": "a --addr ADDR", "intersect": "a b --addr ADDR",
+	"list": "--addr ADDR", "make": "--addr ADDR --keys 10 a keys", "merge": "a b --addr ADDR", "peers": "--addr ADDR", "peers has": "k --addr ADDR", "put": "a.umb a --addr ADDR",
+	"remove": "a k --addr ADDR", "snapshot": "--addr ADDR", "squid fetch": "ADDR -o out", "status": "--addr ADDR",
+	"subscribe": "http://ADDR/p --public-key k.pub -o out", "unfold": "a 2 --addr ADDR", "uniq": "--addr ADDR --name a keys",
+}
+
+// servesForLong are verbs with a --timeout that run until they are ended.
+var servesForLong = []string{"nix serve", "squid relay"}
+
+// Every verb that talks to a server ends with an error in the time of --timeout, if the server is silent, breaks off or
+// never ends, and writes no file.
+func TestTimeouts(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range []string{"make -q -o a.umb --keys 10 keys", "keygen example.org/k"} {
+		if err := os.WriteFile(filepath.Join(dir, "keys"), []byte("alice\nbob\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("umbel", strings.Fields(args)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("umbel %s: %v\n%s", args, err, out)
+		}
+	}
+	var verbs []string
+	for c := range commands(rootCommand()) {
+		if path := strings.TrimPrefix(c.CommandPath(), "umbel "); c.Flags().Lookup(timeoutFlag) != nil && !slices.Contains(servesForLong, path) {
+			verbs = append(verbs, path)
+			if networkVerbs[path] == "" {
+				t.Errorf("umbel %s has --timeout and is not in networkVerbs", path)
+			}
+		}
+	}
+	servers := map[string]func(net.Conn){
+		"silent":     func(net.Conn) {},
+		"breaks off": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{") },
+		"never ends": endless("A"),
+	}
+	for path, args := range networkVerbs {
+		if !slices.Contains(verbs, path) {
+			t.Errorf("umbel %s has no --timeout, or does not exist", path)
+		}
+		for what, server := range servers {
+			t.Run(path+"/"+what, func(t *testing.T) {
+				t.Parallel()
+				wantTimeout(t, dir, path+" --timeout 500ms "+strings.ReplaceAll(args, "ADDR", serverThat(t, server)), path)
+			})
+		}
+	}
+}
+
+// wantTimeout fails unless a command ends with an error and leaves no file.
+func wantTimeout(t *testing.T, dir, line, path string) {
+	here := t.TempDir()
+	if err := os.CopyFS(here, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // far more than it may take on a busy machine
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "umbel", strings.Fields(line)...)
+	cmd.Dir = here
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	statusSuffices := slices.Contains([]string{"delete", "health", "snapshot"}, path)
+	if ctx.Err() != nil || err == nil && !statusSuffices {
+		t.Errorf("umbel %s: %v, want an error\n%s", line, err, clipped(out.String()))
+	}
+	files, err := filepath.Glob(filepath.Join(here, "out*"))
+	if err != nil || len(files) > 0 {
+		t.Errorf("umbel %s leaves %q, %v", line, files, err)
+	}
+}
+
+func clipped(s string) string { return s[:min(len(s), 1000)] }
+
+// endless sends a response that never ends.
+func endless(piece string) func(net.Conn) {
+	return func(c net.Conn) {
+		_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+		for b := bytes.Repeat([]byte(piece), 64<<10); err == nil; {
+			_, err = c.Write(b)
+		}
+	}
+}
+
+// serverThat returns the address of a server that reads the head of each request and then does what answer does.
+func serverThat(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		answer(conn)
+		_, _ = io.Copy(io.Discard, conn) // until the client closes the connection
+	})}
+	go func() { _ = s.Serve(l) }()
+	return l.Addr().String()
+}
+
+// commands yields all commands below one.
+func commands(c *cobra.Command) func(yield func(*cobra.Command) bool) {
+	var walk func(*cobra.Command, func(*cobra.Command) bool) bool
+	walk = func(c *cobra.Command, yield func(*cobra.Command) bool) bool {
+		for _, sub := range c.Commands() {
+			if !yield(sub) || !walk(sub, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return func(yield func(*cobra.Command) bool) { walk(c, yield) }
+}
