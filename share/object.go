@@ -214,7 +214,7 @@ func fetchRest(ctx context.Context, source Source, r Ref, data []byte) ([]byte, 
 		n, err := rest.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if err == io.EOF && uint64(len(data)) < r.Bytes {
-			return data, fmt.Errorf("%d of %d bytes: %w", len(data), r.Bytes, io.ErrUnexpectedEOF)
+			return data, errShort(uint64(len(data)), r.Bytes)
 		}
 		if err != nil && err != io.EOF {
 			return data, err
@@ -228,6 +228,19 @@ func grow(data []byte, r Ref) []byte {
 	grown := make([]byte, len(data), min(max(growth*uint64(len(data)), firstBytes), r.Bytes))
 	copy(grown, data)
 	return grown
+}
+
+// errShort returns the error of an object that ends too early, although the source read it to its end.
+func errShort(n, want uint64) error {
+	return fmt.Errorf("it ends after %d of %d bytes: %w", n, want, ErrCorrupt)
+}
+
+// short returns err, or ErrCorrupt if it is the end of a list or a chunk that is not complete.
+func short(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("it ends too early: %w", ErrCorrupt)
+	}
+	return err
 }
 
 // errContent says that what a source returned is not the object of that name.
@@ -263,7 +276,7 @@ func readList(ctx context.Context, source Source, h Hash, list []chunk) error {
 	defer body.Close()
 	for i := range list {
 		if _, err := io.ReadFull(body, list[i][:]); err != nil {
-			return fmt.Errorf("the list of its chunks: %w", err)
+			return fmt.Errorf("the list of its chunks: %w", short(err))
 		}
 	}
 	if rootOf(list) != h {
@@ -295,5 +308,5 @@ func readAt(ctx context.Context, source Source, h Hash, off int64, dst []byte) e
 	}
 	defer body.Close()
 	_, err = io.ReadFull(body, dst)
-	return err
+	return short(err)
 }

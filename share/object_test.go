@@ -124,12 +124,12 @@ func TestFetch(t *testing.T) {
 		}, nil, 196},
 		"always cut off": {func(_ string, _ int, _ int64, body io.Reader) (io.Reader, error) {
 			return io.LimitReader(body, 30), nil
-		}, io.ErrUnexpectedEOF, 3},
+		}, ErrCorrupt, 3},
 		"too much": {func(_ string, _ int, _ int64, body io.Reader) (io.Reader, error) {
 			return io.MultiReader(body, body, endless{}), nil
 		}, nil, 1},
 		"endless": {func(string, int, int64, io.Reader) (io.Reader, error) { return endless{}, nil }, ErrCorrupt, 0},
-		"empty":   {func(string, int, int64, io.Reader) (io.Reader, error) { return bytes.NewReader(nil), nil }, io.ErrUnexpectedEOF, 3},
+		"empty":   {func(string, int, int64, io.Reader) (io.Reader, error) { return bytes.NewReader(nil), nil }, ErrCorrupt, 3},
 		"damaged once": {func(_ string, call int, _ int64, body io.Reader) (io.Reader, error) {
 			if call == 1 {
 				return flip(body, 70, 70_000), nil
@@ -189,7 +189,7 @@ func TestFetchAllocates(t *testing.T) {
 	r.Bytes = 1 << 40
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := fetch(t.Context(), f, r); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := fetch(t.Context(), f, r); !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
 	runtime.ReadMemStats(&after)

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
-	"golang.org/x/mod/sumdb/note"
 )
 
 // resume continues the stream in the store, and reports whether there is one that can be read. A class
@@ -80,7 +80,7 @@ func (p *Publisher) resume(ctx context.Context) (bool, error) {
 
 // isLost reports whether an error of a store means that an object is not there any more.
 func isLost(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt)
 }
 
 // last returns the head in the store, and nil if there is none.

@@ -18,7 +18,7 @@ const (
 
 // Run updates the subscriber until ctx ends, and then returns its error. It requests the head once
 // per period, or whenever it changes if the source is a Watcher. A Watcher may wait for 40
-// seconds, at most until the head expires, or for a period if that is longer; then the head is requested
+// seconds, or for a period if that is longer, and at most until the head expires; then the head is requested
 // all the same. Failed updates are repeated after a time that doubles from 100 ms to at most period; each
 // time varies by up to a quarter, so that many subscribers do not act at once. The first one is logged, then at most
 // one per minute with the number of those that were omitted, and the first update that succeeds again: with a head that
@@ -119,7 +119,11 @@ func (s *Subscriber) watchTime(period time.Duration) time.Duration {
 	if s.last == nil {
 		return period
 	}
-	return max(period, min(maxWatch, s.last.Expires().Sub(s.o.Now())))
+	wait := max(period, maxWatch)
+	if left := s.last.Expires().Sub(s.o.Now()); left > 0 {
+		return min(wait, left)
+	}
+	return period
 }
 
 // sleep waits, and reports false if ctx ends.

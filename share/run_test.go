@@ -306,6 +306,44 @@ func TestRunLetsWatchersWait(t *testing.T) {
 	})
 }
 
+// paused is a Watcher that returns nothing new for a long time, as a client that was told to retry later, or that polls,
+// and whose other requests are answered.
+type paused struct{ *share.Memory }
+
+func (p paused) WatchRecord(ctx context.Context, _ string, last []byte) ([]byte, error) {
+	select {
+	case <-ctx.Done():
+		return last, ctx.Err()
+	case <-time.After(10 * time.Minute):
+		return last, nil
+	}
+}
+
+// A pause of the source ends when the head expires: the next head is requested at that moment, whatever the period.
+func TestRunEndsPausesAtExpiry(t *testing.T) {
+	for _, period := range []time.Duration{time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			p := live(t)
+			p.publish(set(t, 1<<12, 0, 50))
+			s := p.liveSubscriber(paused{p.store.(*share.Memory)}, share.StaleError)
+			defer run(t, s, period)()
+			synctest.Wait()
+			head := s.View().Head()
+			valid := time.Until(head.Expires())
+			time.Sleep(valid / 2)
+			if _, err := p.p.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(valid/2 + time.Millisecond)
+			synctest.Wait()
+			head = s.View().Head()
+			if left := time.Until(head.Expires()); left <= 0 {
+				t.Errorf("period %v: the head expired %v ago, and the next one, which exists, is not there", period, -left)
+			}
+		})
+	}
+}
+
 // stuck is a source whose objects do not arrive.
 type stuck struct{ share.Store }
 

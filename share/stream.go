@@ -66,7 +66,7 @@ func (s *stream) next(b []byte) (n int, err error) {
 		}
 	}
 	if n, err = s.body.Read(b); err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		err = errShort(s.n+uint64(n), s.ref.Bytes)
 	}
 	return n, err
 }

@@ -68,7 +68,7 @@ func TestStream(t *testing.T) {
 // An object that is shorter than its reference states takes no more memory than its first part.
 func TestStreamShort(t *testing.T) {
 	s := stream{ctx: t.Context(), source: &choppy{data: make([]byte, 10), bytes: 10}, ref: Ref{Bytes: 100}, keep: true}
-	if err := s.start(); !errors.Is(err, io.ErrUnexpectedEOF) || len(s.data) != 10 {
+	if err := s.start(); !errors.Is(err, ErrCorrupt) || len(s.data) != 10 {
 		t.Errorf("%d bytes, %v", len(s.data), err)
 	}
 }

@@ -139,8 +139,23 @@ func (f *failing) Object(ctx context.Context, name string, offset int64) (io.Rea
 	r, err := f.Source.Object(ctx, name, offset)
 	if err != nil {
 		f.err = err
+		return nil, err
 	}
-	return r, err
+	return failingBody{r, f}, nil
+}
+
+// failingBody is the body of an object of a failing source.
+type failingBody struct {
+	io.ReadCloser
+	from *failing
+}
+
+func (b failingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		b.from.err = err
+	}
+	return n, err
 }
 
 // codeOf returns the exit code for the error of an update; source is the last error of its source.

@@ -19,7 +19,7 @@ func (c *Client) Object(ctx context.Context, name string, offset int64) (io.Read
 	if err := share.CheckObject(name); err != nil {
 		return nil, err
 	}
-	q := request{path: objectsPath + "/" + name, header: make(http.Header)}
+	q := request{path: objectsPath + "/" + name, header: make(http.Header), pause: maxPause}
 	if offset > 0 {
 		q.header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
 	}

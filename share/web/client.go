@@ -41,8 +41,8 @@ const (
 
 // Client reads a publication over HTTP. It is safe for concurrent use.
 //
-// If the server states when to retry (Retry-After), the next request of the client waits until
-// then, for at most ten minutes.
+// If the server states when to retry (Retry-After), WatchRecord and Object wait until then, for at most ten minutes.
+// Record waits for at most ClientOptions.Poll: a Subscriber calls it when it has no head, or its head has expired.
 type Client struct {
 	base    *url.URL
 	o       ClientOptions
@@ -131,7 +131,7 @@ func (c *Client) Record(ctx context.Context, name string) ([]byte, error) {
 	if err := share.CheckRecord(name); err != nil {
 		return nil, err
 	}
-	return c.record(ctx, name, c.last(name), "")
+	return c.record(ctx, request{path: name, pause: c.o.Poll}, c.last(name), "")
 }
 
 // WatchRecord returns a record when it differs from last. It returns it as it is after at most 25
@@ -145,7 +145,7 @@ func (c *Client) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 	if have.longPoll > 0 {
 		after = tagOf(last)
 	}
-	b, err := c.record(ctx, name, have, after)
+	b, err := c.record(ctx, request{path: name, pause: maxPause}, have, after)
 	waited := have.longPoll > 0 && time.Since(begin) >= have.longPoll/2
 	if err != nil || waited || !bytes.Equal(b, last) {
 		return b, err
@@ -162,10 +162,10 @@ func (c *Client) last(name string) record {
 	return c.records[name]
 }
 
-// record requests a record, or waits for one with another tag than after unless that is "". The client
+// record requests the record of q, or waits for one with another tag than after unless that is "". The client
 // has the given one.
-func (c *Client) record(ctx context.Context, name string, have record, after string) ([]byte, error) {
-	q := request{path: name, header: make(http.Header)}
+func (c *Client) record(ctx context.Context, q request, have record, after string) ([]byte, error) {
+	q.header = make(http.Header)
 	if after != "" {
 		q.after, q.wait = after, have.longPoll
 	}
@@ -190,7 +190,7 @@ func (c *Client) record(ctx context.Context, name string, have record, after str
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.records[name] = got
+	c.records[q.path] = got
 	return got.body, nil
 }
 

@@ -19,6 +19,7 @@ type request struct {
 	path   string
 	after  string        // with wait
 	wait   time.Duration // 0 means that the server replies at once
+	pause  time.Duration // how long it waits at most if the server wants no requests
 	header http.Header
 }
 
@@ -31,7 +32,7 @@ func (c *Client) get(ctx context.Context, q request) (*http.Response, error) {
 	c.mu.Lock()
 	ready := c.ready
 	c.mu.Unlock()
-	if left := time.Until(ready); left > 0 {
+	if left := min(time.Until(ready), q.pause); left > 0 {
 		sleep(ctx, left)
 	}
 	ctx, guard := newGuard(ctx, c.o.Timeout, q.wait)
@@ -75,6 +76,9 @@ func (c *Client) check(r *http.Response) error {
 	refused := &StatusError{StatusCode: r.StatusCode, Status: r.Status}
 	switch s := r.StatusCode; {
 	case s/100 == 2, s == http.StatusNotModified, s == http.StatusRequestedRangeNotSatisfiable:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ready = time.Time{}
 		return nil
 	case s == http.StatusNotFound, s == http.StatusGone:
 		return fmt.Errorf("%w: %w", refused, share.ErrNotFound)

@@ -12,7 +12,8 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// The next request waits as long as the server says, for at most ten minutes.
+// The next request waits as long as the server says, for at most ten minutes; that for a record without a head to wait
+// for at most five seconds, the default of Poll.
 func TestRetryAfter(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"7": 7 * time.Second, "3600": 10 * time.Minute, "99999999999999": 0, "-1": 0, "soon": 0, "": 0,
@@ -31,11 +32,17 @@ func TestRetryAfter(t *testing.T) {
 				t.Fatal("no error")
 			}
 			begin := time.Now()
-			if _, err := c.Record(t.Context(), share.HeadName); err != nil {
+			if _, err := c.WatchRecord(t.Context(), share.HeadName, nil); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(begin); took != want {
 				t.Errorf("Retry-After %q: the next request after %v, want %v", value, took, want)
+			}
+			requests = 0
+			_, _ = c.Record(t.Context(), share.HeadName)
+			begin = time.Now()
+			if _, err := c.Record(t.Context(), share.HeadName); err != nil || time.Since(begin) != min(want, 5*time.Second) {
+				t.Errorf("Retry-After %q: %v, the next record after %v, want %v and at most 5s", value, err, time.Since(begin), want)
 			}
 		})
 	}
