@@ -36,6 +36,7 @@ const SegmentBytes = 512 << 10
 // until End. Each piece is copied once. A Capture is used by one goroutine.
 type Capture struct {
 	f       *Filter
+	still   bool        // changes waited from the beginning, or frozen
 	frozen  bool        // changes wait until End
 	state   umbel.State // at the beginning
 	arrays  []cells.Array
@@ -60,7 +61,7 @@ func (f *Filter) captureWith(r *recorder) *Capture {
 			c.invalid = true
 			return c
 		}
-		c.frozen = true
+		c.still, c.frozen = true, true
 	}
 	c.fail(c.begin(r))
 	return c
@@ -76,22 +77,36 @@ func (f *Filter) CaptureStill() *Capture {
 	}
 	f.addReader()
 	f.changes.Unlock()
-	c.frozen = true
+	c.still, c.frozen = true, true
 	c.fail(c.begin(nil))
 	return c
 }
 
 // begin notes the state of the filter, and makes r record what is added, unless it is nil.
 func (c *Capture) begin(r *recorder) (err error) {
+	defer c.f.CatchFault(&err)
+	g := c.note(r)
+	if c.invalid {
+		return nil
+	}
+	if c.still { // a kind may compute its arrays, which takes long, and changes of the cells wait
+		c.state = g.State()
+	}
+	c.arrays = statecode.ArraysOf(c.state)
+	return nil
+}
+
+// note notes what identifies the state of the filter, and the state itself if changes go on.
+func (c *Capture) note(r *recorder) umbel.Filter {
 	f := c.f
-	defer f.CatchFault(&err)
 	f.changes.Lock()
 	defer f.changes.Unlock()
 	if c.invalid = f.is(flagRetired); c.invalid {
 		return nil
 	}
-	c.state = f.filter.State()
-	c.arrays = statecode.ArraysOf(c.state)
+	if !c.still {
+		c.state = f.filter.State()
+	}
 	c.version, c.shape = f.Version(), f.shape.Load()
 	c.from = f.engine.lastPosition()
 	if r != nil {
@@ -99,7 +114,7 @@ func (c *Capture) begin(r *recorder) (err error) {
 		x := f.ownExtra()
 		x.recorders = append(x.recorders, r)
 	}
-	return nil
+	return f.filter
 }
 
 // fail makes the copy useless if err is not nil.
@@ -185,8 +200,10 @@ func (c *Capture) end() (m Meta, err error) {
 	}
 	m = Meta{ID: f.id, Name: f.Name(), Expires: f.Expires(), Incomplete: f.Incomplete(), Lost: f.Lost(), From: c.from, To: c.from}
 	if f.Version() != c.version {
-		c.state = f.filter.State()
 		m.To = f.engine.lastPosition()
+	}
+	if m.To != m.From && !c.still {
+		c.state = f.filter.State()
 		if c.invalid = !sameSizes(statecode.ArraysOf(c.state), c.arrays); c.invalid {
 			return Meta{}, nil
 		}

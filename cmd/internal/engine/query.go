@@ -2,8 +2,10 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // Has sets dst[i] to whether ds[i] may have been added. It is true for every key of an incomplete
@@ -88,6 +90,21 @@ func (f *Filter) View(look func(umbel.Filter)) (err error) {
 	return nil
 }
 
+// Shape returns the state of the filter without its cells. It takes a constant time per array, or as long as Inspect for a
+// filter that computes its arrays for each state.
+func (f *Filter) Shape() (s umbel.State, err error) {
+	look := func(g umbel.Filter) {
+		s = statecode.WithoutWords(g.State())
+		s.Params = slices.Clone(s.Params)
+	}
+	if f.mode() == variableSize {
+		err = f.Inspect(look)
+	} else {
+		err = f.View(look)
+	}
+	return s, err
+}
+
 // measuredBytes is the size from which a measurement is kept. Measuring a smaller filter takes less than
 // 10 µs, and a measurement more memory than many filters.
 const measuredBytes = 64 << 10
@@ -108,7 +125,7 @@ func (f *Filter) Stats() (umbel.Stats, error) {
 
 // readStats measures the filter, or a copy of a large one.
 func (f *Filter) readStats() (umbel.Stats, error) {
-	if f.Bytes() > statsBytes {
+	if f.Bytes() > statsBytes || f.mode() == variableSize && f.Bytes() > inspectBytes {
 		return f.inspectStats()
 	}
 	var stats umbel.Stats

@@ -10,7 +10,7 @@ import (
 )
 
 // Bytes returns a container of the filter for a reply. It returns the error of fits, which it calls with
-// the size of the container, before it copies a filter if the size is known.
+// the size of the container.
 func Bytes(e *engine.Engine, f *engine.Filter, form Form, fits func(uint64) error) (b []byte, err error) {
 	defer f.CatchFault(&err)
 	if form == Packed { // from a copy, because packing is slow
@@ -25,10 +25,11 @@ func Bytes(e *engine.Engine, f *engine.Filter, form Form, fits func(uint64) erro
 		}
 		return b, err
 	}
-	gone := f.View(func(f umbel.Filter) { err = fits(wire.Size(f.State())) })
-	if err := errors.Join(gone, err); err != nil {
-		return nil, err
-	}
-	gone = f.Inspect(func(f umbel.Filter) { b, err = wire.Append(nil, f.State()) })
+	gone := f.Inspect(func(f umbel.Filter) {
+		s := f.State()
+		if err = fits(wire.Size(s)); err == nil { // which reads the cells
+			b, err = wire.Append(nil, s)
+		}
+	})
 	return b, errors.Join(gone, err)
 }

@@ -29,13 +29,11 @@ func (s *source) small() bool { return s.cells <= inMemory }
 // while additions go on if the kind allows.
 func (s *Service) source(ctx context.Context, f *engine.Filter) (*source, error) {
 	var src *source
-	err := f.View(func(f umbel.Filter) {
-		if state := f.State(); state.Bytes() <= inMemory {
-			src = sourceOf(state.Clone())
+	if f.Bytes() <= inMemory {
+		err := f.View(func(f umbel.Filter) { src = sourceOf(f.State().Clone()) })
+		if err != nil || src.small() { // it may have grown
+			return src, err
 		}
-	})
-	if err != nil || src != nil {
-		return src, err
 	}
 	begin := f.Capture
 	for try := range captures {

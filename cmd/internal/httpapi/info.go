@@ -27,7 +27,9 @@ func newBrief(f *engine.Filter, now int64) api.Brief {
 		b.Expires = &t
 	}
 	if b.Kind == window.Name {
-		_ = f.View(func(f umbel.Filter) { b.Window = windowOf(f.State(), now) }) // a deleted filter has none
+		if s, err := f.Shape(); err == nil { // a deleted filter has none
+			b.Window = windowOf(s, now)
+		}
 	}
 	return b
 }
@@ -59,16 +61,17 @@ const tolerance = 2
 
 func (req *request) newInfo(f *engine.Filter) (api.Info, error) {
 	in := api.Info{Brief: newBrief(f, req.Engine.Now()), Params: map[string]api.Float{}, IdleMillis: f.Idle(), Counts: api.Counts(f.Counts())}
-	err := f.View(func(f umbel.Filter) {
-		s := f.State()
-		for _, p := range s.Params {
-			in.Params[p.Name] = api.Float(p.Value.Float())
-		}
-		in.Can, in.Parts = ability.In(f), len(s.Parts)
-	})
+	shape, err := f.Shape()
+	if err == nil {
+		err = f.View(func(f umbel.Filter) { in.Can = ability.In(f) })
+	}
 	if err != nil {
 		return in, err
 	}
+	for _, p := range shape.Params {
+		in.Params[p.Name] = api.Float(p.Value.Float())
+	}
+	in.Parts = len(shape.Parts)
 	h := f.Hasher()
 	in.Hash, in.SecretSeed = h.Alg.String(), h.Secret()
 	if seed := h.Seed.Bytes(); h.Seed != (umbel.Seed{}) && (!in.SecretSeed || req.allowed(access.Admin, "")) {

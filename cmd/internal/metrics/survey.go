@@ -104,15 +104,17 @@ func (f *surveyResult) add(e *engine.Filter, keep int) {
 		return
 	}
 	s := sample{id: e.ID(), name: e.Name(), kind: e.Kind(), bytes: e.Bytes(), stats: stats, planned: e.Planned(), layers: 1}
-	err = e.View(func(filter umbel.Filter) {
-		if r, ok := filter.(*redisbloom.Filter); ok {
-			info := r.Info()
+	if s.kind == redisbloom.Name {
+		err = e.View(func(filter umbel.Filter) {
+			info := filter.(*redisbloom.Filter).Info()
 			s.layers, s.items, s.capacity = info.Filters, info.Items, info.Capacity
-			return
-		}
-		s.layers = max(s.layers, len(filter.State().Parts))
+		})
+	} else {
+		var shape umbel.State
+		shape, err = e.Shape()
+		s.layers = max(s.layers, len(shape.Parts))
 		s.items = uint64(min(s.stats.Keys, float64(s.stats.Cells)))
-	})
+	}
 	if err != nil {
 		return
 	}

@@ -32,11 +32,8 @@ type shape struct {
 }
 
 func shapeOf(f *engine.Filter) (s shape, err error) {
-	err = f.View(func(f umbel.Filter) {
-		state := f.State()
-		s = shape{max(uint64(len(state.Parts)), 1), append(umbel.Params(nil), state.Params...)}
-	})
-	return s, err
+	state, err := f.Shape()
+	return shape{max(uint64(len(state.Parts)), 1), state.Params}, err
 }
 
 func (u *um) info(c *resp.Conn, args [][]byte) {
