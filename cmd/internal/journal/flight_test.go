@@ -3,7 +3,9 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,6 +143,31 @@ func TestFailedCommit(t *testing.T) {
 			t.Errorf("%d batches are written, want 1; ready: %v", n, j.Ready())
 		}
 		j.Close()
+		run.Wait()
+	})
+}
+
+// readOnlyLog is a log on a file system that has become read-only.
+type readOnlyLog struct{ *slowLog }
+
+func (readOnlyLog) Commit(context.Context) (uint64, error) {
+	return 0, fmt.Errorf("write: %w", syscall.EROFS)
+}
+
+// A file system that is read-only stays so: Drain does not wait for changes that cannot be kept.
+func TestDrainOfReadOnlyFileSystem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := New(readOnlyLog{new(slowLog)}, 0, 0, Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		var run sync.WaitGroup
+		run.Go(func() { j.Run(ctx) })
+		j.Append(add(1, 1))
+		began := time.Now()
+		if err := j.Drain(t.Context()); !errors.Is(err, syscall.EROFS) || time.Since(began) > firstRetry {
+			t.Errorf("after %v: %v, want %v at once", time.Since(began), err, syscall.EROFS)
+		}
+		j.Close()
+		stop()
 		run.Wait()
 	})
 }

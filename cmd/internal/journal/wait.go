@@ -2,7 +2,9 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -72,11 +74,11 @@ func (j *Journal) Sync(ctx context.Context, pos engine.Position) error {
 }
 
 // Drain returns when all changes are in the log. If the log fails, it waits until the log works again or
-// ctx is done.
+// ctx is done. It does not wait for a file system that is read-only.
 func (j *Journal) Drain(ctx context.Context) error {
 	for {
 		err := j.Sync(ctx, j.Last())
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || errors.Is(err, syscall.EROFS) {
 			return err
 		}
 		select {
