@@ -61,6 +61,7 @@ type Engine struct {
 	// ones are queued while locks are held.
 	longBytes uint64
 
+	planning  sync.Mutex // see Forecast
 	directory sync.Mutex
 	lastID    atomic.Uint64
 	last      atomic.Uint64 // position of the last change of the directory
@@ -123,6 +124,14 @@ func (e *Engine) Len() int {
 
 // Kinds returns the kinds that filters may have.
 func (e *Engine) Kinds() umbel.Kinds { return e.kinds }
+
+// Forecast returns the result of plan, which plans for a client that makes no filter. Some plans take a second of
+// processor time, so one runs at a time: clients that only plan use at most one core.
+func (e *Engine) Forecast(plan func() (umbel.Forecast, error)) (umbel.Forecast, error) {
+	e.planning.Lock()
+	defer e.planning.Unlock()
+	return plan()
+}
 
 // Now returns the time of the engine's clock in milliseconds since 1970.
 func (e *Engine) Now() int64 { return e.now() }

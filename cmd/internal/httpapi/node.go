@@ -186,11 +186,16 @@ func (req *request) plan() error {
 
 func (req *request) planOf(v umbel.Kind, want api.FilterSpec) (api.Forecast, error) {
 	p := api.Forecast{Kind: v.Name}
-	goal, params, err := req.resolve(v, want)
-	if err != nil {
+	if err := req.http.Context().Err(); err != nil { // the client has left
 		return p, err
 	}
-	forecast, err := v.Plan(goal, params)
+	forecast, err := req.Engine.Forecast(func() (umbel.Forecast, error) {
+		goal, params, err := req.resolve(v, want)
+		if err != nil {
+			return umbel.Forecast{}, err
+		}
+		return v.Plan(goal, params)
+	})
 	if err != nil {
 		return p, err
 	}

@@ -29,7 +29,7 @@ func (m *Module) cuckooCommands() []command.Row {
 		{Name: "cf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Queries which items may be present.", Run: m.cuckooExistMany},
 		{Name: "cf.count", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read cuckoo", Summary: "Returns an upper bound of how often an item is present.", Run: m.cuckooCount},
 		{Name: "cf.del", Arity: 3, Keys: command.OneKey, Right: access.Remove, Flags: "write module fast", Categories: "write cuckoo", Summary: "Removes one addition of an item.", Run: m.cuckooDelete},
-		{Name: "cf.compact", Arity: -1, Keys: command.OneKey, Right: access.Add, Flags: "write module", Categories: "write cuckoo", Summary: "Sets the number of deleted items to 0.", Run: m.cuckooCompact},
+		{Name: "cf.compact", Arity: -1, Keys: command.OneKey, Right: access.Remove, Flags: "write module", Categories: "write cuckoo", Summary: "Sets the number of deleted items to 0.", Run: m.cuckooCompact},
 		{Name: "cf.info", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast cuckoo", Summary: "Returns size and growth of a filter.", Run: m.cuckooInfo},
 		{Name: "cf.debug", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read cuckoo", Summary: "Describes a filter in one line.", Run: m.cuckooDebug},
 		{Name: "cf.scandump", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read cuckoo", Summary: "Dumps a filter in chunks for CF.LOADCHUNK.", Run: m.cuckooScanDump},

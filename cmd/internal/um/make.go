@@ -90,11 +90,13 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 }
 
 func (u *um) forecast(v umbel.Kind, args [][]byte) (umbel.Forecast, error) {
-	goal, params, err := u.resolve(v, args)
-	if err != nil {
-		return umbel.Forecast{}, err
-	}
-	return v.Plan(goal, params)
+	return u.engine.Forecast(func() (umbel.Forecast, error) {
+		goal, params, err := u.resolve(v, args)
+		if err != nil {
+			return umbel.Forecast{}, err
+		}
+		return v.Plan(goal, params)
+	})
 }
 
 // replyForecast replies a forecast and whether there is enough memory.
