@@ -168,6 +168,9 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	for _, name := range []string{"Etag", "Last-Modified", "Content-Length", "Content-Range", "Accept-Ranges", "Trailer"} {
 		h.Del(name)
 	}
+	if b, ok := r.Body.(*timedBody); ok && !b.ended && r.ContentLength < 0 && r.ProtoMajor == 1 {
+		h.Set("Connection", "close") // otherwise the server would read on before it sends the problem
+	}
 	b, _ := json.Marshal(p) // strings and numbers cannot fail
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {

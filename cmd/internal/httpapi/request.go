@@ -50,6 +50,9 @@ func (h *handler) serveRoute(to route) http.Handler {
 				req.record(req.name, err)
 			}
 		}
+		if b, ok := r.Body.(*timedBody); ok && err != nil && problemTypeOf(err) != badRequest && b.broken != nil {
+			err = b.broken // for a decoder, the bytes that had arrived were corrupt
+		}
 		switch {
 		case err == nil:
 		case req.started() || clientLeft(r, err):

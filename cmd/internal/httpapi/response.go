@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -35,6 +37,8 @@ type timedBody struct {
 	rc     *http.ResponseController
 	idle   time.Duration
 	stream bool
+	ended  bool  // all of it was read
+	broken error // of the transfer, a problem bad-request: broken chunks, or half a body
 
 	mu          sync.Mutex // guards the deadline
 	interrupted bool       // or released
@@ -56,7 +60,8 @@ func (b *timedBody) setReadDeadline(t time.Time) {
 	}
 }
 
-// interrupt ends the current Read and all later ones. It is safe to call concurrently with Read.
+// interrupt ends the current Read and all later ones. It is safe to call concurrently with Read, and does nothing after
+// release.
 func (b *timedBody) interrupt() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,9 +84,14 @@ func (b *timedBody) Read(p []byte) (int, error) {
 		b.extendReadDeadline()
 	}
 	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		// The server keeps reading to notice that the client has left. A deadline would look the same.
 		b.setReadDeadline(time.Time{})
+		b.ended = true
+	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+		err = problemf(badRequest, "body: %w", err)
+		b.broken = err
 	}
 	return n, err
 }
