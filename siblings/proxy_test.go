@@ -129,7 +129,8 @@ func TestTarget(t *testing.T) {
 	origin := newRawOrigin(t, answer)
 	n, addr := sidecarOf(t, origin.addr, nil)
 	targets := []string{
-		"/f?p=linux.git;a=tree", "/f?a=b&c;d=e&f=g", "/f?%zz", "/f?a=%", "/f?", "/f??", "/f", "//f", "/a//b/../c/.", "/a%2Fb", "/a%2fb", "/{a}%2Fb", `/"a"`, "/\xffä", "/a#b",
+		"/f?p=linux.git;a=tree", "/f?a=b&c;d=e&f=g", "/f?%zz", "/f?a=%", "/f?", "/f??", "/f", "//f", "/a//b/../c/.", "/a%2Fb", "/a%2fb", "/{a}%2Fb", `/"a"`,
+		"/\xffä", "/a#b",
 		"/f?a=\"b\"", "/%7ea", "/a;b", "/f?=", "/f?&&", "/*",
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -219,16 +220,21 @@ func TestThrough(t *testing.T) {
 	}{
 		{"no type", get, ok + "\r\n<p", "200", nil, []string{"Content-Type"}},
 		{"an empty type", get, ok + "Content-Type:\r\n\r\n<p", "200", []string{"Content-Type: "}, nil},
-		{"a space before the colon", get, ok + "Cache-Control : private\r\nSet-Cookie : a=b\r\n\r\nhi", "200", []string{"Cache-Control: private", "Set-Cookie: a=b"}, nil},
+		{"a space before the colon", get, ok + "Cache-Control : private\r\nSet-Cookie : a=b\r\n\r\nhi",
+			"200", []string{"Cache-Control: private", "Set-Cookie: a=b"}, nil},
 		{"a folded line", get, ok + "Cache-Control: no-cache,\r\n private\r\n\r\nhi", "200", []string{"Cache-Control: no-cache, private"}, nil},
 		{"a space in a name", get, ok + "Cache Control: private\r\n\r\nhi", "502", nil, []string{"Cache Control"}},
 		{"a status that is none", get, "HTTP/1.1 042 X\r\nContent-Length: 2\r\n\r\nhi", "502", nil, nil},
 		{"hints", get, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + ok + "\r\nhi", "103", []string{"Link: </a>"}, nil},
-		{"304", get, "HTTP/1.1 304 N\r\nETag: \"a\"\r\nContent-Type: a/b\r\nContent-Length: 10\r\n\r\n", "304", []string{`Etag: "a"`, "content-type: a/b", "content-length: 10"}, nil},
-		{"announced trailers", get, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTrailer: X-T\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-T: a\r\n\r\n", "200", []string{"Trailer: X-T"}, nil},
-		{"many fields", get, ok + strings.Repeat("Set-Cookie: a="+strings.Repeat("b", 90)+"\r\n", 2000) + "\r\nhi", "200", []string{"Set-Cookie: a=" + strings.Repeat("b", 90)}, nil},
+		{"304", get, "HTTP/1.1 304 N\r\nETag: \"a\"\r\nContent-Type: a/b\r\nContent-Length: 10\r\n\r\n",
+			"304", []string{`Etag: "a"`, "content-type: a/b", "content-length: 10"}, nil},
+		{"announced trailers", get, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTrailer: X-T\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-T: a\r\n\r\n",
+			"200", []string{"Trailer: X-T"}, nil},
+		{"many fields", get, ok + strings.Repeat("Set-Cookie: a="+strings.Repeat("b", 90)+"\r\n", 2000) + "\r\nhi",
+			"200", []string{"Set-Cookie: a=" + strings.Repeat("b", 90)}, nil},
 		{"204", get, "HTTP/1.1 204 N\r\nX-A: b\r\n\r\n", "204", []string{"X-A: b"}, []string{"Content-Length", "Content-Type"}},
-		{"HEAD", strings.Replace(get, "GET", "HEAD", 1), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "200", []string{"Content-Length: 10"}, []string{"Content-Type"}},
+		{"HEAD", strings.Replace(get, "GET", "HEAD", 1), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n",
+			"200", []string{"Content-Length: 10"}, []string{"Content-Type"}},
 		{"OPTIONS", strings.Replace(get, "GET /a", "OPTIONS *", 1), ok + "\r\nhi", "200", nil, nil},
 		{"Max-Forwards", "OPTIONS /a HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n", ok + "\r\nhi", "204", nil, nil},
 		{"a bad chunk", "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ok + "\r\nhi", "400", nil, nil},
