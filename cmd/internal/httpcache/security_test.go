@@ -193,3 +193,21 @@ func TestBodyOfGet(t *testing.T) {
 		t.Error("the answer to a GET with a body is stored")
 	}
 }
+
+// A field that Connection lists does not reach the origin, so that its value selects nothing.
+func TestListedFieldsSelectNothing(t *testing.T) {
+	o := &origin{handle: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=100")
+		w.Header().Set("Vary", "Accept-Language")
+		_, _ = w.Write([]byte("in " + r.Header.Get("Accept-Language")))
+	}}
+	c := newTestCache(t, o)
+	if got := text(get(c, "/a", "Accept-Language: de", "Connection: Accept-Language")); got != "in " {
+		t.Errorf("%q", got)
+	}
+	for range 2 {
+		if got := text(get(c, "/a", "Accept-Language: de")); got != "in de" {
+			t.Errorf("another client gets %q", got)
+		}
+	}
+}
