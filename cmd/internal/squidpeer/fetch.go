@@ -55,7 +55,7 @@ type Fetcher struct {
 }
 
 // transport ignores the environment's proxies: the peer is a proxy itself. Squid doesn't compress digests.
-var transport = &http.Transport{DisableCompression: true, ResponseHeaderTimeout: DefaultTimeout, IdleConnTimeout: time.Minute}
+var transport = hop.Prepare(&http.Transport{DisableCompression: true, ResponseHeaderTimeout: DefaultTimeout, IdleConnTimeout: time.Minute})
 
 // URL returns the URL of a peer's digest: where is one, or HOST:PORT or a URL without path for the path of Squid.
 func URL(where string) (string, error) {

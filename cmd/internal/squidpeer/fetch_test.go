@@ -91,6 +91,10 @@ func TestFetchMends(t *testing.T) {
 	if err != nil || got.Valid != time.Minute {
 		t.Errorf("valid for %v, %v, want a minute", got.Valid, err)
 	}
+	chunked := "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + string(b) // RFC 9112, section 6.1
+	if _, err := fetchFrom(t, Fetcher{}, raw(chunked)); err == nil {
+		t.Error("HTTP/1.0 with a transfer coding: the digest is taken")
+	}
 	for _, field := range []string{"Expires\t: x", "Ex pires: x", fmt.Sprintf("Content-Length : %d", len(b)), ": x"} {
 		if _, err := fetchFrom(t, Fetcher{}, raw(head+field+"\r\n\r\n"+string(b))); err == nil {
 			t.Errorf("%q: the digest is taken", field)

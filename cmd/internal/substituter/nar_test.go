@@ -159,7 +159,11 @@ func TestNARFromOther(t *testing.T) {
 			var asked atomic.Int64
 			broken := part(10_000, end)
 			good := newCache(0, 10)
-			base, c := over(t, 200*time.Millisecond, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			stall := time.Duration(0) // the default
+			if what == "silent" {
+				stall = time.Second
+			}
+			base, c := over(t, stall, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked.Add(1)
 				broken.ServeHTTP(w, r)
 			}), good), client(t)
@@ -183,7 +187,7 @@ func TestNARFromOther(t *testing.T) {
 
 // TestNARSlow: a NAR that arrives too slowly is given up.
 func TestNARSlow(t *testing.T) {
-	base := over(t, 200*time.Millisecond, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	base := over(t, time.Second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Write(make([]byte, 100_000))
 		for r.Context().Err() == nil {
 			http.NewResponseController(w).Flush()
