@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// refresh updates the stored response of a flight by a 304, and answers with it.
+// refresh updates the stored response of a flight by a 304, and answers with it. What is stored changes first, so that no client
+// that has waited finds the response before.
 func (c *Cache) refresh(f *flight, out, r *http.Request, selecting, update http.Header, t target, requested, received time.Time) {
 	s, keep := c.updated(f.old, selecting, f.asked, update, requested, received)
 	if !keep {
@@ -15,10 +16,14 @@ func (c *Cache) refresh(f *flight, out, r *http.Request, selecting, update http.
 			s.body = held{s.body, content} // the leader reads it after it has been removed
 		}
 	}
+	stored := c.replace(f.old, s, keep, selecting, f.valid)
+	if !stored && keep { // another response may be stored with the same tag
+		c.learn(t, r, out.Header, http.StatusNotModified, update, requested)
+	}
 	c.decide(f, result{answer: s, only: !keep, how: "fwd=" + f.reason + "; fwd-status=304", kind: validated})
 	c.land(f, func() {
-		if !c.replace(f.old, s, keep, selecting, f.valid) { // then another response may be stored with the same tag
-			c.learn(t, r, out.Header, http.StatusNotModified, update, requested)
+		if stored {
+			c.save(s)
 		}
 	})
 }
@@ -47,27 +52,29 @@ func (c *Cache) updated(old *stored, request http.Header, asked *directives, upd
 }
 
 // replace puts a response that was validated by a request in the place of all that the request selects, or removes those: the 304 is
-// about each of them that has the same tag. It returns false if the response before is not stored any more.
+// about each of them that has the same tag. It returns false if the response is not stored: without keep, or because the one
+// before is not stored any more. Otherwise save must be called.
 func (c *Cache) replace(old, s *stored, keep bool, request http.Header, valid func() bool) bool {
 	if !keep {
 		for _, v := range append(c.index.selected(s.key, request), old) {
 			c.index.drop(v)
 		}
-		return true
+		return false
 	}
 	if p := s.policy; p.usable(&noDirectives, p.received) == useValidated {
 		c.passing.Set(s.key, struct{}{})
 	}
-	if !c.index.put(s, request, old, valid) {
-		return false
-	}
+	return c.index.put(s, request, old, valid)
+}
+
+// save stores the fields of a response that replace has stored.
+func (c *Cache) save(s *stored) {
 	if err := c.bodies.update(s); err != nil {
 		c.index.drop(s) // otherwise the next start would find the fields before
 		if !errors.Is(err, os.ErrNotExist) {
 			c.unstored(err)
 		}
 	}
-	return true
 }
 
 // learn applies what an answer of the origin to a GET or HEAD says about stored responses that it does not come from: a 304
@@ -102,7 +109,9 @@ func (c *Cache) confirm(old *stored, r *http.Request, update http.Header, reques
 	}
 	s, keep := c.updated(old, r.Header, &asked, update, requested, received)
 	keep = keep && r.ContentLength == 0 // a body could have changed the answer
-	c.replace(old, s, keep, r.Header, func() bool { return true })
+	if c.replace(old, s, keep, r.Header, func() bool { return true }) {
+		c.save(s)
+	}
 }
 
 // contradicts reports whether the answer to HEAD has another validator or length than a stored response.
