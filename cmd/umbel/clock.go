@@ -33,19 +33,19 @@ func follow(f umbel.Filter) bool {
 	return true
 }
 
-// present advances the windows of umbel uniq in a state to the present, and returns whether it has such windows.
-func present(s umbel.State) (umbel.State, bool, error) {
+// presentWindows returns the windows of umbel uniq with a state of kind union, at the present time, and false for another state.
+func presentWindows(s umbel.State) (*uniq.Windows, bool, error) {
 	if s.Kind != union.Name {
-		return s, false, nil
+		return nil, false, nil
 	}
 	w, ok, err := uniq.OpenWindows(s, 0)
 	if !ok || err != nil {
-		return s, false, err
+		return nil, false, err
 	}
 	if now := ticks(time.Duration(s.Tick)); now > w.Now() {
 		_ = w.Advance(now) // it fails only if time goes back
 	}
-	return w.State(), true, nil
+	return w, true, nil
 }
 
 // ticks returns the number of ticks since 1970.

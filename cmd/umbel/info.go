@@ -146,8 +146,12 @@ func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, err
 	if in.Sent, err = pack(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if s, _, err = present(s); err != nil {
+	w, ok, err := presentWindows(s)
+	if err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if ok {
+		s = w.State()
 	}
 	f, err := filter.All.Open(s)
 	if err != nil && !errors.Is(err, umbel.ErrKind) {

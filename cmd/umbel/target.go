@@ -40,34 +40,43 @@ func (t target) open(name string) (umbel.Filter, error) {
 
 // openFile returns the filter in a file, at the present time if it follows the clock.
 func openFile(name string) (umbel.Filter, error) {
-	f, _, err := openPresent(name)
-	return f, err
+	s, _, err := container.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	w, ok, err := presentWindows(s)
+	if ok {
+		s = w.State()
+	}
+	return openState(name, s, err)
 }
 
-// openPresent is openFile, and returns the size of the file as well.
-func openPresent(name string) (umbel.Filter, int64, error) {
-	s, size, err := container.Read(name)
-	if err != nil {
-		return nil, 0, err
+// openState returns the filter with the state of a file that was read without an error, at the present time.
+func openState(name string, s umbel.State, err error) (f umbel.Filter, _ error) {
+	if err == nil {
+		f, err = filter.All.Open(s)
 	}
-	if s, _, err = present(s); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", name, err)
-	}
-	f, err := filter.All.Open(s)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	follow(f)
-	return f, size, nil
+	return f, nil
 }
 
-// openToChange is openFile for a filter that will be written in the form of its file.
+// openToChange is openFile for a filter that will be written in the form of its file. Windows of umbel uniq are added to, advanced
+// and cleared as a whole.
 func openToChange(name string) (umbel.Filter, container.Form, error) {
-	f, size, err := openPresent(name)
+	s, size, err := container.Read(name)
 	if err != nil {
 		return nil, container.Form{}, err
 	}
-	return f, container.FormOf(f.State(), size), nil
+	form := container.FormOf(s, size)
+	w, ok, err := presentWindows(s)
+	if ok {
+		return w, form, nil
+	}
+	f, err := openState(name, s, err)
+	return f, form, err
 }
 
 // fetch returns a copy of a node's filter.

@@ -152,16 +152,30 @@ func (w *Windows) TryAdd(d umbel.Digest) (bool, error) {
 			return false, err
 		}
 	}
-	return w.Add(d), nil
+	return w.add(d), nil
 }
 
-// Add adds d to the last window, whatever its rate.
+// Add is TryAdd, but it adds d also if memory does not permit another window. The rate then rises.
 func (w *Windows) Add(d umbel.Digest) bool {
+	changed, err := w.TryAdd(d)
+	return changed || err != nil && w.add(d)
+}
+
+// add adds d to the last window.
+func (w *Windows) add(d umbel.Digest) bool {
 	if !w.last().Add(d) {
 		return false
 	}
 	w.added++
 	return true
+}
+
+// Clear removes all keys, and all windows but the first.
+func (w *Windows) Clear() {
+	w.list = w.list[:1]
+	w.list[0].SetPlanned(w.planned) // notes of a part are not kept in files
+	w.list[0].Clear()
+	w.added, w.next = 0, 0
 }
 
 // measure adds a window if the last one has used its share, and otherwise plans the next measurement.
@@ -185,6 +199,7 @@ func (w *Windows) measure() error {
 		return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
 	}
 	next.SetTick(last.Tick())
+	next.SetPlanned(umbel.Planned{Keys: 2 * keys, FPRate: w.share(i + 1)})
 	if err := next.Advance(last.Now()); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestWindowsByModel(t *testing.T) {
 				if err := wire.Write(&b, w.State()); err != nil {
 					t.Fatal(err)
 				}
-				s, err := wire.Read(&b, wire.Limits{Bytes: math.MaxUint64, States: 100})
+				s, err := wire.Read(&b, wire.Limits{Bytes: math.MaxUint64})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,6 +130,9 @@ func TestWindowsLimit(t *testing.T) {
 	}
 	if k < 250 || !w.Add(w.Hasher().HashUint64(k)) || !w.Has(w.Hasher().HashUint64(k)) {
 		t.Errorf("%d keys were added before the limit, and a further one is absent", k)
+	}
+	if w.Clear(); w.Has(w.Hasher().HashUint64(k)) || w.State().Kind != window.Name || w.State().Planned != w.First() {
+		t.Errorf("after Clear: kind %s, planned %+v", w.State().Kind, w.State().Planned)
 	}
 }
 
