@@ -110,7 +110,7 @@ func mergeCommand() *cobra.Command {
 				} else if text != "" {
 					remark(cmd, "%s: %s", *output, text)
 				}
-				if r.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return f.State().Kind == window.Name }) {
+				if r.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return hasWindow(f.State()) }) {
 					warn(cmd, "%s does not forget: keys that are in its windows now stay", *output)
 				}
 				return r.Filter, nil
@@ -295,4 +295,9 @@ func keysOf(fs []umbel.Filter, merged merging.Result) (keys plan.Estimate, bound
 		}
 	}
 	return overlap.Keys(merged.Filter), true
+}
+
+// hasWindow reports whether a state is that of a window, or has one among its parts.
+func hasWindow(s umbel.State) bool {
+	return s.Kind == window.Name || slices.ContainsFunc(s.Parts, hasWindow)
 }
