@@ -27,7 +27,11 @@ func DeltaBits(m uint64, k int, n uint64, churn float64) float64 {
 // DeltaDeviation returns the standard deviation of [DeltaBits], in bits.
 func DeltaDeviation(m uint64, k int, n uint64, churn float64) float64 {
 	c := newChange(m, k, n, churn)
-	return c.deviation(surprise(c.a), surprise(c.gone()), math.Log2((1-c.gone())/(1-c.a)))
+	stays := 0.0 // if every cell changes, no zero stays one
+	if gone := c.gone(); gone < 1 && c.a < 1 {
+		stays = math.Log2((1 - gone) / (1 - c.a))
+	}
+	return c.deviation(surprise(c.a), surprise(c.gone()), stays)
 }
 
 // XORDeltaBits returns the size in bits of the exclusive-or of a filter and its next version, as
@@ -108,7 +112,7 @@ func surprise(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
 	}
-	return math.Log2((1 - p) / p)
+	return math.Log2(1-p) - math.Log2(p)
 }
 
 // The bytes of a message besides an ideal code. A test of package filter compares plans with

@@ -75,14 +75,15 @@ func independentLayers(full, c float64, m uint64, k int, n, most uint64) (layers
 }
 
 // dependentLayers follows the layers one by one. An empty layer has the fill ratio fill, below 1,
-// after c keys.
+// after c keys. The formulas are for layers of a usual fill ratio. In fuller ones, where they would diverge, the
+// effects of earlier layers are bounded: these filters have a rate close to 1 in any case.
 func dependentLayers(fill, c float64, k int, n float64, most uint64) (layers uint64, p float64) {
 	load := -math.Log1p(-fill)
 	avoided := math.Pow(fill, float64(k-1))  // the weight of a cell is 1-avoided for each layer that has it
 	perLayer := avoided / (1 - fill*avoided) // the same, relative to the mean weight
 	spread := 0.0                            // variance of the number of layers that have a cell
 	for layers = 1; ; layers++ {
-		v := math.Expm1(perLayer * perLayer * spread)
+		v := math.Expm1(min(perLayer*perLayer*spread, 1))
 		full := load * (1 + load*v/2)
 		keys := c * full / load / (1 - p)
 		last := layers == most || n <= keys
@@ -97,6 +98,6 @@ func dependentLayers(fill, c float64, k int, n float64, most uint64) (layers uin
 			return layers, min(p, 1)
 		}
 		n -= keys
-		spread += fill*(1-fill) - 2*(1-fill)*full*perLayer*spread
+		spread += fill*(1-fill) - min(2*(1-fill)*full*perLayer, 1)*spread
 	}
 }

@@ -100,6 +100,9 @@ func keepsOpening(t tb, v umbel.Kind, s, other umbel.State) {
 	if err != nil {
 		return
 	}
+	if p := panicked(func() { wantReadable(t, v, f, other, nil, "a state with "+describe(s)) }); p != nil {
+		t.Fatalf("a state with %s opens, and panics: %v", describe(s), p)
+	}
 	var after string
 	fails := func(format string, args ...any) {
 		t.Helper()

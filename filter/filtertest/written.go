@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -28,7 +29,9 @@ func readsWhatItWrites(t tb, v umbel.Kind) {
 		if err != nil {
 			continue
 		}
-		if p := panicked(func() { wantForecasts(t, v, g, ps, what) }); p != nil {
+		if s, n, err := v.Shape(g, ps); err != nil {
+			t.Errorf("%s: Plan returns a forecast, Shape the error %v", what, err)
+		} else if p := panicked(func() { wantForecasts(t, s, n, what) }); p != nil {
 			t.Fatalf("%s: a forecast panics: %v", what, p)
 		}
 		if f == nil {
@@ -40,14 +43,9 @@ func readsWhatItWrites(t tb, v umbel.Kind) {
 	}
 }
 
-// wantForecasts fails unless the forecasts of the shape for a goal are in range, for any number of keys.
-func wantForecasts(t tb, v umbel.Kind, g umbel.Goal, ps umbel.Params, what string) {
+// wantForecasts fails unless the forecasts of a shape are in range, for n keys and any other number.
+func wantForecasts(t tb, s umbel.Shape, n uint64, what string) {
 	t.Helper()
-	s, n, err := v.Shape(g, ps)
-	if err != nil {
-		t.Errorf("%s: Plan returns a forecast, Shape the error %v", what, err)
-		return
-	}
 	for _, keys := range []uint64{0, 1, n, 1 << 40, 1 << 53, 1 << 63, math.MaxUint64} {
 		fc := s.Forecast(keys)
 		if !(fc.FPRate >= 0 && fc.FPRate <= 1) || math.Signbit(fc.FPRate) || fc.Keys != keys || keys > 0 && (fc.Cells == 0 || !(fc.K > 0)) {
@@ -115,6 +113,9 @@ func wantReadable(t tb, v umbel.Kind, f umbel.Filter, other umbel.State, ds []um
 	wantAll(t, f, ds, what)
 	stats, state := f.Stats(), f.State()
 	wantConsistentStats(t, f, stats)
+	if m := reflect.ValueOf(f).MethodByName("Shape"); m.IsValid() {
+		wantForecasts(t, m.Call(nil)[0].Interface().(umbel.Shape), 1<<20, what)
+	}
 	from := func(encoding string, s umbel.State, err error) {
 		t.Helper()
 		if err != nil {
