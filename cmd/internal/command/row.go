@@ -24,6 +24,7 @@ type Row struct {
 	Short      bool         // as in resp.Command
 	Categories string       // without @
 	Summary    string
+	Since      string                            // as in resp.Command
 	Run        func(c *resp.Conn, args [][]byte) // as in resp.Command
 	RunAll     func(c *resp.Conn, calls [][][]byte)
 }
@@ -47,7 +48,7 @@ func Table(e *engine.Engine, rows ...Row) resp.Table {
 		r.guard(e)
 		cmd := &resp.Command{
 			Name: r.Name, Arity: r.Arity, Flags: strings.Fields(r.Flags), Short: r.Short, FirstKey: r.Keys.First, LastKey: r.Keys.Last,
-			Right: r.Right, NotAudited: r.NotAudited, Summary: r.Summary, Run: r.Run, RunAll: r.RunAll,
+			Right: r.Right, NotAudited: r.NotAudited, Summary: r.Summary, Since: r.Since, Run: r.Run, RunAll: r.RunAll,
 		}
 		if r.Keys != (Keys{}) {
 			cmd.Step = 1

@@ -73,7 +73,7 @@ type Engine struct {
 	expiring map[*Filter]struct{}
 	lost     map[*Filter]struct{} // filters that lost data
 	paces    map[*Filter]pace     // filters that follow the clock
-	faulty   map[*Filter]struct{} // see Filter.Faulty
+	faulty   map[*Filter]struct{} // see Faults
 	faults   atomic.Uint64        // since the start
 
 	missing atomic.Pointer[MissingNames] // see MissingNames; changed with directory held

@@ -79,7 +79,7 @@ const (
 	flagFollowed               // extra.check is set; never written later
 	flagOverfull               // see Filter.Overfull
 	flagPaced                  // the filter is in Engine.paces; written with Engine.index held
-	flagFaulty                 // see Filter.Faulty
+	flagFaulty                 // the filter is in Engine.faulty, unless it was deleted
 	oneMode
 	oneAdd   = 1 << 10
 	modeMask = oneAdd - oneMode

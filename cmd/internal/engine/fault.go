@@ -80,10 +80,8 @@ func (f *Filter) endFault() {
 	delete(f.engine.faulty, f)
 }
 
-// Faulty reports whether reading the filter has panicked since it was made or its cells were replaced.
-func (f *Filter) Faulty() bool { return f.is(flagFaulty) }
-
-// Faults returns the number of faults since the start, and how many filters are faulty.
+// Faults returns the number of faults since the start, and how many filters are faulty: reading them has panicked since
+// they were made or their cells were replaced.
 func (e *Engine) Faults() (total uint64, filters int) {
 	e.index.RLock()
 	defer e.index.RUnlock()

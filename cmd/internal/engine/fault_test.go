@@ -93,7 +93,7 @@ func testFaults(t *testing.T, v umbel.Kind, keys uint64) {
 		if err := read(); !errors.Is(err, engine.ErrFault) {
 			t.Errorf("%s: %v, want %v", name, err, engine.ErrFault)
 		}
-		if total, filters := e.Faults(); total == before || filters != 1 || !f.Faulty() || reports != 1 {
+		if total, filters := e.Faults(); total == before || filters != 1 || reports != 1 {
 			t.Errorf("%s: %d faults after %d, %d faulty filters, %d reports", name, total, before, filters, reports)
 		}
 	}
@@ -116,11 +116,11 @@ func testFaults(t *testing.T, v umbel.Kind, keys uint64) {
 	if err := f.Has(has, ds); err != nil || slices.Contains(has, false) {
 		t.Errorf("keys are missing after faults: %v", err)
 	}
-	if _, err := f.Clear(); err != nil || f.Faulty() {
-		t.Errorf("after its cells were replaced: %v, faulty %v", err, f.Faulty())
+	if _, err := f.Clear(); err != nil {
+		t.Error(err)
 	}
 	if _, filters := e.Faults(); filters != 0 {
-		t.Errorf("%d faulty filters, want none", filters)
+		t.Errorf("%d faulty filters after the cells were replaced, want none", filters)
 	}
 }
 

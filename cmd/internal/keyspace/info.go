@@ -2,6 +2,7 @@ package keyspace
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,13 +29,14 @@ const (
 )
 
 // order is the order of the sections in Redis.
-var order = []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Replication", "CPU", "Modules", "Commandstats", "Cluster", "Keyspace", "bf_bloom_core_metrics"}
+var order = []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Replication", "CPU", "Modules", "Commandstats", "Errorstats", "Cluster", "Keyspace", "bf_bloom_core_metrics"}
 
 // parts returns the sections: those of the node and those of this package.
 func (k *keyspace) parts(c *resp.Conn) []part {
 	list := []part{
 		{"Clients", plain, func() [][2]string { return k.clients(c) }},
 		{"Commandstats", all, func() [][2]string { return k.commands(c) }},
+		{"Errorstats", plain, func() [][2]string { return errorFields(c.Server().Errors()) }},
 		{"Keyspace", plain, k.keyspaceFields},
 		{"bf_bloom_core_metrics", everything, k.blooms},
 	}
@@ -122,6 +124,14 @@ func (k *keyspace) commands(c *resp.Conn) (fields [][2]string) {
 		fields = append(fields, [2]string{"cmdstat_" + cmd.Name,
 			fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f", calls, micros, float64(micros)/float64(calls))})
 	})
+	return fields
+}
+
+// errorFields returns the numbers of error replies by their first word.
+func errorFields(counts map[string]uint64) (fields [][2]string) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		fields = append(fields, [2]string{"errorstat_" + name, "count=" + number(counts[name])})
+	}
 	return fields
 }
 

@@ -110,6 +110,7 @@ func failed(name []byte, why string) string {
 
 func (k *keyspace) configResetStat(c *resp.Conn, _ [][]byte) {
 	k.monitor.resetUsage(c.Server())
+	c.Server().ResetErrors()
 	c.Simple("OK")
 }
 

@@ -89,7 +89,7 @@ func TestInfoLikeRedis(t *testing.T) {
 			sections = append(sections, name)
 		}
 	}
-	if got := strings.Join(sections, " "); got != "Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Cluster Keyspace" {
+	if got := strings.Join(sections, " "); got != "Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats Cluster Keyspace" {
 		t.Errorf("sections: %s", got)
 	}
 	names := []string{"rdb_last_bgsave_time_sec", "rdb_current_bgsave_time_sec", "aof_last_rewrite_time_sec", "aof_current_rewrite_time_sec"}
@@ -116,5 +116,24 @@ func TestHuman(t *testing.T) {
 		if got := human(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
+	}
+}
+
+// INFO errorstats counts error replies by their first word, until CONFIG RESETSTAT.
+func TestErrorStats(t *testing.T) {
+	n := started(t, testConfig(t))
+	r := dial(t, n, nil)
+	r.Want("BF.ADD", "-ERR wrong number of arguments for 'bf.add' command")
+	r.Want("BF.RESERVE f x 10", "-ERR bad error rate")
+	r.Want("UM.MAKE b bloom KEYS 100 RATE 1%", "+OK")
+	r.Want("BF.INFO b", "-WRONGTYPE Operation against a key holding the wrong kind of value")
+	r.Want("BF.SCANDUMP b x", "-WRONGTYPE Operation against a key holding the wrong kind of value")
+	info := infoFields(t, r)
+	if got := [2]string{info["errorstat_ERR"], info["errorstat_WRONGTYPE"]}; got != [2]string{"count=2", "count=2"} {
+		t.Errorf("errorstat_ERR %q, errorstat_WRONGTYPE %q; want 2 of each", got[0], got[1])
+	}
+	r.Want("CONFIG RESETSTAT", "+OK")
+	if info := infoFields(t, r); info["errorstat_ERR"] != "" {
+		t.Errorf("after CONFIG RESETSTAT: errorstat_ERR %q", info["errorstat_ERR"])
 	}
 }

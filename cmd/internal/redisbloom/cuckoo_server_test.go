@@ -87,7 +87,7 @@ func TestCuckooLosesNothing(t *testing.T) {
 	if n := p.each("CF.MEXISTS", "k", items(0, 2500)); n > 500 {
 		t.Errorf("%d items of 2500 are still there", n)
 	}
-	p.Expect("CF.EXISTS copy nothing", ":0", "CF.LOADCHUNK copy 5 x", "-ERR not found", "CF.LOADCHUNK copy 1 x", "-Invalid header", "CF.LOADCHUNK copy x x", "-ERR not found", "CF.LOADCHUNK copy -1 x", "-ERR not found",
+	p.Expect("CF.EXISTS copy nothing", ":0", "CF.LOADCHUNK copy 5 x", "-ERR not found", "CF.LOADCHUNK copy 1 x", "-Invalid header: only the chunks of CF.SCANDUMP of an umbel node can be loaded, not those of RedisBloom", "CF.LOADCHUNK copy x x", "-ERR not found", "CF.LOADCHUNK copy -1 x", "-ERR not found",
 		"CF.LOADCHUNK k 1 x", "-ERR item exists", "CF.LOADCHUNK k -1 x", "-Invalid position", "CF.LOADCHUNK k x x", "-Invalid position",
 		"CF.SCANDUMP k -1", "-Invalid position", "CF.SCANDUMP k x", "-Invalid position", "CF.SCANDUMP none x", "-ERR not found", "CF.SCANDUMP k 99999999", "*2[:0, $-1]")
 	for i, c := range p.dump("CF.SCANDUMP", "k") {

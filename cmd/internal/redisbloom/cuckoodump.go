@@ -25,12 +25,15 @@ const (
 	cuckooChunk  = 16 << 20
 )
 
+// errForeign is the reply to a header that is not one of CF.SCANDUMP of a node, such as that of RedisBloom.
+const errForeign = textError("Invalid header: only the chunks of CF.SCANDUMP of an umbel node can be loaded, not those of RedisBloom")
+
 // rowNames are the parameters of dynamic.Counting.
 var rowNames = []string{"full", "max-bytes"}
 
 const (
 	badPosition  = "Invalid position"
-	badHeader    = "Invalid header"
+	badHeader    = "Couldn't create filter!"
 	chunkRefused = "Couldn't load chunk!"
 )
 
@@ -58,7 +61,7 @@ func (f *cuckoo) header() []byte {
 // wrapping umbel.ErrLimit, before it allocates them, if they need more than maxBytes.
 func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	if len(b) != cuckooHeader || binary.LittleEndian.Uint64(b) != cuckooMark {
-		return nil, fmt.Errorf("redisbloom: %d bytes aren't a header: %w", len(b), umbel.ErrCorrupt)
+		return nil, errForeign
 	}
 	next := func() uint64 {
 		b = b[8:]

@@ -85,6 +85,10 @@ func (m *Module) putHeader(name []byte, f umbel.Filter, err error, bad string) (
 	switch {
 	case errors.Is(err, umbel.ErrLimit):
 		return 0, insufficientMemory
+	case errors.Is(err, errForeign):
+		return 0, errForeign.Error()
+	case errors.Is(err, engine.ErrFault):
+		return 0, command.Text(err)
 	case err != nil:
 		return 0, bad
 	}

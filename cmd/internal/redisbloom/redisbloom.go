@@ -89,7 +89,7 @@ func (m *Module) bloomCommands() []command.Row {
 		{Name: "bf.insert", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Short: true, Flags: "write denyoom module", Categories: "write bloom", Summary: "Adds items; makes a missing filter with options.", Run: m.insert},
 		{Name: "bf.exists", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read bloom", Summary: "Queries whether an item may have been added.", RunAll: m.exists},
 		{Name: "bf.mexists", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read bloom", Summary: "Queries which items may have been added.", RunAll: m.existMany},
-		{Name: "bf.card", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast bloom", Summary: "Returns the number of added items.", Run: m.card},
+		{Name: "bf.card", Since: "2.4.4", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast bloom", Summary: "Returns the number of added items.", Run: m.card},
 		{Name: "bf.info", Arity: -2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module fast", Categories: "read fast bloom", Summary: "Returns size, capacity and growth of a filter.", Run: m.info},
 		{Name: "bf.debug", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read bloom", Summary: "Describes the layers of a filter.", Run: m.debug},
 		{Name: "bf.scandump", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly module", Categories: "read bloom", Summary: "Dumps a filter in chunks for BF.LOADCHUNK.", Run: m.scanDump},

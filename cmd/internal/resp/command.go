@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -148,7 +149,7 @@ func (c *Conn) document(e *entry) {
 	c.BulkString("summary")
 	c.BulkString(e.Summary)
 	c.BulkString("since")
-	c.BulkString("1.0.0")
+	c.BulkString(cmp.Or(e.Since, "1.0.0"))
 	c.BulkString("group")
 	c.BulkString(group)
 	if e.subs != nil {

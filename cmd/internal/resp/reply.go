@@ -19,6 +19,7 @@ func (c *Conn) Error(s string) {
 		s = strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
 	}
 	c.s.traffic[c.lane].errors.Add(1)
+	c.s.errors.add(s)
 	c.out = append(c.out, '-')
 	c.out = append(c.out, s...)
 	c.end()

@@ -125,6 +125,7 @@ type Server struct {
 	messages    *loglimit.Limit // about clients
 
 	traffic                           []traffic // by lane
+	errors                            errorCounts
 	connections, rejected, handshakes atomic.Uint64
 }
 

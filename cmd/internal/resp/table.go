@@ -26,6 +26,7 @@ type Command struct {
 	Right                   access.Right // that a user needs for the keys, 0 for none
 	NotAudited              bool         // needs access.Admin, but only reads: monitoring calls it often
 	Summary                 string       // one line, for COMMAND DOCS
+	Since                   string       // version that COMMAND DOCS reports; "": 1.0.0
 	Group                   string       // for COMMAND DOCS; "" for "module"
 	// Run makes exactly one reply to a call. args are its words including the name; they are valid
 	// until Run returns and must not be modified. Run may be nil if RunAll is not.

@@ -1,7 +1,9 @@
 package resp
 
 import (
+	"maps"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -40,6 +42,53 @@ func (s *Server) Stats() Stats {
 	}
 	return n
 }
+
+// maxErrorNames bounds the number of beginnings of error replies that are counted apart, as in Redis.
+const maxErrorNames = 128
+
+// errorCounts counts error replies by their first word. The map is replaced to add a word, so that counting takes no lock.
+type errorCounts struct {
+	counts atomic.Pointer[map[string]*atomic.Uint64]
+}
+
+// add counts an error reply: by its first word if that is a code such as NOPERM, otherwise as ERR.
+func (e *errorCounts) add(reply string) {
+	name, _, _ := strings.Cut(reply, " ")
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r < 'A' || r > 'Z' }) {
+		name = "ERR"
+	}
+	for {
+		was := e.counts.Load()
+		if was != nil {
+			if n := (*was)[name]; n != nil {
+				n.Add(1)
+				return
+			}
+			if len(*was) >= maxErrorNames {
+				return
+			}
+		}
+		more := map[string]*atomic.Uint64{name: new(atomic.Uint64)}
+		if was != nil {
+			maps.Copy(more, *was)
+		}
+		e.counts.CompareAndSwap(was, &more)
+	}
+}
+
+// Errors returns the numbers of error replies by their first word, since the server was made or ResetErrors.
+func (s *Server) Errors() map[string]uint64 {
+	all := map[string]uint64{}
+	if counts := s.errors.counts.Load(); counts != nil {
+		for name, n := range *counts {
+			all[name] = n.Load()
+		}
+	}
+	return all
+}
+
+// ResetErrors sets the numbers of Errors to zero.
+func (s *Server) ResetErrors() { s.errors.counts.Store(nil) }
 
 // Durations of runs are counted in buckets: the bucket i has those of at most LeastBound·4^i, the last one the longer
 // ones.
