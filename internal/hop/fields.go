@@ -105,9 +105,9 @@ func Keep(h http.Header, status int) {
 	}
 }
 
-// AuthenticatesConnection reports whether a request authenticates the connection on which it is sent, and not only itself. The
+// authenticatesConnection reports whether a request authenticates the connection on which it is sent, and not only itself. The
 // schemes NTLM and Negotiate do so, against RFC 9110, section 11: what follows on the connection has the rights of the user.
-func AuthenticatesConnection(request http.Header) bool {
+func authenticatesConnection(request http.Header) bool {
 	return slices.ContainsFunc(request["Authorization"], hasConnectionScheme)
 }
 

@@ -57,7 +57,7 @@ func TestAuthenticatesConnection(t *testing.T) {
 		"NTLM TlRMTVNTUAAB": true, "negotiate YII=": true, "NTLM\tTlRM": true, "Negotiate": true, "Basic eA==, NTLM x": true,
 		"Basic TlRMTQ==": false, "Bearer NTLM": false, "": false,
 	} {
-		if got := AuthenticatesConnection(http.Header{"Authorization": {value}}); got != want {
+		if got := authenticatesConnection(http.Header{"Authorization": {value}}); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ type transport struct{ next http.RoundTripper }
 
 // RoundTrip sends a request.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !r.Close && AuthenticatesConnection(r.Header) {
+	if !r.Close && authenticatesConnection(r.Header) {
 		r = r.WithContext(r.Context())
 		r.Close = true
 	}
