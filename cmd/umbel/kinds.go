@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/uniq"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -114,6 +115,9 @@ func require[T any](file string, f umbel.Filter, operation string) (T, error) {
 	t, ok := f.(T)
 	if ok {
 		return t, nil
+	}
+	if _, isWindows := f.(*uniq.Windows); isWindows {
+		return t, fmt.Errorf("%s: windows of umbel uniq, which follow the clock together, don't support %s: %w", file, operation, errors.ErrUnsupported)
 	}
 	return t, fmt.Errorf("%s: kind %s doesn't support %s; %s: %w", file, f.State().Kind, operation, kindsThatCan[T](), errors.ErrUnsupported)
 }
