@@ -44,7 +44,7 @@ func TestBlockedTable(t *testing.T) {
 }
 
 func equalDesigns(a, b blockedDesign) bool {
-	return a.words == b.words && a.perWord == b.perWord && slices.Equal(a.terms, b.terms) && slices.Equal(a.byLoad, b.byLoad)
+	return a.words == b.words && a.perWord == b.perWord && slices.Equal(a.terms, b.terms) && slices.Equal(a.byLoad, b.byLoad) && slices.Equal(a.fewKeys, b.fewKeys)
 }
 
 // exactDesigns returns the designs, fewest words first. A digest has 64 bits for positions
@@ -122,6 +122,11 @@ func tableText(t *testing.T) []byte {
 			newline(&b, i, 6)
 			fmt.Fprintf(&b, "%g, ", p)
 		}
+		fmt.Fprint(&b, "\n}, []float64{")
+		for i, p := range d.fewKeys {
+			newline(&b, i, 6)
+			fmt.Fprintf(&b, "%g, ", p)
+		}
 		fmt.Fprintln(&b, "\n}},")
 	}
 	fmt.Fprintln(&b, "}")
@@ -173,7 +178,71 @@ func exactDesign(words, perWord int) *blockedDesign {
 		rate, _ = sum.Float64()
 		d.byLoad = append(d.byLoad, rate)
 	}
+	d.fewKeys = exactFewKeys(words, perWord)
 	return d
+}
+
+// exactFewKeys returns the rates of one block with 0 to 8 keys if eight of the orders occur twice.
+func exactFewKeys(words, perWord int) []float64 {
+	const most = 8
+	sets := wordSets(words)
+	factor, miss := wordTerms(perWord)
+	var sums [most + 1]*big.Float
+	for load := range sums {
+		sums[load] = newFloat(0)
+	}
+	for set := 0; set < len(sets); set += blockWords { // a query; each b gives the same rate
+		eachChoice(words, perWord, func(cells []int) {
+			term, stay := newFloat(blockWords), newFloat(0)
+			term.Mul(term, newFloat(orderShare(set)))
+			for i := range words {
+				term.Mul(term, factor[cells[i]])
+			}
+			for key := range sets {
+				p := newFloat(orderShare(key))
+				for i, word := range sets[set][:words] {
+					if slices.Contains(sets[key][:words], word) {
+						p.Mul(p, miss[cells[i]])
+					}
+				}
+				stay.Add(stay, p)
+			}
+			for load := 1; load <= most; load++ {
+				term.Mul(term, stay)
+				sums[load].Add(sums[load], term)
+			}
+		})
+	}
+	rates := make([]float64, len(sums))
+	for load, sum := range sums {
+		rates[load], _ = sum.Float64()
+	}
+	return rates
+}
+
+// orderShare returns the probability of a set of [wordSets]: there are 64 orders, and those with a = 1
+// occur twice.
+func orderShare(set int) float64 {
+	if set < blockWords {
+		return 2.0 / 64
+	}
+	return 1.0 / 64
+}
+
+// eachChoice calls f for each choice of a number of cells, 0 to perWord, in each of the words.
+func eachChoice(words, perWord int, f func(cells []int)) {
+	cells := make([]int, words)
+	for {
+		f(cells)
+		i := 0
+		for ; i < words && cells[i] == perWord; i++ {
+			cells[i] = 0
+		}
+		if i == words {
+			return
+		}
+		cells[i]++
+	}
 }
 
 // exactTerms returns a term for each choice of a number of cells, 0 to perWord, in each of
@@ -181,8 +250,7 @@ func exactDesign(words, perWord int) *blockedDesign {
 func exactTerms(words, perWord int) (terms []exactTerm) {
 	factor, miss := wordTerms(perWord)
 	shared := sharedWords(words)
-	var cells [blockWords]int
-	for {
+	eachChoice(words, perWord, func(cells []int) {
 		term := exactTerm{newFloat(1), newFloat(0)}
 		for i := range words {
 			term.factor.Mul(term.factor, factor[cells[i]])
@@ -201,15 +269,8 @@ func exactTerms(words, perWord int) (terms []exactTerm) {
 		}
 		term.stay.Quo(term.stay, newFloat(numMaps))
 		terms = append(terms, term)
-		i := 0
-		for ; i < words && cells[i] == perWord; i++ {
-			cells[i] = 0
-		}
-		if i == words {
-			return terms
-		}
-		cells[i]++
-	}
+	})
+	return terms
 }
 
 // wordTerms returns, for s cells of one word, the factor of inclusion and exclusion for all

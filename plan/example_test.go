@@ -37,8 +37,9 @@ func ExampleCapacity() {
 
 // How often is a filter wrong, by the formula, and without its assumption?
 func ExampleFPRateExact() {
-	fmt.Printf("%.5f %.5f\n", plan.FPRate(64, 4, 8), plan.FPRateExact(64, 4, 8))
-	// Output: 0.02456 0.02535
+	simple := plan.FPRateAtFill(plan.Fill(64, 4, 8), 4)
+	fmt.Printf("%.5f %.5f %.5f\n", simple, plan.FPRate(64, 4, 8), plan.FPRateExact(64, 4, 8))
+	// Output: 0.02456 0.02535 0.02535
 }
 
 // How often is this filter wrong, now that half of its cells are set?

@@ -13,7 +13,8 @@ import (
 const tolerance = 1e-12
 
 // SizeInterval returns the smallest and the largest number m of cells for which a Bloom filter
-// that sets k cells per key and contains n distinct keys has an [FPRate] from p-eps to p+eps:
+// that sets k cells per key and contains n distinct keys has a rate from p-eps to p+eps by the
+// formula for independent cells, (1-(1-1/m)^(kn))^k:
 //
 //	1/(1-(1-(p+eps)^(1/k))^(1/(kn))) <= m <= 1/(1-(1-(p-eps)^(1/k))^(1/(kn)))
 //
@@ -31,7 +32,7 @@ func SizeInterval(n uint64, k int, p, eps float64) (low, high uint64, err error)
 	if err := checkBand(n, k, p, eps); err != nil {
 		return 0, 0, err
 	}
-	rate := plainRate(n)
+	rate := func(m uint64, k int) float64 { return independentRate(m, k, n) }
 	low, okLow := least(maxCells, func(m uint64) bool { return rate(m, k) <= (p+eps)*(1+tolerance) })
 	over, okHigh := least(maxCells, func(m uint64) bool { return rate(m, k) < (p-eps)*(1-tolerance) })
 	if !okLow || !okHigh {
@@ -159,8 +160,8 @@ func FoldSizes(m, unit uint64) []uint64 {
 }
 
 // FoldTarget returns the size to fold to with n distinct keys and k cells per key: the smallest
-// of sizes, as [FoldSizes] returns them, with an [FPRate] of at most p+eps. inside reports
-// whether that rate is also at least p-eps, so that the size is in the [SizeInterval]. If no
+// of sizes, as [FoldSizes] returns them, with a rate of at most p+eps by the formula of
+// SizeInterval. inside reports whether that rate is also at least p-eps, so that the size is in the [SizeInterval]. If no
 // size is large enough, FoldTarget returns the largest and false. Without keys it returns the
 // smallest. It panics if sizes is empty or k is less than 1; p and eps may be any numbers. It
 // doesn't allocate.
@@ -171,11 +172,11 @@ func FoldTarget(sizes []uint64, n uint64, k int, p, eps float64) (size uint64, i
 	if len(sizes) == 0 {
 		panic(fmt.Sprintf("plan: no sizes to fold to for %d keys", n))
 	}
-	i := sort.Search(len(sizes), func(i int) bool { return FPRate(sizes[i], k, n) <= (p+eps)*(1+tolerance) })
+	i := sort.Search(len(sizes), func(i int) bool { return independentRate(sizes[i], k, n) <= (p+eps)*(1+tolerance) })
 	if i == len(sizes) {
 		return sizes[i-1], false
 	}
-	return sizes[i], FPRate(sizes[i], k, n) >= (p-eps)*(1-tolerance)
+	return sizes[i], independentRate(sizes[i], k, n) >= (p-eps)*(1-tolerance)
 }
 
 // MeanOvershoot returns the mean overshoot of folds to sizes, as a fraction: the smallest size

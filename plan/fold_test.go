@@ -14,6 +14,9 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
+// independent is the rate by the formula for independent cells, with which folds are planned.
+func independent(m uint64, k int, n uint64) float64 { return plan.FPRateAtFill(plan.Fill(m, k, n), k) }
+
 func TestSailhanEquation14(t *testing.T) {
 	for _, c := range []struct {
 		n         uint64
@@ -82,11 +85,11 @@ func TestInterval(t *testing.T) {
 			return
 		}
 		in := func(m uint64) bool {
-			rate := plan.FPRate(m, k, n)
+			rate := independent(m, k, n)
 			return rate <= (p+eps)*(1+1e-9) && rate >= (p-eps)*(1-1e-9)
 		}
 		out := func(m uint64) bool {
-			rate := plan.FPRate(m, k, n)
+			rate := independent(m, k, n)
 			return rate > p+eps || rate < p-eps
 		}
 		if low > high || !in(low) || !in(high) || low > 1 && !out(low-1) || !out(high+1) {
@@ -151,7 +154,7 @@ func TestBase(t *testing.T) {
 		if float64(m) < from*(1-1e-9) || float64(m) > max(to, from+float64(unit))*(1+1e-9) || m%unit != 0 {
 			t.Errorf("Base(%d, %d, %v, %v, %v) = %d, want it in [%v, %v]", n, k, p, eps, times, m, from, to)
 		}
-		if size, _ := plan.FoldTarget(plan.FoldSizes(m, unit), n, k, p, eps); plan.FPRate(size, k, n) > (p+eps)*(1+1e-9) {
+		if size, _ := plan.FoldTarget(plan.FoldSizes(m, unit), n, k, p, eps); independent(size, k, n) > (p+eps)*(1+1e-9) {
 			t.Errorf("Base(%d, %d, %v, %v, %v) = %d folds to %d, too small", n, k, p, eps, times, m, size)
 		}
 	})
@@ -307,7 +310,7 @@ func TestSailhanPlanning(t *testing.T) {
 				t.Errorf("Interval(%d, %d, %v, %v) = %d, %d, %v, want %d, %d", want.n, c.k, c.p, c.eps, low, high, err, want.low, want.high)
 			}
 			size, inside := plan.FoldTarget(ladder, want.n, c.k, c.p, c.eps)
-			if rate := plan.FPRate(size, c.k, want.n); size != want.size || inside != want.inside || math.Abs(rate/want.rate-1) > 1e-7 {
+			if rate := independent(size, c.k, want.n); size != want.size || inside != want.inside || math.Abs(rate/want.rate-1) > 1e-7 {
 				t.Errorf("from %d with %d keys: %d, %v, at a rate of %v, want %+v", m, want.n, size, inside, rate, want)
 			}
 		}

@@ -134,6 +134,14 @@ func TestFPRateRisesWithKeysAndFallsWithCells(t *testing.T) {
 }
 
 func BenchmarkFPRate(b *testing.B) {
+	for _, n := range []uint64{1, 2, 10, 100} { // 64 draws at most, or more
+		b.Run(fmt.Sprintf("few/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				FPRate(44*n, 30, n)
+			}
+		})
+	}
 	for _, n := range []uint64{1e3, 1e6, 1e9} {
 		b.Run(fmt.Sprintf("plain/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
@@ -183,8 +191,11 @@ func TestBoseEquation(t *testing.T) {
 // TestBoseFormulaIsLow: the formula for independent cells is too low, most of all for small
 // filters.
 func TestBoseFormulaIsLow(t *testing.T) {
-	if got := FPRate(64, 4, 8); !fixture.Near(got, .02455621643, 1e-9) {
-		t.Errorf("FPRate = %.11g, want .02455621643", got)
+	if got := FPRateAtFill(Fill(64, 4, 8), 4); !fixture.Near(got, .02455621643, 1e-9) {
+		t.Errorf("the formula gives %.11g, want .02455621643", got)
+	}
+	if got := FPRate(64, 4, 8); !fixture.Near(got, .02535443462, 1e-9) {
+		t.Errorf("FPRate = %.11g, want .02535443462", got)
 	}
 	if got := FPRateExact(64, 4, 8); !fixture.Near(got, .02535443462, 1e-9) {
 		t.Errorf("FPRateExact = %.11g, want .02535443462", got)
@@ -193,7 +204,7 @@ func TestBoseFormulaIsLow(t *testing.T) {
 		m := rapid.Uint64Range(1, 2000).Draw(t, "m")
 		k := rapid.IntRange(1, 20).Draw(t, "k")
 		n := rapid.Uint64Range(0, 100).Draw(t, "n")
-		exact, formula := FPRateExact(m, k, n), FPRate(m, k, n)
+		exact, formula := FPRateExact(m, k, n), FPRateAtFill(Fill(m, k, n), k)
 		if exact < formula*(1-1e-11) || exact > 1+1e-11 {
 			t.Fatalf("exact %g, formula %g", exact, formula)
 		}

@@ -50,7 +50,8 @@ func TestIncrementalIsLeast(t *testing.T) {
 		var split func(left, after uint64, sum float64, planes int)
 		split = func(left, after uint64, sum float64, more int) {
 			for keys := uint64(1); keys <= left; keys++ {
-				m, _, err := Size(keys, LayeredFPRate(p, planes))
+				each := LayeredFPRate(p, planes)
+				m, _, err := leastSize(keys, each, 1, highestK(each), unitCell, func(m uint64, k int) float64 { return independentRate(m, k, keys) })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -78,7 +79,7 @@ func TestIncrementalMeetsRate(t *testing.T) {
 			}
 			no, keys := 1.0, uint64(0)
 			for _, x := range planes {
-				no *= 1 - FPRate(x.M, x.K, x.Keys)
+				no *= 1 - independentRate(x.M, x.K, x.Keys)
 				keys += x.Keys
 			}
 			if keys != n || 1-no > p*(1+1e-6) {

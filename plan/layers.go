@@ -220,8 +220,9 @@ func shareKeys(n uint64, layers int, p float64, maxK int) ([]IncrementalLayer, f
 	return shares, cost[steps]
 }
 
-// layerFor returns the smallest layer of rate p for n keys with k up to maxK: that of [Size] up
-// to rounding, by the inverse of the rate for each k.
+// layerFor returns the smallest layer of rate p for n keys with k up to maxK, by the inverse of the
+// formula for independent cells for each k. The division of the keys needs no more: layers of
+// filters are given their sizes afterwards.
 func layerFor(n uint64, p float64, maxK int) IncrementalLayer {
 	best, size := IncrementalLayer{Keys: n}, math.Inf(1)
 	last, first := min(highestK(p), maxK), 1

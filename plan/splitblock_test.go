@@ -244,7 +244,7 @@ func TestLoadAgainstSimulation(t *testing.T) {
 }
 
 func TestLoadEdges(t *testing.T) {
-	if got, want := anyBitsFPRate(512, 512, 6, 50), FPRate(512, 6, 50); got != want {
+	if got, want := anyBitsFPRate(512, 512, 6, 50), independentRate(512, 6, 50); got != want {
 		t.Errorf("one block: %g, want the plain rate %g", got, want)
 	}
 	if got, want := anyBitsFPRate(1100, 512, 6, 50), anyBitsFPRate(1024, 512, 6, 50); got != want {
@@ -257,7 +257,7 @@ func TestLoadEdges(t *testing.T) {
 		t.Errorf("far too many keys: %g, want 1", got)
 	}
 	// One key: its own block, with one key in it.
-	if got, want := anyBitsFPRate(1<<40, 512, 6, 1), FPRate(512, 6, 1)*512/(1<<40); !fixture.Near(got, want, 1e-9) {
+	if got, want := anyBitsFPRate(1<<40, 512, 6, 1), independentRate(512, 6, 1)*512/(1<<40); !fixture.Near(got, want, 1e-9) {
 		t.Errorf("one key: %g, want %g", got, want)
 	}
 	// The two ways to average meet at a mean load of 2^16.

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // WeightedClass is a class of keys of a weighted filter, in which the number of cells per key
@@ -53,9 +54,9 @@ func WeightedK(m uint64, classes []WeightedClass) (ks []float64, rate float64, e
 }
 
 // WeightedFPRate returns the weighted false-positive rate of a filter of m cells whose keys of
-// class i set ks[i] of them, as a fraction in [0, 1]: the mean over the queries for absent keys,
-// Σ r_c fill^k_c with the r_c scaled to a sum of 1 and a fill ratio of 1-(1-1/m)^(Σ n_c k_c). It
-// returns an error wrapping [ErrRange] if m is zero, a k is less than 1, ks and classes have
+// class i set ks[i] of them, as a fraction in [0, 1]: the mean over the queries for absent keys and
+// over filters, Σ r_c fill^k_c with the r_c scaled to a sum of 1. For many keys the fill ratio is
+// 1-(1-1/m)^(Σ n_c k_c); for a few keys the rate is higher, as that of [FPRate] is. It returns an error wrapping [ErrRange] if m is zero, a k is less than 1, ks and classes have
 // different lengths, a class has a number that is negative or not finite, or the classes have no
 // members or no queries.
 func WeightedFPRate(m uint64, classes []WeightedClass, ks []int) (float64, error) {
@@ -74,15 +75,16 @@ func WeightedFPRate(m uint64, classes []WeightedClass, ks []int) (float64, error
 	return weightedRate(float64(m), classes, ks) / queries, nil
 }
 
-// weightedRate is Σ r_c fill^k_c.
+// weightedRate is the mean of Σ r_c fill^k_c over filters.
 func weightedRate(m float64, classes []WeightedClass, ks []int) float64 {
 	var cells, rate float64
 	for i, c := range classes {
 		cells += c.Members * float64(ks[i])
 	}
-	fill := fillAfter(m, cells)
 	for i, c := range classes {
-		rate += c.Queries * math.Pow(fill, float64(ks[i]))
+		if c.Queries > 0 {
+			rate += c.Queries * meanPower(m, cells, float64(ks[i]))
+		}
 	}
 	return rate
 }
@@ -144,6 +146,7 @@ func WeightedKs(m uint64, classes []WeightedClass, maxK int) (ks []int, rate flo
 	}
 	if len(index) > 0 {
 		s.sweepFills()
+		s.correct()
 		s.moveCells()
 	}
 	for i, k := range s.best {
@@ -159,8 +162,28 @@ type weightedSearch struct {
 	classes    []WeightedClass // with members and queries, the latter as a share
 	idle, free float64         // members of classes without queries, queries for classes without members
 
+	power func(m, cells, k float64) float64 // the mean of fill^k; if nil, that of independent cells
+
 	best []int
 	rate float64 // of best
+}
+
+// correct makes the search take cells as dependent if that raises the rate, as it does for a few keys. The
+// best numbers are then lower.
+func (s *weightedSearch) correct() {
+	exact := weightedSearch{m: s.m, maxK: s.maxK, classes: s.classes, idle: s.idle, free: s.free, power: meanPower}
+	if exact.improve(s.best); exact.rate <= s.rate {
+		return
+	}
+	for *s = exact; ; {
+		ks := slices.Clone(s.best)
+		for i := range ks {
+			ks[i] = s.clamp(ks[i] - 1)
+		}
+		if !s.improve(ks) {
+			return
+		}
+	}
 }
 
 // sweepFills tries the best vector for each of 1023 fill ratios φ. If φ is fixed, the rate
@@ -228,10 +251,17 @@ func (s *weightedSearch) improve(ks []int) bool {
 	for i, c := range s.classes {
 		cells += c.Members * float64(ks[i])
 	}
-	fill := fillAfter(s.m, cells)
-	rate := s.free * math.Pow(fill, float64(s.maxK))
+	power := s.power
+	if power == nil {
+		fill := fillAfter(s.m, cells)
+		power = func(_, _, k float64) float64 { return math.Pow(fill, k) }
+	}
+	rate := 0.0
+	if s.free > 0 {
+		rate = s.free * power(s.m, cells, float64(s.maxK))
+	}
 	for i, c := range s.classes {
-		rate += c.Queries * math.Pow(fill, float64(ks[i]))
+		rate += c.Queries * power(s.m, cells, float64(ks[i]))
 	}
 	if s.best != nil && rate >= s.rate {
 		return false

@@ -111,60 +111,19 @@ func (s Shape) FoldedSize(n uint64) uint64 {
 // filter takes one additional bit per cell of its own.
 //
 // The rate is an average over filters, which differ by chance: if n is close to the capacity
-// of a size, some filters have grown beyond that size and some have not. It is computed as if a filter that is
-// fuller than average were so by equally many standard deviations at every size. Folds of a few hundred cells deviate
-// more independently, so that the forecast is wrong by about 2 % of the rate below 100 keys, in either direction
-// (docs/papers.md, 000/self-folding, and TestForecastOfFewKeys). From 300 keys on no deviation was measured.
+// of a size, some filters have grown beyond that size and some have not: see plan.FoldedFPRate. Up to 256 cells set,
+// it is within 4 % of the rate; from there it is too high or too low by about 2 % below 100 keys (docs/papers.md,
+// 000/self-folding, and TestForecastOfFewKeys). From 300 keys on no deviation was measured.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	fc := s.bits().Forecast(n)
 	if s.Width != 0 {
 		fc = s.counters().Forecast(n)
 	}
-	fc.FPRate = s.meanRate(n)
+	sizes := s.foldSizes()
+	most := make([]uint64, len(sizes))
+	for i, m := range sizes {
+		most[i] = share(s.High, m)
+	}
+	fc.FPRate = plan.FoldedFPRate(sizes, most, s.K, n)
 	return fc
-}
-
-// meanRate returns the expected rate with n keys over the sizes that the folded filter may
-// have. It takes the number of set bits as normally distributed with the variance of an
-// occupancy, and its deviation in standard deviations as equal at all sizes, since cells
-// that one fold joins are neighbors, which are close in another.
-func (s Shape) meanRate(n uint64) float64 {
-	const reach, steps = 4.0, 200 // deviations from the mean on each side
-	sizes := s.occupancies(n)
-	var all, rate float64
-	for i := range steps {
-		z := reach * (2*(float64(i)+0.5)/steps - 1)
-		weight := math.Exp(-z * z / 2)
-		all += weight
-		for j, f := range sizes {
-			if fill := f.mean + z*f.deviation; fill <= f.end || j == len(sizes)-1 {
-				rate += weight * plan.FPRateAtFill(min(max(fill, 0), 1), s.K)
-				break
-			}
-		}
-	}
-	return rate / all
-}
-
-// occupancy is the fill ratio of a folded filter of some size, and that at which it grows.
-type occupancy struct{ mean, deviation, end float64 }
-
-// occupancies returns the occupancies of all sizes with n keys: Johnson and Kotz 1977, for
-// draws with repetition. It omits most sizes that are certainly too small.
-func (s Shape) occupancies(n uint64) []occupancy {
-	var all []occupancy
-	for _, m := range s.foldSizes() {
-		load := float64(s.K) * float64(n) / float64(m)
-		empty := math.Exp(-load)
-		o := occupancy{
-			mean:      plan.Fill(m, s.K, n),
-			deviation: math.Sqrt(max(0, empty*(1-(1+load)*empty)) / float64(m)),
-			end:       float64(share(s.High, m)) / float64(m),
-		}
-		if o.mean-4*o.deviation > o.end {
-			all = all[:0]
-		}
-		all = append(all, o)
-	}
-	return all
 }

@@ -120,25 +120,29 @@ func (p planner) at(m uint64, n float64) ([]int, float64) {
 }
 
 // size returns the least number of cells for keys and a rate, to one part in 1000 or a
-// word. A standard filter, where all k are equal, needs at least as many.
+// word. A standard filter, where all k are equal, needs at least as many, except for a few keys.
 func (p planner) size(g umbel.Goal) (uint64, error) {
 	plain, _, err := sizing.Size(g.Keys, g.FPRate)
 	if err != nil {
 		return 0, err
 	}
-	if plain < 1<<core.WordGroup {
-		return plain, nil
+	unit := sizing.Unit(plain, 0)
+	meets := func(units uint64) bool {
+		_, rate := p.at(units*unit, float64(g.Keys))
+		return rate <= g.FPRate
 	}
-	low, high := uint64(0), plain>>core.WordGroup+1
+	low, high := uint64(0), plain/unit+1
+	for !meets(high) {
+		low, high = high, 2*high
+	}
 	for high-low > 1+high/1000 {
-		middle := low + (high-low)/2
-		if _, rate := p.at(middle<<core.WordGroup, float64(g.Keys)); rate <= g.FPRate {
+		if middle := low + (high-low)/2; meets(middle) {
 			high = middle
 		} else {
 			low = middle
 		}
 	}
-	return plan.RoundFoldable(high) << core.WordGroup, nil
+	return plan.RoundFoldable(high) * unit, nil
 }
 
 // capacity returns the number of keys that m cells hold at a rate, to one part in 1000. A

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Weights are the frequencies of the numbers of links: Weights[i-1] is proportional to
@@ -93,7 +92,8 @@ func (l Lengths) Mean(w Weights) float64 {
 }
 
 // AnyLength returns the bits of plain Bloom filters of 1 to n links at a rate, each of
-// the least length with the best k. It is the length of a header for routers that map
+// the least length with the best k, by the formula for independent cells:
+// 1/(1-(1-rate^(1/k))^(1/(ki))) for i links. It is the length of a header for routers that map
 // hashes to any length. It returns an error wrapping [umbel.ErrGoal] if n or the rate is
 // outside the limits of a design.
 func AnyLength(n int, rate float64) (Lengths, error) {
@@ -102,11 +102,11 @@ func AnyLength(n int, rate float64) (Lengths, error) {
 	}
 	l := make(Lengths, n)
 	for i := range l {
-		m, _, err := plan.Size(uint64(i+1), rate)
-		if err != nil {
-			return nil, fmt.Errorf("adaptive: %w: %w", err, umbel.ErrGoal)
+		l[i] = math.Inf(1)
+		for k := 1.0; k <= math.Ceil(-math.Log2(rate))+1; k++ {
+			zero := math.Log1p(-math.Pow(rate, 1/k)) / (k * float64(i+1)) // logarithm of 1 - 1/m
+			l[i] = min(l[i], math.Ceil(-1/math.Expm1(zero)-1e-9))
 		}
-		l[i] = float64(m)
 	}
 	return l, nil
 }

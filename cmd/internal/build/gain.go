@@ -1,8 +1,6 @@
 package build
 
 import (
-	"math"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/weighted"
@@ -27,14 +25,19 @@ func (g Gain) Worthless() bool { return g.Relative > 0.999 }
 func gainOf(s weighted.Shape, forecast umbel.Forecast) *Gain {
 	g := &Gain{TableKeys: len(s.Hot), TableBytes: forecast.Bytes - (s.M+63)/64*8, Relative: 1}
 	plain, err := bloom.Plan(umbel.Goal{Keys: forecast.Keys, Bytes: forecast.Bytes})
-	fill := plan.Fill(s.M, s.Classes[0].K, forecast.Keys)
 	rate := plain.Forecast(forecast.Keys).FPRate
 	if err != nil || rate == 0 {
 		return g // without keys neither has false positives
 	}
-	g.Relative = 0
-	for _, c := range s.Classes {
-		g.Relative += c.Queries * math.Pow(fill, float64(c.K)) / rate
+	classes := []plan.WeightedClass{}
+	ks := []int{}
+	for i, c := range s.Classes {
+		classes, ks = append(classes, plan.WeightedClass{Queries: c.Queries}), append(ks, c.K)
+		if i == 0 {
+			classes[0].Members = float64(forecast.Keys)
+		}
 	}
+	mean, _ := plan.WeightedFPRate(s.M, classes, ks) // the shares of the queries add up to 1
+	g.Relative = mean / rate
 	return g
 }

@@ -40,7 +40,7 @@ func scalableSteps(d *derivation, s scalable.Shape, n uint64) {
 
 func dynamicSteps(d *derivation, s dynamic.Shape, n uint64) {
 	m, k, capacity := s.Layer.M, s.Layer.K, s.Capacity()
-	full := plan.FPRate(m, k, capacity)
+	full := independent(m, k, capacity)
 	d.bloom(m, k, n)
 	d.let("full", s.Full)
 	d.let("c", capacity)
@@ -103,20 +103,18 @@ func foldingSteps(d *derivation, s folding.Shape, n uint64) {
 	}
 	step("interval of the rate", "[ρ - ε, ρ + ε]", fmt.Sprintf("%.4g ± %.4g", (low+high)/2, (high-low)/2),
 		fmt.Sprintf("%.4g to %.4g", low, high), sailhan+", section III")
-	least, err := plan.SizeForK(n, s.K, high)
-	if err == nil {
-		d.addf(fmt.Sprintf("least size of the folded filter with %d keys", n), "1 / (1 - (1 - high^(1/k))^(1/(k·n)))",
-			sailhan+", equation (14), corrected", "%d cells", least)
-	}
+	least := -1 / math.Expm1(math.Log1p(-math.Pow(high, 1/float64(s.K)))/(float64(s.K)*float64(n)))
+	d.addf(fmt.Sprintf("least size of the folded filter with %d keys", n), "1 / (1 - (1 - high^(1/k))^(1/(k·n)))",
+		sailhan+", equation (14), corrected", "%.0f cells", math.Ceil(least*(1-1e-12)))
 	step("size of the base", "the number with the most divisors in oversize times the interval of sizes",
 		fmt.Sprintf("%d sizes from %d to %d cells", len(sizes), sizes[0], s.M), fmt.Sprintf("%d cells", s.M), sailhan+", section IV")
 	d.let("r", s.M/folded)
 	d.addf(fmt.Sprintf("size of the folded filter with %d keys, f: the smallest divisor of m that is at least the least size", n), "m / r",
 		sailhan+", section IV-C", "%d cells", folded)
-	d.add("rate at that size", "(1 - (1 - 1/f)^(k·n))^k", sixDigits(plan.FPRate(folded, s.K, n)), mullin)
+	d.add("rate at that size", "(1 - (1 - 1/f)^(k·n))^k", sixDigits(independent(folded, s.K, n)), mullin)
 	step(fmt.Sprintf("false-positive rate with %d keys, on average over filters of different sizes", n), "Σ P(size) · E(fill^k | size)",
 		fmt.Sprintf("fill at most %.4g", math.Pow(high, 1/float64(s.K))), sixDigits(fc.FPRate),
-		"normal approximation of an occupancy, Johnson and Kotz 1977")
+		"occupancies, Johnson and Kotz 1977")
 	d.addf("memory of the base", "8 · ceil(m · width / 64)", "", "%d bytes", fc.Bytes)
 	d.addf("memory of the folded filter", "8 · ceil(f / 64)", "", "%d bytes", (folded+63)/64*8)
 }

@@ -20,6 +20,7 @@ import (
 
 const (
 	mullin  = "Bloom 1970, as corrected by Mullin 1983"
+	bose    = "Bose, Guo, Kranakis, Maheshwari, Morin, Morrison, Smid and Tang 2008"
 	broder  = "Bloom 1970; Broder and Mitzenmacher 2004"
 	almeida = "Almeida, Baquero, Preguiça and Hutchison 2007"
 	fan     = "Fan, Cao, Almeida and Broder 2000, section V-C"
@@ -39,7 +40,7 @@ func bloomSteps(d *derivation, s bloom.Shape, n uint64) {
 	}
 	d.addf("best k: half of the cells are then set", "ln 2 / (-n · ln(1 - 1/m))", broder,
 		"%.4g, the best integer is %d", best, plan.BestK(s.M, n))
-	if size, err := plan.SizeForK(n, s.K, p); err == nil {
+	if size, err := plan.SizeForK(n, s.K, p); err == nil && p == independent(s.M, s.K, n) {
 		d.addf("least size with that rate and k, m", "1 / (1 - (1 - p^(1/k))^(1/(k·n)))", solved, "%d cells", size)
 	}
 	d.memory(s.M)
@@ -102,7 +103,7 @@ func (d *derivation) blocks(m uint64, k int, n uint64, size int) {
 	d.let("m", m)
 	d.let("k", k)
 	count, keys := m/uint64(size), float64(n)/float64(m/uint64(size))
-	d.add("for comparison, the rate of a bloom filter with the same m and k", bloomRate, sixDigits(plan.FPRate(m, k, n)), mullin)
+	d.add("for comparison, the rate of a bloom filter with the same m and k", bloomRate, sixDigits(independent(m, k, n)), mullin)
 	d.addf(fmt.Sprintf("blocks of %d bits, B", size), fmt.Sprintf("m / %d", size), "", "%d blocks", count)
 	d.addf("keys per block, on average", "n / B", "", "%.4g keys", keys)
 	d.addf("standard deviation of the keys per block, the reason for the higher rate", "sqrt((n / B) · (1 - 1/B))", "",
@@ -155,9 +156,17 @@ func weightedSteps(d *derivation, s weighted.Shape, n uint64) {
 		}
 		sum += fmt.Sprintf("%.3g · %.6g^%d", c.Queries, fill, c.K)
 	}
+	independent := 0.0
+	for _, c := range s.Classes {
+		independent += c.Queries * math.Pow(fill, float64(c.K))
+	}
+	general, source := "Σ r_c · fill^k_c", bruck
+	if fc.FPRate > independent*(1+1e-9) { // a few keys
+		general, source = "mean of Σ r_c · fill^k_c over the fill ratios of filters, more than that of the mean", bruck+"; "+bose
+	}
 	d.formulas = append(d.formulas, Formula{
 		fmt.Sprintf("false-positive rate with %d keys, classes weighted by their share r of the queries", n),
-		"Σ r_c · fill^k_c", sum, sixDigits(fc.FPRate), bruck,
+		general, sum, sixDigits(fc.FPRate), source,
 	})
 	d.memory(s.M)
 	d.bitsPerKey(s.M, n, fc.FPRate)
@@ -215,10 +224,18 @@ func ribbonSteps(d *derivation, s ribbon.Shape, n uint64) {
 func (d *derivation) bloom(m uint64, k int, n uint64) float64 {
 	d.let("m", m)
 	d.let("k", k)
-	p := plan.FPRate(m, k, n)
-	d.rate(n, bloomRate, p, mullin)
+	p, simple := plan.FPRate(m, k, n), independent(m, k, n)
+	if p == simple {
+		d.rate(n, bloomRate, p, mullin)
+		return p
+	}
+	d.rate(n, "mean of (X / m)^k over the numbers X of cells that k·n draws set", p, bose)
+	d.add("for comparison, the rate if the cells were independent", bloomRate, sixDigits(simple), mullin)
 	return p
 }
+
+// independent returns the rate by the formula for independent cells, bloomRate.
+func independent(m uint64, k int, n uint64) float64 { return plan.FPRateAtFill(plan.Fill(m, k, n), k) }
 
 // rate adds the false-positive rate and sets p. more is pairs of a letter and its number.
 func (d *derivation) rate(n uint64, general string, p float64, source string, more ...any) {

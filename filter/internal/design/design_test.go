@@ -29,7 +29,7 @@ func TestSolve(t *testing.T) {
 		"m and rate":            {goal: umbel.Goal{FPRate: 0.02}, m: 8000, want: [3]uint64{8000, 6, 981}},
 		"m isn't made to fold":  {goal: umbel.Goal{Keys: 10000}, m: 64 * 401, want: [3]uint64{64 * 401, 2, 10000}},
 		"m, k, keys and a rate": {goal: umbel.Goal{Keys: 1000, FPRate: 0.05}, m: 8000, k: 3, want: [3]uint64{8000, 3, 1000}},
-		"less than a word":      {goal: umbel.Goal{Keys: 3, FPRate: 0.1}, want: [3]uint64{15, 3, 3}},
+		"less than a word":      {goal: umbel.Goal{Keys: 3, FPRate: 0.1}, want: [3]uint64{16, 3, 3}},
 		"m of part of a word":   {m: 140001, k: 2, want: [3]uint64{140001, 2, 48520}},
 	} {
 		m, k, n, err := bits.Solve(c.goal, c.m, c.k)

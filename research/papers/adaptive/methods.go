@@ -144,7 +144,7 @@ func foldedWith(n int, rate float64, k int) (adaptive.Lengths, error) {
 	sizes := number.Divisors(inpacket.FoldBase)
 	return lengths(n, rate, func(i int) (float64, error) {
 		for _, m := range sizes {
-			if plan.FPRate(m, k, uint64(i)) <= rate {
+			if plan.FPRateAtFill(plan.Fill(m, k, uint64(i)), k) <= rate {
 				return float64(m), nil
 			}
 		}

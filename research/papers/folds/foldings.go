@@ -153,11 +153,12 @@ var selfFolding = piece.Piece{
 umbel's folding filter while keys are added: a base for 1000 keys, k = 4, 12 times as large as
 needed, kept at ρ = 0.01 ± 0.002. If one more key would take a fold above the interval, the
 filter uses the next larger fold. *Recomputed* is the filter's own forecast: the average over
-the folds that filters may use with n keys, under the assumption that a filter that is fuller
+the folds that filters may use with n keys. From 65 keys on it assumes that a filter that is fuller
 than average is so by equally many standard deviations at every size. Folds of a few hundred
 cells deviate more independently than that, and the filter uses the smallest one that fits. So
-the forecast is too high by 1.4 % at n = 50 and by 0.7 % at n = 100, which are the differences
-of -6.9 σ and -3.7 σ. A simulation of positions without umbel's filter gives the measured rates:
+the forecast is too high by 0.7 % at n = 100, which is the difference of -3.7 σ. Below 65 keys it
+is a mean of this assumption and that of independent sizes, and 0.7 % too high at n = 50.
+A simulation of positions without umbel's filter gives the measured rates:
 TestSmallFolds in research/papers/folds.`,
 	Make: makeSelfFolding,
 }

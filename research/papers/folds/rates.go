@@ -35,7 +35,7 @@ fill ratio. Equation (4) also has m instead of the folded size. n = 1000.`,
 			}
 			r.Add(
 				piece.Row{What: fmt.Sprintf("m/n=%g, k=%d: right side as printed", c.perKey, c.k), Recomputed: printedRate(c.perKey, float64(c.k)), Mark: piece.Wrong},
-				piece.Row{What: "left side", Recomputed: plan.FPRate(m, c.k, n)},
+				piece.Row{What: "left side", Recomputed: plan.FPRateAtFill(plan.Fill(m, c.k, n), c.k)},
 				piece.Row{What: "exact", Recomputed: plan.FPRateExact(m, c.k, n), Measured: got},
 			)
 		}

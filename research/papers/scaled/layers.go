@@ -178,7 +178,7 @@ The exact rate is that of Bose et al. 2008. For k slices, p^k is exact on averag
 			}
 			r.Add(
 				piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: p", c.m, c.n, c.k), Recomputed: plan.Fill(c.m, c.k, n)},
-				piece.Row{What: "p^k", Recomputed: plan.FPRate(c.m, c.k, n)},
+				piece.Row{What: "p^k", Recomputed: plan.FPRateAtFill(plan.Fill(c.m, c.k, n), c.k)},
 				piece.Row{What: "exact", Recomputed: plan.FPRateExact(c.m, c.k, n), Measured: single},
 			)
 			if c.m%uint64(c.k) != 0 {
