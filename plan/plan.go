@@ -9,10 +9,9 @@
 //
 // # Rates and sizes of plain filters
 //
-// [FPRate] returns the rate, [FPRateExact] the rate without the usual approximation,
-// [FPRateAtFill] the rate of an existing filter, and [Fill] its expected fill ratio. [Size] and
-// [SizeForK] return the smallest size for a rate, [BestK] the best k for a size, and [Capacity] the
-// most keys for both.
+// [FPRate] returns the rate, [FPRateExact] the same with more digits, [FPRateAtFill] the rate of an
+// existing filter, and [Fill] its expected fill ratio. [Size] and [SizeForK] return the smallest
+// size for a rate, [BestK] the best k for a size, and [Capacity] the most keys for both.
 //
 // # Other layouts
 //
@@ -26,8 +25,8 @@
 // # Filters of several layers
 //
 // [ScalableLayerAt] and [ScalableFirstRate] plan scalable filters, [DynamicLayers] dynamic ones,
-// [IncrementalLayers] incremental ones, and [WindowSize] and [WindowFPRate] those that expire keys.
-// [CompoundFPRate] joins the rates of layers.
+// [IncrementalLayers] and [LimitedFPRate] incremental ones, and [WindowSize] and [WindowFPRate] those that
+// expire keys. [CompoundFPRate] joins the rates of layers.
 //
 // # Numbers of keys
 //
@@ -38,7 +37,8 @@
 //
 // [BaseSize] returns a size to fold from, [FoldSizes] the sizes it folds to, [FoldTarget] the one to
 // choose, [SizeInterval] the sizes whose rate is within an interval, [RoundFoldable] a nearby size
-// with many divisors, and [MeanOvershoot] the quality of fold sizes.
+// with many divisors, [FoldedFPRate] the rate of a filter that folds itself, and [MeanOvershoot] the
+// quality of fold sizes.
 //
 // # Messages
 //

@@ -87,18 +87,35 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 		}
 		negative := math.Exp(logNegative) // of the keys that come
 		ones, keys := l.closed()
+		rate := l.closedRate()
 		if left*negative < keys || i == len(s.Layers)-1 {
 			keys = left * negative
 			ones = l.ones(keys)
+			rate = plan.FPRateAtFill(ones/float64(l.M), l.K)
 		}
 		left -= keys / negative
-		logNegative += math.Log1p(-plan.FPRateAtFill(ones/float64(l.M), l.K))
+		logNegative += math.Log1p(-rate)
 		set += keys * float64(l.K)
 		fc.Cells += l.M
 		fc.Bytes += l.bytes()
 	}
 	fc.FPRate, fc.K = 0-math.Expm1(logNegative), set/float64(max(n, 1))
+	if n <= fewKeys {
+		fc.FPRate = plan.LimitedFPRate(s.limited(), n)
+	}
 	return fc
+}
+
+// fewKeys is the number of keys up to which a forecast follows the distributions of the layers' bits.
+const fewKeys = 200
+
+// limited returns the layers as package plan takes them.
+func (s Shape) limited() []plan.LimitedLayer {
+	layers := make([]plan.LimitedLayer, len(s.Layers))
+	for i, l := range s.Layers {
+		layers[i] = plan.LimitedLayer(l)
+	}
+	return layers
 }
 
 // Layer contains the parameters of one layer.
@@ -162,6 +179,25 @@ func (l Layer) closed() (ones, keys float64) {
 	}
 	draws := math.Log1p(-min(ones, float64(l.M)-0.5)/float64(l.M)) / math.Log1p(-1/float64(l.M))
 	return ones, draws / float64(l.K)
+}
+
+// closedRate returns the expected rate of the layer when it is full: the mean over the number of bits
+// that the last key sets beyond the limit. A key sets S bits, about binomial with K draws, and it sets
+// o bits beyond with a probability proportional to P(S > o) (Feller 1971, as above).
+func (l Layer) closedRate() (mean float64) {
+	m, k, limit := float64(l.M), float64(l.K), float64(l.Limit)
+	chance := math.Pow(limit/m, k) // of S = o
+	if chance == 0 || l.Limit >= l.M {
+		return plan.FPRateAtFill(min(limit, m)/m, l.K)
+	}
+	odds, more, all := m/limit-1, 1.0, 0.0
+	for o := range l.K {
+		more -= chance // P(S > o)
+		all += max(more, 0)
+		mean += max(more, 0) * math.Pow(min(limit+float64(o), m)/m, k)
+		chance *= odds * (k - float64(o)) / (float64(o) + 1)
+	}
+	return mean / all
 }
 
 // bytes returns the memory of the layer.
