@@ -60,15 +60,15 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 }
 
 // baseSize returns the size of the base: that of plan.BaseSize or, if no size for so few keys
-// has a rate in the interval, a multiple of the size that they need.
+// has a rate in the interval or that size is less than they need, a multiple of what they need.
 func baseSize(n uint64, k int, most, rate float64, oversize uint64) (uint64, error) {
 	if oversize == 0 {
 		oversize = plan.DefaultOversize
 	}
-	if m, err := plan.BaseSize(n, k, rate, most-rate, float64(oversize)); err == nil {
-		return m, nil
-	}
 	m, err := plan.SizeForK(n, k, most)
+	if base, baseErr := plan.BaseSize(n, k, rate, most-rate, float64(oversize)); baseErr == nil && (err != nil || base >= m) {
+		return base, nil
+	}
 	if err == nil && m > 1<<56/oversize {
 		err = fmt.Errorf("%d times %d cells are more than 2^56", oversize, m)
 	}

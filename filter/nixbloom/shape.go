@@ -81,7 +81,7 @@ func (s Shape) check() error {
 }
 
 // Forecast returns what a filter of this shape costs and its rate with n keys, which includes the excess due to
-// double hashing.
+// double hashing. That is an approximation, up to a quarter too high with one to three keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
 		Keys: n, FPRate: fpRate(s.M, s.K, n),

@@ -149,7 +149,7 @@ func largest(most uint64, ok func(x uint64) bool) uint64 {
 
 // Forecast describes a filter with these options that contains n keys, possibly more than its
 // capacity: a filter that scales then has more layers, another one a higher rate. The rate
-// includes double hashing: see the package comment. The Forecast of invalid options is zero.
+// includes double hashing, as an approximation: see the package comment. The Forecast of invalid options is zero.
 func (o Options) Forecast(n uint64) umbel.Forecast {
 	if o.Expansion == 0 {
 		o.Expansion = DefaultExpansion
