@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -183,9 +184,10 @@ func makeUnusual(t *testing.T, n *Node, c *resptest.Client, trials int) (names [
 	t.Helper()
 	for seed := range trials {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x6e6f6465))
-		name := fmt.Sprint("f", seed)
+		name := fmt.Sprint("unusual", seed)
 		words := unusualCommand(rng, name)
-		if spec := asJSON(words); spec != "" && rng.IntN(2) == 0 {
+		spec := asJSON(words)
+		if spec != "" && rng.IntN(2) == 0 {
 			status, body := request(t, n, http.MethodPut, api.FilterPath(name), api.MediaJSON, strings.NewReader(spec))
 			if status >= 500 && status != http.StatusInsufficientStorage {
 				t.Errorf("%s: %d %s", spec, status, body)
@@ -194,6 +196,13 @@ func makeUnusual(t *testing.T, n *Node, c *resptest.Client, trials int) (names [
 			c.Do(words...)
 		}
 		f := n.engine.Get([]byte(name))
+		if spec != "" {
+			status, body := request(t, n, http.MethodPost, "/v1/plan", api.MediaJSON, strings.NewReader(spec))
+			if status >= 500 || f != nil && status != http.StatusOK || !json.Valid([]byte(body)) {
+				t.Errorf("plan of %s: %d %s", spec, status, body)
+			}
+			c.Do(append([]string{"UM.PLAN"}, words[2:]...)...)
+		}
 		if f == nil {
 			continue
 		}
@@ -218,7 +227,7 @@ func fillUnusual(n *Node, c *resptest.Client, name string, rng *rand.Rand) {
 			break
 		}
 	}
-	for _, line := range []string{"UM.UNFOLD %s 2", "UM.FOLD %s 3", "UM.SEAL %s", "UM.COMPACT %s RATE 0.9999", "UM.ADVANCE %s 18446744073709551615", "UM.MERGE %s f0", "CF.DEL %s 'key 1'"} {
+	for _, line := range []string{"UM.UNFOLD %s 2", "UM.FOLD %s 3", "UM.SEAL %s", "UM.COMPACT %s RATE 0.9999", "UM.ADVANCE %s 18446744073709551615", "UM.MERGE %s other", "CF.DEL %s 'key 1'"} {
 		if rng.IntN(3) == 0 {
 			c.Line(fmt.Sprintf(line, name))
 		}
@@ -249,7 +258,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 	config.MaxMemory, config.Cuckoo = Memory{Bytes: 128 << 20}, true
 	n := started(t, config)
 	c := dial(t, n, nil)
-	c.Want("UM.MAKE f0 bloom KEYS 100 RATE 1%", "+OK")
+	c.Want("UM.MAKE other bloom KEYS 100 RATE 1%", "+OK")
 	names := append(makeToTheEnd(t, n, c), makeUnusual(t, n, c, trials)...)
 	want := map[string]string{}
 	for _, name := range names {
