@@ -39,8 +39,11 @@ func (p Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b := newBody(w, r, p.Patience)
 	defer b.end()
 	wrapped := &writer{ResponseWriter: w, request: r, body: b, patience: p.Patience}
-	if !isPrintable(r.Header.Get("Upgrade")) {
-		p.Fail(wrapped, r, &ClientError{http.StatusBadRequest, errors.New("the protocol in Upgrade is no token")})
+	if err := checkRequest(r); err != nil {
+		if r.ProtoMajor == 1 {
+			w.Header()["Connection"] = []string{"close"} // what follows may be no request
+		}
+		p.Fail(wrapped, r, &ClientError{http.StatusBadRequest, err})
 		return
 	}
 	in := r.WithContext(r.Context()) // the server examines its own request
@@ -84,6 +87,18 @@ func (p Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		},
 	}
 	proxy.ServeHTTP(wrapped, in)
+}
+
+// checkRequest returns what is wrong with a request that net/http accepts. It ignores Transfer-Encoding in HTTP/1.0 and removes it, so that
+// the body would be lost; but there a request with a body has a length (RFC 1945, section 7.2.2).
+func checkRequest(r *http.Request) error {
+	switch {
+	case !isPrintable(r.Header.Get("Upgrade")):
+		return errors.New("the protocol in Upgrade is no token")
+	case !r.ProtoAtLeast(1, 1) && (r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch) && len(r.Header["Content-Length"]) == 0:
+		return errors.New("HTTP/1.0 without a length")
+	}
+	return nil
 }
 
 // silent is for messages about clients that go away. The others reach Fail.

@@ -77,8 +77,8 @@ func newExchange(l *Law, number int) *exchange {
 	}
 	g.trail(&e.request)
 	if !http2 && g.chance(15) {
-		e.version = "HTTP/1.0"
-		if e.request.framing == chunked {
+		e.version = "HTTP/1.0" // in which a body has a length
+		if strings.HasPrefix(e.method, "P") || e.request.framing == chunked {
 			e.request.framing, e.request.trailers = length, nil
 		}
 	}
@@ -122,6 +122,8 @@ func (e *exchange) malform(m *message, f *fault) {
 		e.method, e.status, e.interim = "PATCH", 200, nil
 	case strings.HasPrefix(f.target, "*"):
 		e.method = "PATCH"
+	case strings.HasSuffix(f.target, "HTTP/1.0"):
+		e.method = "POST"
 	}
 	if m.framing == none {
 		m.body = nil

@@ -36,6 +36,7 @@ var requestFaults = []fault{
 	{name: "name of a trailer", fields: "Transfer-Encoding: chunked\r\n", body: "2\r\nab\r\n0\r\nX Y: z\r\n\r\n"},
 	{name: "half a chunk", fields: "Transfer-Encoding: chunked\r\n", body: "20\r\nab"},
 	{name: "half a body", fields: "Content-Length: 100\r\n", body: "ab"},
+	{name: "HTTP/1.0 with chunks", target: "/N/ HTTP/1.0", fields: "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n", body: "2\r\nab\r\n0\r\n\r\n"},
 	{name: "fold", fields: "X-Fold: a\r\n \t b\r\n", mended: []field{{"X-Fold", "a b"}}},
 }
 
