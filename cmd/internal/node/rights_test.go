@@ -20,7 +20,7 @@ func TestRightsAreDocumented(t *testing.T) {
 	_, section, _ := strings.Cut(string(page), "\n## Rights\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	documented := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (none|read|add|remove|admin) \\|([^|]*)\\|").FindAllStringSubmatch(section, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| (none|read|add|remove|admin) \|([^|]*)\|`).FindAllStringSubmatch(section, -1) {
 		for _, name := range regexp.MustCompile("`([A-Z.]+(?: [A-Z-]+)?)`").FindAllStringSubmatch(row[2], -1) {
 			name := strings.ToLower(strings.ReplaceAll(name[1], " ", "|"))
 			if other, twice := documented[name]; twice {
