@@ -141,7 +141,8 @@ var grownToTheEnd = []string{
 	"BF.RESERVE %s 6e-324 1 NONSCALING", "BF.RESERVE %s 1e-323 1", "BF.RESERVE %s 0.0001 1 EXPANSION 1", "BF.RESERVE %s 0.99 2 EXPANSION 1",
 	"BF.INSERT %s ERROR 5e-324 NONSCALING CAPACITY 1 ITEMS x", "UM.MAKE %s redisbloom KEYS 1 RATE 1e-9 expansion 1",
 	"UM.MAKE %s dynamic KEYS 1 RATE 1e-9", "UM.MAKE %s union KEYS 1 RATE 1e-9",
-	"UM.MAKE %s dynamic KEYS 1 RATE 1e-9 width 4 max-bytes 8192", "UM.MAKE %s scalable KEYS 1 RATE 1e-9 max-bytes 4096", "CF.RESERVE %s 4 EXPANSION 1", "CF.RESERVE %s 1000 EXPANSION 0",
+	"UM.MAKE %s dynamic KEYS 1 RATE 1e-9 width 4 max-bytes 8192", "UM.MAKE %s scalable KEYS 1 RATE 1e-9 max-bytes 4096",
+	"CF.RESERVE %s 4 EXPANSION 1", "CF.RESERVE %s 1000 EXPANSION 0",
 }
 
 // makeToTheEnd makes these filters, fills them, and returns their names.
@@ -227,7 +228,10 @@ func fillUnusual(n *Node, c *resptest.Client, name string, rng *rand.Rand) {
 			break
 		}
 	}
-	for _, line := range []string{"UM.UNFOLD %s 2", "UM.FOLD %s 3", "UM.SEAL %s", "UM.COMPACT %s RATE 0.9999", "UM.ADVANCE %s 18446744073709551615", "UM.MERGE %s other", "CF.DEL %s 'key 1'"} {
+	for _, line := range []string{
+		"UM.UNFOLD %s 2", "UM.FOLD %s 3", "UM.SEAL %s", "UM.COMPACT %s RATE 0.9999", "UM.ADVANCE %s 18446744073709551615", "UM.MERGE %s other",
+		"UM.REMOVE %s 7", "CF.DEL %s 8",
+	} {
 		if rng.IntN(3) == 0 {
 			c.Line(fmt.Sprintf(line, name))
 		}
