@@ -52,7 +52,7 @@ exit code is 0 if it does, otherwise 2, so containers and scripts can use it as 
 	var timeout time.Duration
 	quantity.DurationVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, "time limit")
 	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
-		ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+		ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("no answer within %v; give it longer with --timeout", timeout))
 		defer cancel()
 		if err := n.Ready(ctx, *writable); err != nil {
 			return err

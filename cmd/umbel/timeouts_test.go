@@ -54,9 +54,11 @@ func TestTimeouts(t *testing.T) {
 			}
 		}
 	}
-	servers := map[string]func(net.Conn){
-		"silent":     func(net.Conn) {},
-		"breaks off": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{") },
+	servers := map[string]func(c net.Conn, media string){
+		"silent": func(net.Conn, string) {},
+		"breaks off": func(c net.Conn, media string) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: "+media+"\r\nContent-Length: 1000\r\n\r\n{")
+		},
 		"never ends": endless("A"),
 	}
 	for path, args := range networkVerbs {
@@ -98,31 +100,32 @@ func wantTimeout(t *testing.T, dir, line, path string) {
 func clipped(s string) string { return s[:min(len(s), 1000)] }
 
 // endless sends a response that never ends.
-func endless(piece string) func(net.Conn) {
-	return func(c net.Conn) {
-		_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+func endless(piece string) func(net.Conn, string) {
+	return func(c net.Conn, media string) {
+		_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: "+media+"\r\n\r\n")
 		for b := bytes.Repeat([]byte(piece), 64<<10); err == nil; {
 			_, err = c.Write(b)
 		}
 	}
 }
 
-// serverThat returns the address of a server that reads the head of each request and then does what answer does.
-func serverThat(t *testing.T, answer func(net.Conn)) string {
+// serverThat returns the address of a server that reads the head of each request and then does what answer does, with the
+// media type that the request accepts.
+func serverThat(t *testing.T, answer func(c net.Conn, media string)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer conn.Close()
-		answer(conn)
+		answer(conn, r.Header.Get("Accept"))
 		_, _ = io.Copy(io.Discard, conn) // until the client closes the connection
 	})}
 	go func() { _ = s.Serve(l) }()

@@ -20,6 +20,7 @@ const (
 	MediaDigests   = "application/octet-stream"
 	MediaContainer = "application/vnd.umbel.container"
 	MediaDelta     = "application/vnd.umbel.delta"
+	MediaBackup    = "application/octet-stream"
 	MediaProblem   = "application/problem+json"
 	MediaMerge     = "application/merge-patch+json"
 )

@@ -81,7 +81,7 @@ func (req *request) serveBackup() error {
 		return problemf(absent, "the server has no storage to back up")
 	}
 	h := req.Header()
-	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Type", api.MediaBackup)
 	h.Set("Content-Disposition", `attachment; filename="umbel-`+time.Now().UTC().Format("20060102T150405Z")+`.backup"`)
 	h.Set("Cache-Control", "no-store")
 	return req.Backup(req.http.Context(), req.response)

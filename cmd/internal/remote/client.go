@@ -120,13 +120,14 @@ type request struct {
 	query  url.Values
 	header map[string]string
 	body   io.Reader
-	long   bool // the node may work for minutes before it responds
+	want   string // media type of the response; empty: the response has no content
+	long   bool   // the node may work for minutes before it responds
 }
 
 // errNoName is the error of a filter without a name, whose path would be that of the list.
 var errNoName = errors.New("the name of the filter is empty")
 
-// do sends a request. The response has a success status; the caller must close its body.
+// do sends a request. The response has a success status and the wanted media type; the caller must close its body.
 func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 	if req.path == api.FilterPath("") {
 		return nil, errNoName
@@ -138,6 +139,9 @@ func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, req.method, target, req.body)
 	if err != nil {
 		return nil, err
+	}
+	if req.want != "" {
+		r.Header.Set("Accept", req.want)
 	}
 	for name, value := range req.header {
 		r.Header.Set(name, value)
@@ -159,20 +163,32 @@ func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 		}
 		return nil, &ConnectError{c.Base.Host, err}
 	}
-	if response.StatusCode < 200 || response.StatusCode >= 300 && response.StatusCode != http.StatusNotModified {
+	if !isSuccess(response, req.want) {
 		defer response.Body.Close()
 		return nil, problemOf(response)
 	}
 	return response, nil
 }
 
+// isSuccess reports whether a response is that of a node to a request that succeeded. Other servers answer with 200 as well.
+func isSuccess(response *http.Response, want string) bool {
+	if want == "" {
+		return response.StatusCode == http.StatusNoContent
+	}
+	media, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	return (response.StatusCode == http.StatusOK || response.StatusCode == http.StatusCreated) && media == want
+}
+
 // preferKept makes a node that cannot write a change for a moment wait for 30 seconds before it responds with not-kept.
 const preferKept = "wait=30"
 
 // json sends a request with a JSON body, unless in is nil, and decodes the response to out,
-// unless out is nil. If the method is not GET, the request may be a change.
+// which is nil if the response has no content. If the method is not GET, the request may be a change.
 func (c *Client) json(ctx context.Context, method, path string, in, out any) error {
-	req := request{method: method, path: path, header: map[string]string{"Accept": api.MediaJSON}, long: method != http.MethodGet}
+	req := request{method: method, path: path, header: map[string]string{}, long: method != http.MethodGet}
+	if out != nil {
+		req.want = api.MediaJSON
+	}
 	var body []byte
 	if in != nil {
 		var err error
@@ -218,11 +234,16 @@ func decode(response *http.Response, out any) error {
 // Ready returns an error if the node does not answer queries or, if writable is set, if it accepts no
 // changes.
 func (c *Client) Ready(ctx context.Context, writable bool) error {
-	path := "/readyz"
+	path, want := "/readyz", "ready"
 	if writable {
-		path = "/writable"
+		path, want = "/writable", "writable"
 	}
-	return c.json(ctx, http.MethodGet, path, nil, nil)
+	var s struct{ Status string }
+	err := c.json(ctx, http.MethodGet, path, nil, &s)
+	if err == nil && s.Status != want {
+		err = fmt.Errorf("%s returned the status %q, want %q: it is no node of umbel", c.Base.Host, s.Status, want)
+	}
+	return err
 }
 
 // Status returns the state of the node.

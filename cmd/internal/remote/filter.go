@@ -37,6 +37,9 @@ func decodeName(b api.Brief) (string, error) {
 		return *b.Name, nil
 	}
 	name, err := base64.StdEncoding.DecodeString(b.NameBase64)
+	if err == nil && len(name) == 0 {
+		err = errors.New("the node returned a filter without a name: it is no node of umbel")
+	}
 	return string(name), err
 }
 
@@ -69,7 +72,7 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Brief, error
 			q.Set("prefix", prefix)
 		}
 		for {
-			response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/filters", query: q})
+			response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/filters", query: q, want: api.MediaJSON})
 			var page api.Page
 			if err == nil {
 				err = decode(response, &page)
@@ -169,7 +172,7 @@ func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer)
 	if packed {
 		accept += "; form=" + api.FormPacked
 	}
-	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name), header: map[string]string{"Accept": accept}, long: true})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name), header: map[string]string{"Accept": accept}, want: api.MediaContainer, long: true})
 	if err != nil {
 		return "", err
 	}
@@ -212,7 +215,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // otherwise it returns an error wrapping engine.ErrExists. A container that is no io.Seeker, or a pipe, is sent only
 // once, also if the node refuses it.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
-	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}, long: true}
+	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}, want: api.MediaJSON, long: true}
 	if !replace {
 		req.header["If-None-Match"] = "*"
 	}
@@ -250,7 +253,7 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 
 // Backup writes a backup of the node.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup", long: true})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup", want: api.MediaBackup, long: true})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (f *Filter) Digests(ctx context.Context, v Verb, ds []umbel.Digest) ([]uint
 	return readAnswers(response, len(ds), v)
 }
 
-// send sends a batch.
+// send sends a batch. The answers have its media type.
 func (f *Filter) send(ctx context.Context, v Verb, media string, body []byte) (*http.Response, error) {
 	header := map[string]string{"Content-Type": media}
 	if f.public {
@@ -86,7 +86,7 @@ func (f *Filter) send(ctx context.Context, v Verb, media string, body []byte) (*
 	if v.changes() {
 		header["Prefer"] = preferKept
 	}
-	return f.c.do(ctx, request{method: http.MethodPost, path: api.FilterPath(f.name, string(v)), header: header, body: bytes.NewReader(body)})
+	return f.c.do(ctx, request{method: http.MethodPost, path: api.FilterPath(f.name, string(v)), header: header, body: bytes.NewReader(body), want: media})
 }
 
 // readAnswers reads the answers to n digests. If there are fewer, it returns them with an error.

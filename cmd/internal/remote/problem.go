@@ -80,6 +80,10 @@ func problemOf(response *http.Response) error {
 	} else {
 		e.Foreign = true
 		e.Detail = fmt.Sprintf("%s returned %q, which is not a response of umbel", response.Request.URL.Host, response.Status)
+		if response.StatusCode < 300 {
+			e.Detail = fmt.Sprintf("%s returned %q and a body of type %q, which is not a response of umbel", response.Request.URL.Host,
+				response.Status, response.Header.Get("Content-Type"))
+		}
 	}
 	return e
 }

@@ -382,29 +382,56 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Servers that aren't umbel's, or nobody at all.
+// Every request fails at a server that is not umbel's, also if its status is that of success and its body is JSON.
 func TestOthers(t *testing.T) {
+	answers := func(status int, media, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{media}[:min(1, len(media))]
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		}
+	}
 	for what, h := range map[string]http.HandlerFunc{
-		"a page":   func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
-		"an error": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		"a page":         answers(http.StatusOK, "text/html; charset=utf-8", "<html>"),
+		"nothing":        answers(http.StatusOK, "", ""),
+		"no type":        answers(http.StatusOK, "", "{}"),
+		"accepted":       answers(http.StatusAccepted, "text/plain", "ok"),
+		"a list":         answers(http.StatusOK, api.MediaJSON, "[]"),
+		"not modified":   answers(http.StatusNotModified, "", ""),
+		"an error":       func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		"half a problem": answers(http.StatusNotFound, api.MediaProblem, "{"),
 		"a redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere.example", http.StatusFound)
-		},
-		"half a problem": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", api.MediaProblem)
-			w.WriteHeader(http.StatusNotFound)
-			io.WriteString(w, "{")
 		},
 	} {
 		s := httptest.NewServer(h)
 		c := must(New(s.URL, Options{}))(t)
-		if _, err := c.Info(t.Context(), "f"); err == nil || len(err.Error()) < 5 {
-			t.Errorf("%s: error %v", what, err)
+		for verb, do := range everyRequest(io.Discard) {
+			if err := do(t.Context(), c); err == nil || len(err.Error()) < 5 {
+				t.Errorf("%s of a server that returns %s: error %v", verb, what, err)
+			}
 		}
 		c.HTTP.CloseIdleConnections()
 		s.Close()
 		if _, err := c.Info(t.Context(), "f"); err == nil {
 			t.Errorf("%s: nobody is there and answers", what)
+		}
+	}
+}
+
+// A service whose answers are JSON objects is neither ready nor has it filters.
+func TestOtherObjects(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", api.MediaJSON)
+		io.WriteString(w, `{"status":"ok"}`)
+	}))
+	defer s.Close()
+	c := must(New(s.URL, Options{}))(t)
+	defer c.HTTP.CloseIdleConnections()
+	requests := everyRequest(io.Discard)
+	for _, verb := range []string{"ready", "info", "make", "put", "merge", "has", "add", "delete", "snapshot", "get", "backup"} {
+		if err := requests[verb](t.Context(), c); err == nil {
+			t.Errorf("%s succeeds", verb)
 		}
 	}
 }

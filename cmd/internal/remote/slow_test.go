@@ -56,15 +56,15 @@ func TestSlowResponses(t *testing.T) {
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			time.Sleep(10 * time.Minute)
-			w.Header().Set("Content-Type", api.MediaJSON)
+			media, body := api.MediaContainer, container
 			switch {
 			case r.Method == http.MethodPost:
-				_, _ = io.WriteString(w, "{}")
+				media, body = api.MediaJSON, []byte(`{"name":"a"}`)
 			case r.URL.Path == "/v1/backup":
-				_, _ = w.Write(saved)
-			default:
-				_, _ = w.Write(container)
+				media, body = api.MediaBackup, saved
 			}
+			w.Header().Set("Content-Type", media)
+			_, _ = w.Write(body)
 		})}
 		go func() { _ = s.Serve(l) }()
 		c, err := New("node", Options{})
