@@ -100,7 +100,7 @@ func keepsOpening(t tb, v umbel.Kind, s, other umbel.State) {
 	if err != nil {
 		return
 	}
-	if p := panicked(func() { wantReadable(t, v, f, other, nil, "a state with "+describe(s)) }); p != nil {
+	if p := panicked(func() { wantReadable(t, v, f, nil, "a state with "+describe(s)) }); p != nil {
 		t.Fatalf("a state with %s opens, and panics: %v", describe(s), p)
 	}
 	var after string
