@@ -54,6 +54,9 @@ func newBody(w http.ResponseWriter, r *http.Request, patience time.Duration) *bo
 func (b *body) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
+	if b.isWhole() {
+		return 0, io.EOF // the transport reads once more, when the server may have closed the body for the answer
+	}
 	if !b.extend(b.patience) {
 		return 0, errEnded
 	}
