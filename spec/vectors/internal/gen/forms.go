@@ -27,7 +27,7 @@ var forms = []form{
 	{kind: "weighted", name: "digests", comment: "three classes, a table of digests", make: weightedBy(hot), keys: 20},
 	{kind: "weighted", name: "prefixes", comment: "three classes, a table of prefixes", make: weightedBy(prefixes), keys: 20},
 	{kind: "scalable", name: "layers", comment: "layers of several sizes", make: plannedWith("growth", 2), keys: 250},
-	{kind: "dynamic", name: "counters", comment: "parts of counters", make: plannedWith("width", 4), keys: 20},
+	{kind: "dynamic", name: "counters", comment: "parts of counters", make: dynamicCounters, keys: 20},
 	{kind: "folding", name: "counters", comment: "a base of counters", make: plannedWith("width", 4), keys: 6},
 	{kind: "folding", name: "folded", comment: "a face smaller than its base", make: plannedWith("oversize", 8), keys: 4},
 	{kind: "folding", name: "words", comment: "a face smaller than its base, in groups of a word", make: foldingWords, keys: 4},
@@ -63,6 +63,11 @@ func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbe
 		g := umbel.Goal{Keys: small.keys, FPRate: smallRate, Hasher: h}
 		return v.New(g, umbel.Params{{Name: name, Value: umbel.Uint(value)}})
 	}
+}
+
+// dynamicCounters makes dynamic filters of the small size with counters.
+func dynamicCounters(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	return v.Open(dynamicSmall(h, 4))
 }
 
 // unionOfKinds makes a union with a member of every kind that could be one when its vector was written. Kinds
