@@ -86,12 +86,11 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 			break
 		}
 		negative := math.Exp(logNegative) // of the keys that come
-		ones, keys := l.closed()
+		keys := l.closedKeys()
 		rate := l.closedRate()
 		if left*negative < keys || i == len(s.Layers)-1 {
 			keys = left * negative
-			ones = l.ones(keys)
-			rate = plan.FPRateAtFill(ones/float64(l.M), l.K)
+			rate = plan.FPRateAtFill(l.ones(keys)/float64(l.M), l.K)
 		}
 		left -= keys / negative
 		logNegative += math.Log1p(-rate)
@@ -166,19 +165,19 @@ func (l Layer) ones(n float64) float64 {
 	return -float64(l.M) * math.Expm1(n*float64(l.K)*math.Log1p(-1/float64(l.M)))
 }
 
-// closed returns the expected numbers of bits and keys of the layer when it is full. The
+// closedKeys returns the expected number of keys of the layer when it is full. The
 // last key sets some bits beyond the limit: a walk with steps of mean u and variance v
 // exceeds a whole limit by (u² + v)/2u - 1/2 on average (renewal theory; Feller 1971,
 // volume II, chapter XI).
-func (l Layer) closed() (ones, keys float64) {
+func (l Layer) closedKeys() float64 {
 	fill := float64(l.Limit) / float64(l.M)
 	step := float64(l.K) * (1 - fill)
-	ones = min(float64(l.M), float64(l.Limit)+max(0, (step+fill)/2-0.5))
+	ones := min(float64(l.M), float64(l.Limit)+max(0, (step+fill)/2-0.5))
 	if l.M == 1 {
-		return 1, 1
+		return 1
 	}
 	draws := math.Log1p(-min(ones, float64(l.M)-0.5)/float64(l.M)) / math.Log1p(-1/float64(l.M))
-	return ones, draws / float64(l.K)
+	return draws / float64(l.K)
 }
 
 // closedRate returns the expected rate of the layer when it is full: the mean over the number of bits
