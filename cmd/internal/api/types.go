@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 // Float is a number that may be infinite, which JSON writes as null.
@@ -32,6 +33,36 @@ func (f *Float) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	return json.Unmarshal(b, (*float64)(f))
+}
+
+// Rate is a false-positive rate that is requested. 0 is none, as null is. A rate that was stated and is 0 as a float64 is -0,
+// so that it does not count as none.
+type Rate float64
+
+// UnmarshalJSON reads a number of any size.
+func (r *Rate) UnmarshalJSON(b []byte) error {
+	if string(bytes.TrimSpace(b)) == "null" {
+		return nil
+	}
+	if err := json.Unmarshal(b, (*float64)(r)); err != nil {
+		return err
+	}
+	if *r == 0 {
+		*r = Rate(math.Copysign(0, -1))
+	}
+	return nil
+}
+
+// Check returns an error wrapping umbel.ErrGoal if r was stated and no filter can have it as its rate.
+func (r Rate) Check() error {
+	f := float64(r)
+	if f == 0 && !math.Signbit(f) {
+		return nil
+	}
+	if _, err := quantity.ParseRate(strconv.FormatFloat(f+0, 'g', -1, 64)); err != nil {
+		return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+	}
+	return nil
 }
 
 // Whole is a whole number that JSON may write as 1000, 1e3 or 1000.0; null is 0.
@@ -203,7 +234,7 @@ type Overlap struct {
 type FilterSpec struct {
 	Kind    string                 `json:"kind,omitempty"`
 	Keys    Whole                  `json:"keys,omitempty"`
-	FPRate  float64                `json:"fpRate,omitempty"`
+	FPRate  Rate                   `json:"fpRate,omitempty"`
 	Bytes   Whole                  `json:"bytes,omitempty"`
 	Hash    string                 `json:"hash,omitempty"` // "": the server's default
 	Seed    *string                `json:"seed,omitempty"` // hexadecimal

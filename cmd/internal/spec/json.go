@@ -11,9 +11,12 @@ import (
 // FromJSON returns the spec in a request for kind v. Parameters that v does not have are kept, so that
 // Resolve refuses them.
 func FromJSON(v umbel.Kind, in api.FilterSpec) (Spec, error) {
-	s := Spec{Goal: umbel.Goal{Keys: uint64(in.Keys), FPRate: in.FPRate, Bytes: uint64(in.Bytes)}, Hash: in.Hash}
+	s := Spec{Goal: umbel.Goal{Keys: uint64(in.Keys), FPRate: float64(in.FPRate), Bytes: uint64(in.Bytes)}, Hash: in.Hash}
 	if in.Seed != nil {
 		s.Seed = *in.Seed
+	}
+	if err := in.FPRate.Check(); err != nil {
+		return s, err
 	}
 	for _, doc := range v.Params {
 		text, given := in.Params[doc.Name]
@@ -47,7 +50,7 @@ func FromJSON(v umbel.Kind, in api.FilterSpec) (Spec, error) {
 // JSON returns the request for a filter of a kind.
 func (s Spec) JSON(kind string) api.FilterSpec {
 	out := api.FilterSpec{
-		Kind: kind, Keys: api.Whole(s.Goal.Keys), FPRate: s.Goal.FPRate, Bytes: api.Whole(s.Goal.Bytes),
+		Kind: kind, Keys: api.Whole(s.Goal.Keys), FPRate: api.Rate(s.Goal.FPRate), Bytes: api.Whole(s.Goal.Bytes),
 		Hash: s.Hash, Params: map[string]json.Number{}, TickNanos: uint64(s.Tick),
 	}
 	if s.Seed != "" {
