@@ -20,6 +20,7 @@ var followEvents = eventlog.Events{
 	"file cannot be published":  "publication-failed",
 	"file is published again":   "publication-recovered",
 	"old objects stay":          "cleanup-failed",
+	"filter is overfull":        "filter-overfull",
 	"version has expired":       "subscription-stale",
 	"version is valid again":    "subscription-exact",
 	"file cannot be written":    "write-failed",

@@ -62,8 +62,13 @@ const (
 func addStrictFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning and exit code 6; nothing is written")
 	_ = cmd.Flags().SetAnnotation(strictFlag, ofOverfull, nil) // the flag exists
-	cmd.Flags().Bool(lossyFlag, false, "exit with 0 even if the filter is overfull")
+	addLossyFlag(cmd)
 	exclusive(cmd, strictFlag, lossyFlag)
+}
+
+// addLossyFlag adds --lossy, without which [exceeded] makes the exit code 6.
+func addLossyFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool(lossyFlag, false, "exit with 0 even if the filter is overfull")
 	cmd.PostRunE = func(cmd *cobra.Command, _ []string) error {
 		if _, ok := cmd.Annotations[overStated]; ok {
 			return errExceeded
@@ -78,7 +83,7 @@ const overStated = "over-stated"
 // errExceeded ends a verb whose result has more errors than was stated. It isn't printed, because a warning was.
 var errExceeded = errors.New("more errors than stated")
 
-// exceeded makes errExceeded the result of a verb with the flag --strict, if nothing else fails.
+// exceeded makes errExceeded the result of a verb with the flag --lossy, if nothing else fails.
 func exceeded(cmd *cobra.Command) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}

@@ -44,11 +44,14 @@ may have been emptied, or be another one, by mistake. --max-shrink states anothe
 lost; 100% permits every filter. With --follow the version before stays published, with a warning. Kinds that
 umbel intersect does not compare are judged by their numbers of keys.
 
+An overfull filter is published with a warning, and the exit code is 6, or 0 with --lossy.
+
 With --folds subscribers may follow the filter folded by one of these factors: fewer bytes and less memory, at
 a higher rate of false positives. Each factor divides the next one and the size of the filter.
 
 Files and directories get the permissions that the umask leaves: with umask 077 no web server of
-another user can read them. Exit codes: 4 if the filter has lost too many keys; 2 other errors.`
+another user can read them. Exit codes: 4 if the filter has lost too many keys; 6 if it
+is overfull; 2 other errors.`
 
 const publishExample = `  umbel keygen example.org/words                # prints the public key
   umbel publish words.umb --to public --key words.key
@@ -116,6 +119,7 @@ func publishCommand() *cobra.Command {
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
 	folds := flags.UintSlice("folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
 	logFormat := addFollowLogFlag(cmd)
+	addLossyFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *to == "" || *key == "" {
 			return usageError(cmd, errors.New("give the directory with --to and the private key with --key"))
@@ -231,8 +235,13 @@ func (p *publisher) open() (umbel.State, error) {
 }
 
 func (p *publisher) publish(ctx context.Context, s umbel.State) error {
-	keys, err := p.guard.check(s)
+	f, err := filter.All.Open(s)
 	if err != nil {
+		return fmt.Errorf("%s: %w", p.file, err)
+	}
+	sum := summarize(p.file, f)
+	keys := float64(sum.Keys.Estimate)
+	if err := p.guard.check(s, keys); err != nil {
 		return fmt.Errorf("%s %w", p.file, err)
 	}
 	last := uint64(0)
@@ -252,6 +261,12 @@ func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	p.guard.published(s, keys)
 	if err != nil {
 		p.log.warn("old objects stay", []any{"error", err}, "%s", message.Of(err))
+	}
+	if text := sum.overfull(); text != "" {
+		p.log.warn("filter is overfull", []any{"file", p.file, "rate", float64(sum.FPRate), "planned", float64(sum.Planned.FPRate)}, "%s", text)
+		if p.follow == 0 && !accepts(p.cmd) {
+			exceeded(p.cmd)
+		}
 	}
 	if isQuiet(p.cmd) {
 		return nil

@@ -82,17 +82,12 @@ func lastVersion(ctx context.Context, store share.Source, key signing.Key) (umbe
 	return nil, nil // a publisher finds what is wrong with the head
 }
 
-// check returns the estimated number of keys of the next version, or an error wrapping a [shrunkError].
-func (g *guard) check(s umbel.State) (keys float64, err error) {
-	f, err := filter.All.Open(s)
-	if err != nil {
-		return 0, err
-	}
-	keys = f.Stats().Keys
+// check returns an error wrapping a [shrunkError] if the next version, with this number of keys, has lost too many.
+func (g *guard) check(s umbel.State, keys float64) error {
 	if err := g.checkKeys(keys); err != nil {
-		return 0, err
+		return err
 	}
-	return keys, g.checkCommon(s)
+	return g.checkCommon(s)
 }
 
 // published makes s, with this number of keys, the last version.
