@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // checkListen returns an error if the flag of an address to listen at is neither empty nor HOST:PORT.
@@ -26,9 +28,10 @@ func checkListen(cmd *cobra.Command, flag string) error {
 	return nil
 }
 
-// serving serves at l until the function that it returns is called: it then returns the error of a listener that has failed before. A
-// listener that fails ends the context as well, because the verb has no use without it.
+// serving serves requests without bodies at l until the function that it returns is called: it then returns the error of a
+// listener that has failed before. A listener that fails ends the context as well, because the verb has no use without it.
 func serving(ctx context.Context, server *http.Server, l net.Listener) (context.Context, func() error) {
+	server.Handler = hop.Bodiless(server.Handler)
 	ctx, end := context.WithCancel(ctx)
 	failed := make(chan error, 1)
 	go func() {

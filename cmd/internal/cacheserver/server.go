@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/forward"
 	"github.com/umbel-filters/umbel/cmd/internal/httpcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 // Config configures a server.
@@ -115,7 +116,7 @@ func Start(c Config) (_ *Server, err error) {
 	}
 	s.serve(s.main, handler)
 	if s.status != nil {
-		s.serve(s.status, s.statusPage())
+		s.serve(s.status, hop.Bodiless(s.statusPage()))
 	}
 	s.announce()
 	return s, nil

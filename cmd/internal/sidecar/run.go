@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
+	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -60,7 +61,7 @@ func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 	}
 	serve(l.cache, handler)
 	serve(l.publish, m.Publication())
-	serve(l.status, statusPage(m))
+	serve(l.status, hop.Bodiless(statusPage(m)))
 	c.follow(task, m, fetched)
 	task(m.Run)
 	c.Mesh.Log.Info("ready", append(l.addresses().Attributes(), "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
