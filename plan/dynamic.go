@@ -49,9 +49,13 @@ func DynamicLayers(m uint64, k int, capacity, n, most uint64) (layers uint64, p 
 		p = Fill(m, 1, n)
 		return min(uint64(math.Ceil(p/fill)), most), p
 	case full < 1e-4:
-		return independentLayers(full, c, m, k, n, most)
+		layers, p = independentLayers(full, c, m, k, n, most)
+	default:
+		layers, p = dependentLayers(fill, c, k, float64(n), most)
 	}
-	return dependentLayers(fill, c, k, float64(n), most)
+	// The formulas for several layers have the mean fill ratio of a full one. With few keys of many cells each, the mean of
+	// the rates is higher, and other layers do not lower it.
+	return layers, max(p, FPRate(m, k, min(n, uint64(c))))
 }
 
 // independentLayers is DynamicLayers without the last effect, for layers that have the rate full
