@@ -129,6 +129,32 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
+// bounded keeps the deadline for the body of a request.
+type bounded struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (b *bounded) SetReadDeadline(t time.Time) error { b.deadline = t; return nil }
+
+// The body of a request, with a token or without, has a bounded time; a request without a body may take as long as its
+// answer.
+func TestBodiesAreBounded(t *testing.T) {
+	w := newWorld()
+	n := nodes(t, w, names(1), nil)
+	for _, value := range []string{"", "Bearer " + token} {
+		for body, want := range map[string]bool{"": false, "http://example.org/": true} {
+			r := httptest.NewRequest(http.MethodPost, siblings.Path+"/absent", strings.NewReader(body))
+			r.Header.Set("Authorization", value)
+			rec := &bounded{ResponseRecorder: httptest.NewRecorder()}
+			n[0].Publication().ServeHTTP(rec, r)
+			if rec.deadline.IsZero() == want {
+				t.Errorf("a body of %d bytes with %q: the deadline is %v", len(body), value, rec.deadline)
+			}
+		}
+	}
+}
+
 // A cache that is between siblings does not store a publication: it would give it to clients without the token.
 func TestPrivate(t *testing.T) {
 	w := newWorld()

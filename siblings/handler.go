@@ -13,6 +13,9 @@ import (
 // Path is the path below which a sidecar has what is for siblings: its publication and its description.
 const Path = "/.well-known/umbel-siblings"
 
+// bodyTime is how long the body of a request may take, which is at most a report.
+const bodyTime = time.Minute
+
 // Publication returns the handler of the paths below Path, for siblings:
 //
 //	GET Path/head, Path/objects/NAME   the publication (package share/web)
@@ -27,6 +30,9 @@ func (m *Mesh) Publication() http.Handler {
 	mux.HandleFunc("POST "+Path+"/absent", m.serveAbsent)
 	want := sha256.Sum256([]byte("Bearer " + m.o.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 { // the server reads the body before it answers, also one that nobody wants
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+		}
 		if m.o.SquidDigest && r.URL.Path == SquidDigestPath {
 			m.serveSquidDigest(w, r)
 			return
