@@ -9,18 +9,37 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
+// needs returns an error wrapping errors.ErrUnsupported if the filter, which exists, is no I: before change copies it.
+func needs[I any](f *Filter, what string) error {
+	f.cells.RLock()
+	defer f.cells.RUnlock()
+	if _, ok := f.filter.(I); !ok && f.filter != nil {
+		return f.unsupported(what)
+	}
+	return nil
+}
+
 // Clear removes all keys. It returns an error wrapping errors.ErrUnsupported if the kind cannot.
 func (f *Filter) Clear() (Position, error) {
+	if err := needs[umbel.Clearer](f, "clear"); err != nil {
+		return 0, err
+	}
 	return f.change(Change{Op: OpClear}, noGrowth, f.clearing)
 }
 
 // Fold shrinks the filter by factor r: see umbel.Folder.
 func (f *Filter) Fold(r uint64) (Position, error) {
+	if err := needs[umbel.Folder](f, "fold"); err != nil {
+		return 0, err
+	}
 	return f.change(Change{Op: OpFold, Number: r}, noGrowth, f.folding(r))
 }
 
 // Unfold enlarges the filter by factor u: see umbel.Folder.
 func (f *Filter) Unfold(u uint64) (Position, error) {
+	if err := needs[umbel.Folder](f, "unfold"); err != nil {
+		return 0, err
+	}
 	more := func(g umbel.Filter) uint64 {
 		over, bytes := bits.Mul64(arrayBytes(g), max(u, 1)-1)
 		if over != 0 {
@@ -34,6 +53,9 @@ func (f *Filter) Unfold(u uint64) (Position, error) {
 // Advance advances the filter's clock: see umbel.Advancer. The error wraps umbel.ErrMismatch if the filter follows the clock of
 // the engine (FollowClock), and to is more than a generation ahead of it.
 func (f *Filter) Advance(to uint64) (Position, error) {
+	if err := needs[umbel.Advancer](f, "advance"); err != nil {
+		return 0, err
+	}
 	advance := f.advancing(to)
 	return f.advance(to, func(g umbel.Filter) (umbel.Filter, error) {
 		if err := f.engine.checkAhead(g, to); err != nil {
@@ -49,11 +71,17 @@ func (f *Filter) advance(to uint64, change func(umbel.Filter) (umbel.Filter, err
 
 // Seal converts the added keys into the final form: see umbel.Sealer.
 func (f *Filter) Seal() (Position, error) {
+	if err := needs[umbel.Sealer](f, "seal"); err != nil {
+		return 0, err
+	}
 	return f.change(Change{Op: OpSeal}, noGrowth, f.sealing)
 }
 
 // Merge adds the keys of another filter, whose state it does not change: see umbel.Merger.
 func (f *Filter) Merge(other umbel.State) (Position, error) {
+	if err := needs[umbel.Merger](f, "merge"); err != nil {
+		return 0, err
+	}
 	more := func(g umbel.Filter) uint64 {
 		if _, grows := g.(umbel.Grower); grows {
 			return other.Bytes()

@@ -37,6 +37,7 @@ func (f *faulty) Count(d umbel.Digest) (uint64, bool) {
 func (f *faulty) Planned() umbel.Planned       { f.check(); return f.Filter.(umbel.Planner).Planned() }
 func (f *faulty) SetPlanned(p umbel.Planned)   { f.Filter.(umbel.Planner).SetPlanned(p) }
 func (f *faulty) Advance(to uint64) error      { return f.Filter.(umbel.Advancer).Advance(to) }
+func (f *faulty) Clear()                       { f.Filter.(umbel.Clearer).Clear() }
 func (f *faulty) Merge(from umbel.State) error { f.check(); return f.Filter.(umbel.Merger).Merge(from) }
 
 // A panic in a read is an error of that read, and leaves no lock, no reservation and no reader. It is reported once
