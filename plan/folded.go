@@ -26,9 +26,9 @@ func FoldedFPRate(sizes, most []uint64, k int, n uint64) float64 {
 	}
 	mustShape(sizes[0], k)
 	if t := float64(k) * float64(n); t > foldedDraws {
-		return foldedByNormals(sizes, most, float64(k), t)
+		return min(foldedByNormals(sizes, most, float64(k), t), 1)
 	}
-	return foldedByQuantiles(sizes, most, k, k*int(n))
+	return min(foldedByQuantiles(sizes, most, k, k*int(n)), 1)
 }
 
 // foldedDraws is the largest number of draws for which [FoldedFPRate] computes distributions.

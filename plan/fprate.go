@@ -35,7 +35,7 @@ func fillAfter(m, t float64) float64 {
 // 1-e^(-kn/m), without the power k. With m/n=8 and k=5 that is 0.4647; the rate is 0.02168.
 func FPRate(m uint64, k int, n uint64) float64 {
 	mustShape(m, k)
-	return meanPower(float64(m), float64(k)*float64(n), float64(k))
+	return min(meanPower(float64(m), float64(k)*float64(n), float64(k)), 1)
 }
 
 // independentRate returns the rate by the formula for independent cells: see [FPRate].

@@ -72,7 +72,7 @@ func WeightedFPRate(m uint64, classes []WeightedClass, ks []int) (float64, error
 			return 0, err
 		}
 	}
-	return weightedRate(float64(m), classes, ks) / queries, nil
+	return min(weightedRate(float64(m), classes, ks)/queries, 1), nil
 }
 
 // weightedRate is the mean of Σ r_c fill^k_c over filters.
