@@ -103,7 +103,7 @@ func (r *resource) names() []string {
 	return r.variants[0].names
 }
 
-// put stores the response to a request, in the place of all responses that the request selects. If old is not nil, the response
+// put stores the response to a request and removes all other responses that the request selects. If old is not nil, the response
 // has the body of old, which must still be stored. It is not stored if valid, which is called while the entry is locked,
 // returns false.
 func (x *index) put(s *stored, request http.Header, old *stored, valid func() bool) (ok bool) {

@@ -51,7 +51,7 @@ func (c *Cache) updated(old *stored, request http.Header, asked *directives, upd
 	return s, keep
 }
 
-// replace puts a response that was validated by a request in the place of all that the request selects, or removes those: the 304 is
+// replace stores a response that was validated by a request instead of all that the request selects, or removes those: the 304 is
 // about each of them that has the same tag. It returns false if the response is not stored: without keep, or because the one
 // before is not stored any more. Otherwise save must be called.
 func (c *Cache) replace(old, s *stored, keep bool, request http.Header, valid func() bool) bool {

@@ -32,7 +32,7 @@ type variableForm struct {
 }
 
 // isKubernetes reports whether a variable, without the prefix, has a name and a value that Kubernetes sets for a Service
-// whose name is umbel or begins with umbel-. A setting with such a name is told apart by its value.
+// whose name is umbel or begins with umbel-. A setting with such a name differs by its value.
 func isKubernetes(variable, value string) bool {
 	for _, f := range kubernetes() {
 		if f.name.MatchString(variable) && f.value(value) {
