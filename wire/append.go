@@ -61,13 +61,13 @@ func appendBlocks(dst []byte, s umbel.State, c block.Coding) ([]byte, error) {
 		return dst, fmt.Errorf("wire: %w", err)
 	}
 	out := format.Appender(slices.Grow(dst, int(size(s, c))))
-	w := format.Writer{W: &out, Arrays: format.Unpacked(c)}
+	w := format.Writer{W: &out, Arrays: format.Readable(c)}
 	w.Container(s)
 	return out, nil
 }
 
 func writeBlocks(w io.Writer, s umbel.State, c block.Coding) error {
-	return writeContainer(w, s, format.Unpacked(c))
+	return writeContainer(w, s, format.Readable(c))
 }
 
 func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error {

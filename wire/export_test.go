@@ -6,12 +6,13 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire/internal/block"
+	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
 // Canonical returns the canonical container of s.
 func Canonical(s umbel.State) []byte {
 	var w bytes.Buffer
-	_ = writeBlocks(&w, s, block.Canonical)
+	_ = writeContainer(&w, s, format.Unpacked(block.Canonical))
 	return w.Bytes()
 }
 

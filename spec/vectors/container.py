@@ -106,11 +106,19 @@ class Reader:
     def read_array(self):
         width, cells = self.number(1), self.number(8)
         words = self.claim(width, cells)
-        array = bytearray()
+        array, contiguous = bytearray(), False
         while len(array) < words:
             n = min(BLOCK, words - len(array))
-            array += self.read_block(self.number(1), width, min(n * 8 // width, cells - len(array) * 8 // width))
+            coding = 0 if contiguous else self.number(1)
+            if coding == 5 and not array:
+                contiguous, coding = True, 0
+                self.read_padding()
+            array += self.read_block(coding, width, min(n * 8 // width, cells - len(array) * 8 // width))
         return {"width": width, "cells": cells, "bytes": bytes(array)}
+
+    def read_padding(self):
+        n = self.number(1)
+        expect(n < 64 and not any(self.take(n)), "padding")
 
     def claim(self, width, cells):
         """Returns the number of bytes of an array, unless it exceeds the limit."""

@@ -23,7 +23,28 @@ const (
 	Full       = 2
 	Arithmetic = 3
 	Positions  = 4
+	Contiguous = 5 // of a first block: this block and all others of the array, without codings between them
 )
+
+// Align divides the offset in the container of the words that Contiguous has: a query of 64 bytes then touches
+// one line of a cache, and one page. The words follow fewer bytes of padding.
+const Align = 64
+
+// IsContiguous reports whether the array is written as one run of words, which a program can query where it
+// is: if it has so many blocks that their codings take as much room as the padding, and most of them are raw.
+func IsContiguous(a cells.Array, c Coding) bool {
+	n := Count(a)
+	if n <= Align {
+		return false
+	}
+	raw := uint64(0)
+	for b := range All(a) {
+		if c(b) == Raw {
+			raw++
+		}
+	}
+	return raw > n/2
+}
 
 // Count returns the number of blocks of an array.
 func Count(a cells.Array) uint64 {

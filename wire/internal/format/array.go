@@ -51,6 +51,7 @@ func (r *Reader) header() (a cells.Array, beyond bool, err error) {
 	if _, err := cells.WordsFor(a.Len, a.Width); err != nil {
 		return a, false, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}
+	r.contiguous = false
 	beyond, err = r.Claim(a, block.Count(a))
 	return a, beyond, err
 }
@@ -145,7 +146,7 @@ func (r *Reader) jobs(from, end uint64, place func(j *block.DecodeJob, i uint64)
 		for i := 0; i < step && next < end; i++ {
 			j.Blocks = append(j.Blocks, place(j, next))
 			next++
-			coding, err := r.Byte()
+			coding, err := r.coding(next - 1)
 			if err == nil {
 				err = r.Block(coding, j, i)
 			}
@@ -157,6 +158,40 @@ func (r *Reader) jobs(from, end uint64, place func(j *block.DecodeJob, i uint64)
 		}
 		return len(j.Blocks) > 0
 	}
+}
+
+// coding reads the coding of block i of an array.
+func (r *Reader) coding(i uint64) (byte, error) {
+	if r.contiguous {
+		return block.Raw, nil
+	}
+	coding, err := r.Byte()
+	if err != nil || coding != block.Contiguous || i > 0 {
+		return coding, err
+	}
+	r.contiguous = true
+	return block.Raw, r.padding()
+}
+
+// padding reads the bytes before the words of a contiguous array.
+func (r *Reader) padding() error {
+	n, err := r.Byte()
+	if err != nil {
+		return err
+	}
+	if n >= block.Align {
+		return fmt.Errorf("padding of %d bytes, want fewer than %d: %w", n, block.Align, umbel.ErrCorrupt)
+	}
+	b, err := r.Next(int(n))
+	if err != nil {
+		return err
+	}
+	for _, x := range b {
+		if x != 0 {
+			return fmt.Errorf("padding with bytes that aren't zero: %w", umbel.ErrCorrupt)
+		}
+	}
+	return nil
 }
 
 // finish returns the error of a job.
@@ -195,8 +230,10 @@ func (r *Reader) Block(coding byte, j *block.DecodeJob, i int) (err error) {
 			return err
 		}
 		j.AddPayload(i, coding, start)
+	case block.Contiguous:
+		return fmt.Errorf("coding %d, which only the first block of an array in a container has: %w", coding, umbel.ErrCorrupt)
 	default:
-		return fmt.Errorf("coding %d, this program reads 0 to %d: %w: %w", coding, block.Positions, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return fmt.Errorf("coding %d, this program reads 0 to %d: %w: %w", coding, block.Contiguous, errors.ErrUnsupported, umbel.ErrCorrupt)
 	}
 	return nil
 }

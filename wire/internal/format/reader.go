@@ -27,6 +27,9 @@ type Reader struct {
 	// returned function with the number of each block that has been read. It is for sized readers, which
 	// allocate arrays at once.
 	Begin func(a cells.Array) (done func(i uint64))
+	// contiguous is set if the other blocks of an array follow without codings.
+	contiguous bool
+
 	visit Visit // in a scan
 	part  []int // path of the part that is being read
 	buf   [255]byte

@@ -43,6 +43,7 @@ type Writer struct {
 	Arrays ArrayWriter
 	Buf    []byte // fields to be written by Flush
 	Err    error
+	off    uint64 // bytes written
 	crc    uint32
 }
 
@@ -149,6 +150,7 @@ func (w *Writer) write(b []byte) {
 		return
 	}
 	w.crc = crc32.Update(w.crc, castagnoli, b)
+	w.off += uint64(len(b))
 	n, err := w.W.Write(b)
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
@@ -158,6 +160,30 @@ func (w *Writer) write(b []byte) {
 
 // ArrayWriter writes the blocks of an array.
 type ArrayWriter func(w *Writer, a cells.Array)
+
+// Readable returns an ArrayWriter of blocks without payloads, and of contiguous arrays.
+func Readable(c block.Coding) ArrayWriter {
+	blocks := Unpacked(c)
+	return func(w *Writer, a cells.Array) {
+		if block.IsContiguous(a, c) {
+			w.contiguous(a)
+		} else {
+			blocks(w, a)
+		}
+	}
+}
+
+// contiguous writes the words of an array, all in one run.
+func (w *Writer) contiguous(a cells.Array) {
+	var zeros [block.Align]byte
+	begin := w.off + uint64(len(w.Buf)) + 2
+	padding := -begin % block.Align
+	w.Buf = append(w.Buf, block.Contiguous, byte(padding))
+	w.Buf = append(w.Buf, zeros[:padding]...)
+	for b := range block.All(a) {
+		w.words(b.Words)
+	}
+}
 
 // Unpacked returns an ArrayWriter of blocks without payloads.
 func Unpacked(c block.Coding) ArrayWriter {

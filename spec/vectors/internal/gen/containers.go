@@ -96,6 +96,8 @@ const (
 	note  = "\x01\x10" + "\xe8\x03\x00\x00\x00\x00\x00\x00" + "\x7b\x14\xae\x47\xe1\x7a\x84\x3f"
 	empty = "\x01"
 	full  = "\x02"
+
+	contiguous = "\x05"
 )
 
 func u16(v uint16) string  { return string(binary.LittleEndian.AppendUint16(nil, v)) }
@@ -136,6 +138,10 @@ func goodContainers() []containerVector {
 		{"empty-raw", "canonical", "the state of empty.txt, and its ID, in canonical form", sealed(head, one, bits(100), raw, zeros(16), alone)},
 		{"blocks", small, "three blocks of 64 KiB, the last 3 bits short: empty, full, full", sealed(head, one, blocks, full, alone)},
 		{"blocks-short", small, "a block of 64 KiB that is full, and one of a single word", sealed(head, one, bits(1<<19+64), full, raw, u64(0xfedcba9876543210), alone)},
+		{"contiguous", "other", "two contiguous planes, the words of the first after 16 bytes of padding, at byte 64, those of the second after none", sealed(head, "\x02",
+			bits(100), contiguous, "\x10", zeros(16), ones(12), "\x0f", zeros(3), "\x08"+u64(3), contiguous, "\x00", u64(0x010203), alone)},
+		{"contiguous-blocks", "other", "a contiguous plane of two blocks, all ones, the second of 100 cells", sealed(head, one,
+			bits(1<<19+100), contiguous, "\x3f", zeros(63), ones(1<<16+12), "\x0f", zeros(3), alone)},
 		{"parts", small, "parts in parts, four states deep", sealed(head, none, u16(2), least, head, none, u16(1), head, none, u16(1), least)},
 		{"planned", small, "the state of least.txt, and its ID, planned for a rate of 1 % with 1000 keys", noted(least, one, note)},
 		{"planned-canonical", "other", "the state of full.txt, and its ID, planned for 1000 keys, with a raw block", noted(head, one, bits(100), raw, ones(12), "\x0f", zeros(3), alone, one, note)},
@@ -206,6 +212,11 @@ func badContainers() []containerVector {
 		{"cells-too-many", corrupt, "more than 2^56 bytes of cells", sealed(head, one, "\x40", ones(8), alone)},
 		{"bits-beyond", corrupt, "a bit is set behind the last of 63 cells", sealed(head, one, bits(63), raw, u64(1<<63), alone)},
 		{"coding-unknown", corrupt, "a block in a coding that version 1 doesn't know", sealed(head, one, bits(64), "\xff", alone)},
+		{"contiguous-long", corrupt, "padding of 64 bytes", sealed(head, one, bits(64), contiguous, "\x40", zeros(64), u64(1), alone)},
+		{"contiguous-padding", corrupt, "padding that isn't zero", sealed(head, one, bits(64), contiguous, "\x02", "\x00\x01", u64(1), alone)},
+		{"contiguous-cut", corrupt, "the words of a contiguous plane end early, and the checksum fits", sealed(head, one, bits(128), contiguous, "\x00", u64(1))},
+		{"contiguous-beyond", corrupt, "a bit is set behind the last of 63 cells of a contiguous plane", sealed(head, one, bits(63), contiguous, "\x00", u64(1<<63), alone)},
+		{"contiguous-second", corrupt, "the second block begins a contiguous run", sealed(head, one, bits(1<<19+64), full, contiguous, "\x00", u64(1), alone)},
 		{"too-deep", corrupt, "five states deep", sealed(deep)},
 		{"parts-missing", corrupt, "of two parts one is there", sealed(head, none, u16(2), least)},
 		{"plane-1-tib", limit, "a plane said to have 2^43 cells, 1 TiB", sealed(head, one, bits(1<<43), raw, zeros(64), alone)},
