@@ -1,9 +1,9 @@
 # `make test` runs the tests of every module; every change passes it. `.ci/run` runs the
 # other checks as well.
 
-MODULES  = $(patsubst %go.mod,./%,$(filter-out %_gen/go.mod .ci/%,$(shell git ls-files -co --exclude-standard '*go.mod')))
+MODULES  = $(patsubst %go.mod,./%,$(filter-out tools/%,$(shell git ls-files -co --exclude-standard '*go.mod')))
 PACKAGES = $(addsuffix ...,$(MODULES))
-TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/.ci/tools/go.mod
+TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod
 
 # As in releases, packages are built without cgo, and all targets use the same builds of the libraries; only the race
 # detector needs cgo.
@@ -14,8 +14,8 @@ SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
 # Packages with goroutines, in the same order. Those of the program are found by their code and their tests.
 BEGINS = ^[[:space:]]*go [a-z]|[.]Go\(|RunParallel|httptest.NewServer
 CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- 'cmd/internal/*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./probe ./wire/... ./share/... ./share/nats ./siblings/... \
-	./inpacket/multicast ./inpacket/multicast/dataplane ./inpacket/multicast/sim $(CONCURRENT)
+RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./internal/probe ./wire/... ./share/... ./share/nats ./siblings/... \
+	./multicast ./multicast/dataplane ./multicast/sim $(CONCURRENT)
 # Tests that vary sizes, damage or time, or use much memory, mostly in one goroutine, and take long with the race detector.
 LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit DeletionAtMaxDisk SnapshotBeforeTheDiskIsFull \
 	MaxDiskBelowTwiceTheFilters DeletionOnAFullDisk StartOnAFullDisk StartWithinTheLimitOfMemory \
@@ -33,10 +33,10 @@ ATONCE = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # A package may take five of the usual ten minutes, and longer on a busy machine.
 PATIENT = -timeout 30m
 # Packages with kernels in assembly, which have plain Go versions behind the tag purego, and those that call them most directly.
-PURE = ./cells ./internal/entropy ./probe ./wire/... ./inpacket/multicast/dataplane \
-	$(addprefix ./filter/,bloom partitioned blocked splitblock ribbon counting sparse weighted window)
+PURE = ./cells ./internal/coding/entropy ./internal/probe ./wire/... ./multicast/dataplane \
+	$(addprefix ./filter/,bloom partitioned blocked foreign/splitblock ribbon counting sparse weighted window)
 # The command and its libraries are built for other systems too.
-PORTABLE = . ./share ./share/nats ./siblings ./inpacket/multicast ./cmd
+PORTABLE = . ./share/nats ./cmd
 
 # Tests without large libraries of others, which take long to compile.
 LIGHT = noopenapi,noarrow
@@ -82,14 +82,14 @@ vet:
 	$$($(TOOL) -n staticcheck) -tags $(LIGHT) $(PACKAGES)
 	@# Functions of the program that only tests use, or nothing; packages *test are for tests.
 	@cd cmd && dead=$$($(TOOL) deadcode ./...) && ! echo "$$dead" | grep -v -e 'test/' -e '^$$'
-	cd .ci/release && GOWORK=off go vet . && GOWORK=off $$($(TOOL) -n staticcheck) .
+	cd tools && GOWORK=off go vet ./... && GOWORK=off $$($(TOOL) -n staticcheck) ./...
 	$$($(TOOL) -n actionlint)
 	GOOS=darwin GOARCH=arm64 go build $(PORTABLE:%=%/...)
 	GOOS=windows GOARCH=386 go build $(PORTABLE:%=%/...)
 
 # go.mod and go.sum must match the imports, and go.work.sum must be complete: go adds what is missing.
 tidy:
-	@set -e; for m in $(MODULES) .ci/release; do (cd $$m && GOWORK=off go mod tidy -diff); done
+	@set -e; for m in $(MODULES) tools; do (cd $$m && GOWORK=off go mod tidy -diff); done
 	@go list -m all >/dev/null && go list -deps -test $(PACKAGES) >/dev/null && git diff --exit-code go.work.sum
 
 race:
@@ -101,7 +101,7 @@ purego:
 
 # On arm64: plans are the same where the compiler fuses multiplications and additions, and filters work without kernels. It needs qemu-user.
 platforms:
-	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -short -run "PlansOfPlatforms|Kind|Has|Add|Atomic" ./plan ./probe ./cells ./filter/bloom ./filter/blocked ./filter/splitblock
+	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -short -run "PlansOfPlatforms|Kind|Has|Add|Atomic" ./plan ./internal/probe ./cells ./filter/bloom ./filter/blocked ./filter/foreign/splitblock
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:
@@ -117,12 +117,12 @@ generate:
 
 # make release VERSION=v0.1.0 writes dist/v0.1.0; docs/releasing.md has the steps.
 release:
-	@cd .ci/release && GOWORK=off go run . "$(VERSION)" "$(CURDIR)/dist/$(VERSION)"
+	@cd tools && GOWORK=off go run ./release "$(VERSION)" "$(CURDIR)/dist/$(VERSION)"
 
 # The part of a release that can fail because of a change: the modules of the last commit are tagged in a
 # clone, installed with an empty module cache and used.
 rehearse:
-	cd .ci/release && GOWORK=off go test . && GOWORK=off go run . -rehearse v0.0.0-rehearsal
+	cd tools && GOWORK=off go test ./release && GOWORK=off go run ./release -rehearse v0.0.0-rehearsal
 
 # A session in a terminal as an animated picture. Its measured numbers differ each time, so that
 # generate doesn't write it.

@@ -11,8 +11,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/umbel-filters/umbel/internal/chunked"
-	"github.com/umbel-filters/umbel/internal/relaxed"
+	"github.com/umbel-filters/umbel/internal/mem"
 )
 
 // ErrShape is wrapped by errors about a width, length or factor that is impossible.
@@ -99,14 +98,14 @@ func (a Array) Limit() uint64 { return ^uint64(0) >> (64 - a.width()) }
 // Clone returns a copy that shares no memory with a.
 func (a Array) Clone() Array {
 	from := a.Words
-	if len(from) <= chunked.Piece {
+	if len(from) <= mem.Piece {
 		words := make([]uint64, len(from)) // it isn't cleared, because of the next line
 		copy(words, from)
 		a.Words = words
 		return a
 	}
 	a.Words = allocate(len(from))
-	chunked.Copy(a.Words, from)
+	mem.Copy(a.Words, from)
 	return a
 }
 
@@ -115,7 +114,7 @@ func (a Array) Clone() Array {
 func (a Array) CloneAtomic() Array {
 	words := allocate(len(a.Words))
 	for i := range words {
-		words[i] = relaxed.Load(&a.Words[i])
+		words[i] = mem.Load(&a.Words[i])
 	}
 	a.Words = words
 	return a
@@ -127,7 +126,7 @@ func (a Array) Equal(b Array) bool {
 }
 
 // Clear sets all cells to zero.
-func (a Array) Clear() { chunked.Clear(a.Words) }
+func (a Array) Clear() { mem.Clear(a.Words) }
 
 func (a Array) checkIndex(i uint64) {
 	if i >= a.Len {
@@ -152,7 +151,7 @@ func (a Array) Blocks(words int) iter.Seq2[int, []uint64] {
 // Bit reports whether cell i of an array of bits is set.
 func (a Array) Bit(i uint64) bool {
 	a.checkIndex(i)
-	return relaxed.Load(&a.Words[i>>6])>>(i&63)&1 != 0
+	return mem.Load(&a.Words[i>>6])>>(i&63)&1 != 0
 }
 
 // SetBit sets cell i of an array of bits and reports whether it was zero.

@@ -3,7 +3,7 @@ package cells
 import (
 	"fmt"
 
-	"github.com/umbel-filters/umbel/internal/chunked"
+	"github.com/umbel-filters/umbel/internal/mem"
 )
 
 // Fold returns an array of Len/r cells in which group j is the sum of the r neighboring groups
@@ -37,7 +37,7 @@ func (a Array) Fold(r, group uint64) (Array, error) {
 	default:
 		src := a.Words
 		for dst := out.Words; len(dst) > 0; dst = dst[words:] {
-			chunked.Copy(dst, src[:words])
+			mem.Copy(dst, src[:words])
 			for range r - 1 {
 				src = src[words:]
 				l.add(dst[:words], src[:words])
@@ -71,7 +71,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 		dst := out.Words
 		for src := a.Words; len(src) > 0; src = src[words:] {
 			for range u {
-				chunked.Copy(dst, src[:words])
+				mem.Copy(dst, src[:words])
 				dst = dst[words:]
 			}
 		}

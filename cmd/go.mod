@@ -14,7 +14,6 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/umbel-filters/umbel v0.0.0
-	github.com/umbel-filters/umbel/siblings v0.0.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
@@ -65,8 +64,6 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
-	github.com/umbel-filters/umbel/inpacket/multicast v0.0.0
-	github.com/umbel-filters/umbel/share v0.0.0
 	github.com/zeebo/xxh3 v1.1.0
 	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/mod v0.42.0
@@ -75,9 +72,3 @@ require (
 )
 
 replace github.com/umbel-filters/umbel => ../
-
-replace github.com/umbel-filters/umbel/inpacket/multicast => ../inpacket/multicast
-
-replace github.com/umbel-filters/umbel/share => ../share
-
-replace github.com/umbel-filters/umbel/siblings => ../siblings

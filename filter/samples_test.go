@@ -140,7 +140,7 @@ func newSampleChecker(t *testing.T) func(body string) error {
 		config := types.Config{
 			Importer: importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }),
 			Error: func(err error) {
-				if e, ok := errors.AsType[types.Error](err); !ok || !e.Soft {
+				if e := (types.Error{}); !errors.As(err, &e) || !e.Soft {
 					hard = append(hard, err)
 				}
 			},

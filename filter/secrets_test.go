@@ -16,9 +16,9 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
-	"github.com/umbel-filters/umbel/filter/splitblock"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 

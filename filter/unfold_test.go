@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 

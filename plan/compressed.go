@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/umbel-filters/umbel/internal/eliasfano"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 )
 
 // WireBits returns the size in bits to which an ideal code compresses a filter of m cells, k per

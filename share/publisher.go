@@ -152,7 +152,7 @@ func (p *Publisher) whole() *class { return p.classes[0] }
 //		return fmt.Errorf("the filter has about %.0f keys, the last version %.0f", s.Keys, keys)
 //	}
 //
-// overlap.Of (package filter/overlap) also estimates how many keys of the last version are missing.
+// compare.Of (package filter/compare) also estimates how many keys of the last version are missing.
 //
 // If Publish returns an error and no head, the version is not published, unless the store kept the
 // head in spite of its error. Publish may be called again. If it returns both, the version is

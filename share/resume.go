@@ -106,7 +106,7 @@ func (c *class) last(ctx context.Context) (*Head, error) {
 func (c *class) open(signed []byte) (*Head, error) {
 	keys := note.VerifierList(c.o.Key.Verifier)
 	_, unopened := note.Open(signed, keys)
-	if other, ok := errors.AsType[*note.UnverifiedNoteError](unopened); ok {
+	if other := (*note.UnverifiedNoteError)(nil); errors.As(unopened, &other) {
 		by := other.Note.UnverifiedSigs[0]
 		return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
 	}

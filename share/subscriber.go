@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -93,11 +93,11 @@ type Subscriber struct {
 	class   uint64 // the factor of the class whose record is read next; 0 and 1 are the whole filter
 	meter   meter
 	pace    pace
-	target  *target       // the version that the budget does not permit yet, nil if there is none
-	needed  uint64        // bytes that the next update takes, if it waits for them
-	refused time.Time     // when a change to a finer class failed
-	unmet   unmet         // what was logged
-	failing lasting.Fault // of updates in Run
+	target  *target        // the version that the budget does not permit yet, nil if there is none
+	needed  uint64         // bytes that the next update takes, if it waits for them
+	refused time.Time      // when a change to a finer class failed
+	unmet   unmet          // what was logged
+	failing faultlog.Fault // of updates in Run
 	view    atomic.Pointer[View]
 	answers atomic.Pointer[answers]
 

@@ -35,7 +35,8 @@ func (c *contact) WatchRecord(ctx context.Context, name string, last []byte) ([]
 func (c *contact) note(ctx context.Context, err error) {
 	switch {
 	case err == nil:
-		c.last.Store(new(time.Now()))
+		now := time.Now()
+		c.last.Store(&now)
 		c.failed.Store(false)
 	case ctx.Err() == nil:
 		c.failed.Store(true)

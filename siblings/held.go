@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Held is the exact set of what a cache holds: a hash of 8 bytes per key, and the end of its freshness. The filter that

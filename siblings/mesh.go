@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 )
@@ -25,10 +25,10 @@ type Mesh struct {
 	samples     samples
 	squid       squidKeys
 	counters    counters
-	unreached   lasting.Fault          // the origin can't be reached
+	unreached   faultlog.Fault         // the origin can't be reached
 	unreachedBy atomic.Pointer[string] // error of the last such request
-	cut         lasting.Fault          // bodies of the origin break off
-	noDigest    lasting.Fault          // there is no cache digest for Squids
+	cut         faultlog.Fault         // bodies of the origin break off
+	noDigest    faultlog.Fault         // there is no cache digest for Squids
 
 	peers        map[string]*peer
 	order        []*peer // as they were given
@@ -49,7 +49,7 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 	if err := o.complete(); err != nil {
 		return nil, goalError{err}
 	}
-	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: lasting.Fault{Settle: settle}, peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
+	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: faultlog.Fault{Settle: settle}, peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)
 	if o.SquidDigest {
 		m.squid.held = m.held
@@ -112,7 +112,7 @@ func (m *Mesh) Run(ctx context.Context) error {
 	if m.o.ProbePeriod > 0 {
 		group.Go(func() { m.probes(ctx) })
 	}
-	var late lasting.Fault
+	var late faultlog.Fault
 	for {
 		wait(ctx, m.o.Period)
 		if ctx.Err() != nil {

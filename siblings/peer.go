@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 	"github.com/umbel-filters/umbel/wire"
@@ -25,12 +25,12 @@ type peer struct {
 	digest     atomic.Pointer[squidDigest] // of a Squid; nil until it was read
 	cache      atomic.Pointer[url.URL]     // nil until its description was read
 	suspension suspension
-	logged     string        // the problem that was logged last, without its details; only Mesh.Run uses it
-	seen       uint64        // the failures at that time; as well
-	fault      lasting.Fault // problems of all kinds; they may come and go
-	contact    *contact      // nil of a Squid
-	roundTrip  average       // of answers, in seconds
-	hitShare   average       // of the requests that were answered
+	logged     string         // the problem that was logged last, without its details; only Mesh.Run uses it
+	seen       uint64         // the failures at that time; as well
+	fault      faultlog.Fault // problems of all kinds; they may come and go
+	contact    *contact       // nil of a Squid
+	roundTrip  average        // of answers, in seconds
+	hitShare   average        // of the requests that were answered
 	counters   peerCounters
 }
 
@@ -72,10 +72,10 @@ func (x *peer) run(ctx context.Context, o *Options) {
 		cancel()
 		if err == nil {
 			x.cache.Store(u)
-			x.counters.description.Store(new(""))
+			x.counters.described(nil)
 			delay = time.Minute
 		} else if ctx.Err() == nil {
-			x.counters.description.Store(new(err.Error()))
+			x.counters.described(err)
 			delay = min(2*delay, 30*time.Second)
 		}
 		wait(ctx, delay)

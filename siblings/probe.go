@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/httptarget"
-	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // sample is a response that the cache should hold, with what is needed to request it.
@@ -108,7 +108,7 @@ func (m *Mesh) probe(ctx context.Context, x sample) (bool, error) {
 
 // probes probes the own cache once per period until ctx ends.
 func (m *Mesh) probes(ctx context.Context) {
-	var fault lasting.Fault
+	var fault faultlog.Fault
 	for {
 		wait(ctx, m.o.ProbePeriod)
 		if ctx.Err() != nil {

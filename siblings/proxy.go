@@ -71,12 +71,13 @@ const settle = 2 * time.Second
 // fail answers if the origin did not. A fault of the client is none of the origin.
 func (p *proxy) fail(w http.ResponseWriter, _ *http.Request, err error) {
 	m := p.mesh
-	if client, ok := errors.AsType[*hop.ClientError](err); ok {
+	if client := (*hop.ClientError)(nil); errors.As(err, &client) {
 		m.refuse(w, client.Status, "detail=bad-request", client.Error())
 		return
 	}
 	m.counters.errors.Add(1)
-	m.unreachedBy.Store(new(err.Error()))
+	text := err.Error()
+	m.unreachedBy.Store(&text)
 	log := m.unreached.Failed(m.o.Log)
 	if errors.Is(err, hop.ErrMalformed) {
 		log.Warn("the answer of the origin is malformed", "error", err)

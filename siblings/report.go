@@ -79,7 +79,7 @@ func (m *Mesh) sendReport(ctx context.Context, client *http.Client, x *peer, lin
 // from the origin what the cache holds.
 func (m *Mesh) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReportBytes))
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+	if errors.As(err, new(*http.MaxBytesError)) {
 		http.Error(w, "the report is too long", http.StatusRequestEntityTooLarge)
 		return
 	}

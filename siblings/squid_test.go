@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/siblings"
 )

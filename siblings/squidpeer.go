@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
@@ -50,11 +50,11 @@ func (x *peer) followSquid(ctx context.Context) {
 				d.number = last.number + 1
 			}
 			x.digest.Store(d)
-			x.counters.description.Store(new(""))
+			x.counters.described(nil)
 			x.counters.received.Add(f.Shape().M / 8)
 			delay = min(max(valid, leastSquidWait), mostSquidWait)
 		case ctx.Err() == nil:
-			x.counters.description.Store(new(err.Error()))
+			x.counters.described(err)
 			delay = min(2*delay, 30*time.Second)
 		}
 		wait(ctx, delay)

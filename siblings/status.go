@@ -20,6 +20,15 @@ type peerCounters struct {
 	description                   atomic.Pointer[string] // why it can't be read, "" if it can; nil before the first attempt
 }
 
+// described notes how an attempt to read the peer's description ended.
+func (c *peerCounters) described(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	c.description.Store(&text)
+}
+
 // publishState is what was published last.
 type publishState struct {
 	failed bool // only publish uses it

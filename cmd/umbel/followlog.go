@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // followEvents are the events of umbel publish and umbel subscribe with --follow, besides those of package share, which
@@ -82,7 +82,7 @@ func (l followLog) inform(msg string, attrs []any, format string, args ...any) {
 }
 
 // warnOf is warnOf with the message and the attributes for a log.
-func (l followLog) warnOf(f *lasting.Fault, cause error, msg string, attrs []any, format string, args ...any) {
+func (l followLog) warnOf(f *faultlog.Fault, cause error, msg string, attrs []any, format string, args ...any) {
 	if l.log == nil {
 		warnOf(l.cmd, f, cause, format, args...)
 		return
@@ -97,7 +97,7 @@ func (l followLog) warnOf(f *lasting.Fault, cause error, msg string, attrs []any
 }
 
 // noteEnd is noteEnd with the message and the attributes for a log.
-func (l followLog) noteEnd(f *lasting.Fault, msg string, attrs []any, format string, args ...any) {
+func (l followLog) noteEnd(f *faultlog.Fault, msg string, attrs []any, format string, args ...any) {
 	if l.log == nil {
 		noteEnd(l.cmd, f, format, args...)
 		return

@@ -10,11 +10,11 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/sparse"
-	"github.com/umbel-filters/umbel/filter/splitblock"
-	"github.com/umbel-filters/umbel/filter/squid"
 )
 
 // A curve of rates has curveColumns characters. Its lowest level is at curveLowest times the

@@ -17,7 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/overlap"
+	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -249,7 +249,7 @@ func (t target) estimateUnion(names []string) error {
 	}
 	var files []setInfo
 	for i, f := range fs {
-		files = append(files, newSetInfo(names[i], overlap.Keys(f)))
+		files = append(files, newSetInfo(names[i], compare.Keys(f)))
 	}
 	rate := merged.Stats.FPRate
 	union, bounds := keysOf(fs, merged)
@@ -287,14 +287,14 @@ var formWords = map[merging.Form]string{merging.Joined: "cell by cell", merging.
 // largest number of keys of a filter and the sum.
 func keysOf(fs []umbel.Filter, merged merging.Result) (keys plan.Estimate, bounds bool) {
 	if r, err := merging.Filters(fs, merging.Joined); err == nil {
-		return overlap.Keys(r.Filter), false
+		return compare.Keys(r.Filter), false
 	}
 	if len(fs) == 2 {
-		if o, err := overlap.Of(filter.All, fs[0], fs[1]); err == nil {
+		if o, err := compare.Of(filter.All, fs[0], fs[1]); err == nil {
 			return o.Union, false
 		}
 	}
-	return overlap.Keys(merged.Filter), true
+	return compare.Keys(merged.Filter), true
 }
 
 // hasWindow reports whether a state is that of a window, or has one among its parts.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/suggest"
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/multicast"
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+	"github.com/umbel-filters/umbel/multicast"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 const multicastHelp = `Send packets along trees that are encoded in the packets, as filters of links, so that

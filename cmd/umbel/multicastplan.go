@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/inpacket/multicast/draw"
-	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+	"github.com/umbel-filters/umbel/multicast/draw"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 const multicastPlanHelp = `Find a tree from --source to --receivers and encode it into a packet's header. The header

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/multicast"
-	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+	"github.com/umbel-filters/umbel/multicast"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 // schemeFlags are the flags of the scheme that encodes trees into packets.

@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/multicast"
-	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
-	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+	"github.com/umbel-filters/umbel/multicast"
+	"github.com/umbel-filters/umbel/multicast/dataplane"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 // packets are the packets to send: a header, whose sequence number, if it has one, is the

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
-	"github.com/umbel-filters/umbel/inpacket/multicast/draw"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/draw"
+	"github.com/umbel-filters/umbel/multicast/topology"
 )
 
 const multicastTopoHelp = `Describe a network: the numbers of nodes and links, the lengths of shortest paths, and

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 )
 
 const nixHelp = `Summaries of Nix binary caches: which store paths a cache may have. make, has and info are for files

@@ -16,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -83,7 +83,7 @@ type nixPublisher struct {
 	o      nixcache.Options
 	share  share.PublisherOptions
 	p      *nixcache.Publication
-	fault  lasting.Fault // its versions can't be published
+	fault  faultlog.Fault // its versions can't be published
 }
 
 func nixPublishCommand() *cobra.Command {

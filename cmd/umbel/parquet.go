@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 )
 
 const parquetHelp = `List the Bloom filters in a Parquet file, at most one per row group and column: size, fill ratio,

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -15,7 +15,7 @@ import (
 func (p *publisher) watch(ctx context.Context) error {
 	t := time.NewTicker(min(p.follow, p.o.Valid/3))
 	defer t.Stop()
-	var fault lasting.Fault
+	var fault faultlog.Fault
 	for {
 		select {
 		case <-ctx.Done():

@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/overlap"
+	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
@@ -122,7 +122,7 @@ func commonKeys(a, b umbel.State) (plan.Estimate, error) {
 	if err != nil {
 		return plan.Estimate{}, err
 	}
-	o, err := overlap.Of(filter.All, f, g)
+	o, err := compare.Of(filter.All, f, g)
 	return o.Both, err
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/overlap"
+	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/filter/union"
 )
 
@@ -87,11 +87,11 @@ func intersect(t target, a, b string) (intersection, error) {
 		if fs[i].State().Kind == union.Name {
 			return intersection{}, fmt.Errorf("%s: the filters of a union can't be compared as one: compare them before they are merged, or make one filter of all keys", name)
 		}
-		if fs[i], err = overlap.Bits(fs[i]); err != nil {
+		if fs[i], err = compare.Bits(fs[i]); err != nil {
 			return intersection{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	o, err := overlap.Of(filter.All, fs[0], fs[1])
+	o, err := compare.Of(filter.All, fs[0], fs[1])
 	if err != nil {
 		return intersection{}, fmt.Errorf("%s and %s: %w", a, b, err)
 	}

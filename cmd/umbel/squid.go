@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 const squidHelp = `Work with cache digests, the Bloom filters by which Squid caches know what their neighbors have.

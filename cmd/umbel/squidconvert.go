@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 const squidImportHelp = `Make a filter of kind squid from a cache digest. It has the same bits, and the other verbs work with it:

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/squidpeer"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 const squidFetchHelp = `Fetch the cache digest of a Squid, and write the bytes as it sent them. For HOST:PORT the path is

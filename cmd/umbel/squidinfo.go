@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 const squidInfoHelp = `Describe the cache digests in the files: the number of objects, as the Squid counts them and as its

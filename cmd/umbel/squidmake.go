@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 const squidMakeHelp = `Make a cache digest from URLs, for Squids to read: those given, those in the files of -f, or those on

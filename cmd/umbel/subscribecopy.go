@@ -16,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/wire"
@@ -58,7 +58,7 @@ type subscriber struct {
 	written   *share.View
 	delay     time.Duration // until the file is written again after an error
 	retryAt   time.Time
-	unwritten lasting.Fault // the file can't be written
+	unwritten faultlog.Fault // the file can't be written
 }
 
 // copyPublication writes a publication to a file: once or, with --follow, until ^C.

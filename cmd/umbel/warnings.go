@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/color"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // warn prints a warning on standard error.
@@ -57,7 +57,7 @@ func warningWord() string { return paintMessage(color.Yellow, "warning:") }
 
 // warnOf prints a warning about a fault that lasts, with its cause: when it begins or has another cause, and once per
 // minute.
-func warnOf(cmd *cobra.Command, f *lasting.Fault, cause error, format string, args ...any) {
+func warnOf(cmd *cobra.Command, f *faultlog.Fault, cause error, format string, args ...any) {
 	text := message.Of(cause)
 	if n, ok := f.FailBy(text); ok {
 		warn(cmd, "%s; %s%s", text, fmt.Sprintf(format, args...), omittedNote(n))
@@ -65,7 +65,7 @@ func warnOf(cmd *cobra.Command, f *lasting.Fault, cause error, format string, ar
 }
 
 // noteEnd prints that a fault of warnOf is over.
-func noteEnd(cmd *cobra.Command, f *lasting.Fault, format string, args ...any) {
+func noteEnd(cmd *cobra.Command, f *faultlog.Fault, format string, args ...any) {
 	if lasted, n, over := f.Succeed(); over {
 		inform(cmd, "%s, after %v%s", fmt.Sprintf(format, args...), lasted.Round(time.Second), omittedNote(n))
 	}
@@ -92,9 +92,9 @@ type warningHandler struct {
 	attrs []slog.Attr
 }
 
-// repeatAfter is the time after which the same warning is printed again. It is less than lasting.Period, so that it
+// repeatAfter is the time after which the same warning is printed again. It is less than faultlog.Period, so that it
 // does not omit the messages that are due.
-const repeatAfter = lasting.Period - 5*time.Second
+const repeatAfter = faultlog.Period - 5*time.Second
 
 // printed are the warnings that a handler and those derived from it have printed.
 type printed struct {

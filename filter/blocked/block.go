@@ -6,8 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/batchlock"
-	"github.com/umbel-filters/umbel/internal/relaxed"
+	"github.com/umbel-filters/umbel/internal/mem"
 )
 
 // BlockBits is the number of bits in a block.
@@ -88,7 +87,7 @@ type blockArray struct {
 	words  int    // words per key
 	bits   int    // bits in each of them
 	pairs  int    // words if bits is two
-	lock   *batchlock.Lock
+	lock   *mem.BatchLock
 }
 
 // newBlockArray returns the blockArray over words, whose length is a multiple of eight, with the layout
@@ -101,7 +100,7 @@ func newBlockArray(words []uint64, s Shape) blockArray {
 		second: fieldBits * uint64(s.Bits-1),
 		words:  s.Words,
 		bits:   s.Bits,
-		lock:   batchlock.Of(unsafe.SliceData(words)),
+		lock:   mem.BatchLockOf(unsafe.SliceData(words)),
 	}
 	if s.Bits == 2 {
 		v.pairs = s.Words
@@ -197,11 +196,11 @@ func (s *blockArray) mask(h2 uint64, shift uint) uint64 {
 }
 
 // lacks returns the bits of m that are not set in the word.
-func lacks(word *uint64, m uint64) uint64 { return m &^ relaxed.Load(word) }
+func lacks(word *uint64, m uint64) uint64 { return m &^ mem.Load(word) }
 
 // lacksPair is lacks for a pair, in fewer instructions.
 func lacksPair(word *uint64, h2 uint64, shift uint) uint64 {
-	was := relaxed.Load(word)
+	was := mem.Load(word)
 	return was ^ withPair(was, h2, shift)
 }
 

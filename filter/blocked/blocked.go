@@ -14,8 +14,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -31,7 +30,7 @@ type Shape struct {
 }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	if s.M == 0 || s.M%BlockBits != 0 || s.M > 1<<56 {
@@ -67,7 +66,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	blocks  blockArray // over the words of cells
 	shape   Shape

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
 // New returns an empty filter for the given number of distinct keys. When it contains
@@ -21,7 +21,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // wraps umbel.ErrGoal. It allocates the memory of the shape, as New does: for untrusted sizes, check
 // Plan and [Shape.Forecast] first.
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	return front.New[*Filter](Kind, g, nil)
+	return kinds.New[*Filter](Kind, g, nil)
 }
 
 // Hasher returns the hasher of the filter's keys.
@@ -165,7 +165,7 @@ func (f *Filter) AddUint64sAtomic(keys []uint64) {
 // AppendBinary appends the filter's container (package wire) to dst. A zero Filter has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
 func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	return front.Append(dst, f.State(), f.Shape().Check() != nil)
+	return kinds.Append(dst, f.State(), f.Shape().Check() != nil)
 }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
@@ -174,34 +174,34 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
 // anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
-func (f *Filter) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open) }
+func (f *Filter) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, Open) }
 
 // MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
 // empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
 // a pointer must be passed by its address.
-func (f *Filter) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("blocked.Filter") }
+func (f *Filter) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("blocked.Filter") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
-func (f *Filter) UnmarshalJSON([]byte) error { return front.ErrJSON("blocked.Filter") }
+func (f *Filter) UnmarshalJSON([]byte) error { return kinds.ErrJSON("blocked.Filter") }
 
 // MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f *Filter) MarshalYAML() (any, error) { return nil, front.ErrYAML("blocked.Filter") }
+func (f *Filter) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("blocked.Filter") }
 
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
-func (f *Filter) UnmarshalYAML(func(any) error) error { return front.ErrYAML("blocked.Filter") }
+func (f *Filter) UnmarshalYAML(func(any) error) error { return kinds.ErrYAML("blocked.Filter") }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently, so that a filter that is
 // shared by goroutines is written with f.CloneAtomic().WriteTo(w). Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	return front.WriteTo(w, f.State(), f.Shape().Check() != nil)
+	return kinds.WriteTo(w, f.State(), f.Shape().Check() != nil)
 }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
 // unchanged.
-func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return front.ReadFrom(f, r, Open) }
+func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, Open) }
 
 // Equal reports whether f and other have equal states: the same parameters, the same
 // hasher with the same seed, and the same cells.
@@ -209,12 +209,12 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
-func (f *Filter) Clone() *Filter { return front.Clone(f.State(), f.Shape().Check() != nil, Open) }
+func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.Shape().Check() != nil, Open) }
 
 // CloneAtomic is Clone, and is safe to call concurrently with AddAtomic, AddAllAtomic and Has. The copy
 // contains all keys whose addition returned before the call. Write it to a file while additions to f go on.
 func (f *Filter) CloneAtomic() *Filter {
-	return front.CloneAtomic(f.State(), f.Shape().Check() != nil, Open)
+	return kinds.CloneAtomic(f.State(), f.Shape().Check() != nil, Open)
 }
 
 // Planned returns what f was made for: see [umbel.Planned].
@@ -223,12 +223,12 @@ func (f *Filter) Planned() umbel.Planned { return f.planned }
 // SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
 // not run concurrently.
 func (f *Filter) SetPlanned(p umbel.Planned) {
-	front.MustBePlan(p)
+	kinds.MustBePlan(p)
 	f.planned = p
 }
 
 // String describes the filter by its type and shape, without seed and cells.
-func (f *Filter) String() string { return front.String("blocked.Filter", f.Shape()) }
+func (f *Filter) String() string { return kinds.String("blocked.Filter", f.Shape()) }
 
 // Format writes String for every verb.
-func (f *Filter) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+func (f *Filter) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-//go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
+//go:generate sh -c "cd ../../tools && GOWORK=off go run ./asm/blocked -out ../filter/blocked/kernel_amd64.s"
 
 // The kernels hold a block in one register of 512 bits. The race detector doesn't see assembly, so the
 // plain versions run under it.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -13,7 +13,7 @@ import (
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name:     Name,
 		Doc:      "blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)",
 		Params:   paramDocs,
@@ -35,7 +35,7 @@ var paramDocs = []umbel.ParamDoc{
 // plan.BlockedDesign and plan.BlockedDesignForRate. Sizes are whole blocks. A size for keys and rate is
 // rounded up, by less than 1 %, to one that folds well (plan.RoundFoldable). It returns an error wrapping
 // umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
+func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // planWith is Plan with some parameters fixed; it also returns the number of keys that the shape is for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
@@ -67,7 +67,7 @@ func (s *Shape) design(g umbel.Goal) error {
 	rated := g.FPRate > 0 && g.FPRate < 1
 	switch {
 	case s.Words != 0 && s.Bits != 0:
-		return design.Wrap(s.checkDesign(), umbel.ErrGoal)
+		return kinds.Wrap(s.checkDesign(), umbel.ErrGoal)
 	case !sized && !rated && m != 0:
 		return fmt.Errorf("a size alone doesn't determine the words and bits of a key: give both, or the number of keys, or a rate: %w", umbel.ErrGoal)
 	case !sized && !rated:
@@ -119,9 +119,9 @@ func (s *Shape) complete(cost func(words, bits int) float64) error {
 }
 
 // sizing returns the formulas for filters with the words and bits of s.
-func (s *Shape) sizing() design.Sizing {
+func (s *Shape) sizing() kinds.Sizing {
 	words, bits := s.Words, s.Bits
-	return design.Sizing{
+	return kinds.Sizing{
 		MaxK:   1,
 		Width:  1,
 		Design: fmt.Sprintf("%d bits in each of %d words", bits, words),

@@ -5,11 +5,11 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
-var kind = core.Kind{Name: Name}
+var kind = arrays.Kind{Name: Name}
 
 // paramNames are the parameters of a state, in order.
 var paramNames = []string{"words", "bits"}
@@ -37,7 +37,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: a.Len, Words: int(min(words, blockWords+1)), Bits: int(min(bits, MaxBits+1)), Hasher: s.Hasher}
-	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
 	f := &Filter{shape: shape, planned: s.Planned}
@@ -62,7 +62,7 @@ func (f *Filter) Unfold(u uint64) error {
 // sizes are handled as by bloom.Filter.Merge. It returns an error wrapping umbel.ErrMismatch with the
 // first difference.
 func (f *Filter) Merge(s umbel.State) error {
-	g, err := core.Other(f.State(), s, Open)
+	g, err := arrays.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func (f *Filter) Merge(s umbel.State) error {
 const blockLog = 9
 
 // array returns the cells with blocks as groups.
-func (f *Filter) array() core.Array {
-	return core.Array{Kind: kind, Shape: core.Shape{M: f.cells.Len, Group: blockLog}, Cells: f.cells}
+func (f *Filter) array() arrays.Array {
+	return arrays.Array{Kind: kind, Shape: arrays.Shape{M: f.cells.Len, Group: blockLog}, Cells: f.cells}
 }
 
 // setArray makes a the cells of f unless err is not nil, and returns err.
-func (f *Filter) setArray(a core.Array, err error) error {
+func (f *Filter) setArray(a arrays.Array, err error) error {
 	if err == nil {
 		f.setCells(a.Cells)
 	}

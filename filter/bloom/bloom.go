@@ -11,9 +11,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -25,27 +24,27 @@ const Name = "bloom"
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
-	bits core.Bits
+	bits arrays.Bits
 }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
 // shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
-func NewShape(s Shape) (*Filter, error) { return wrap(core.NewBits(kind, core.Shape(s))) }
+func NewShape(s Shape) (*Filter, error) { return wrap(arrays.NewBits(kind, arrays.Shape(s))) }
 
 // Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
-func Open(s umbel.State) (*Filter, error) { return wrap(core.OpenBits(kind, s)) }
+func Open(s umbel.State) (*Filter, error) { return wrap(arrays.OpenBits(kind, s)) }
 
 // From returns the filter of shape s with the cells a and shares their memory. The error
 // wraps umbel.ErrGoal if no filter can have that shape, or if a does not consist of s.M
 // bits.
 func From(s Shape, a cells.Array) (*Filter, error) {
-	return wrap(core.BitsOf(kind, core.Shape(s), a))
+	return wrap(arrays.BitsOf(kind, arrays.Shape(s), a))
 }
 
-func wrap(b core.Bits, err error) (*Filter, error) {
+func wrap(b arrays.Bits, err error) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +118,7 @@ func (f *Filter) Shape() Shape { return Shape(f.bits.Shape()) }
 func (f *Filter) Cells() cells.Array { return f.bits.Cells() }
 
 // MaxK is the largest number of cells per key.
-const MaxK = core.MaxK
+const MaxK = arrays.MaxK
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
@@ -134,7 +133,7 @@ type Shape struct {
 // keys. Sizes from 64 cells on are whole words, which need no more memory. A size that
 // follows from keys and rate is up to 1 % larger so that it folds well
 // (plan.RoundFoldable). The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
+func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // planWith is Plan with parameters that override m and k. It also returns the number of
 // keys that the shape is planned for.
@@ -143,12 +142,12 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("bloom: %w", err)
 	}
-	s := Shape{M: m, K: k, Group: core.GroupFor(m), Hasher: g.Hasher}
+	s := Shape{M: m, K: k, Group: arrays.GroupFor(m), Hasher: g.Hasher}
 	return s, n, s.Check()
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return design.Wrap(kind.Check(core.Shape(s)), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(kind.Check(arrays.Shape(s)), umbel.ErrGoal) }
 
 // Forecast returns what a filter of this shape costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
@@ -159,15 +158,15 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 }
 
 var (
-	kind   = core.Bloom
-	sizing = design.Anywhere(MaxK, 1)
+	kind   = arrays.Bloom
+	sizing = kinds.Anywhere(MaxK, 1)
 )
 
 // Kind describes this kind to code that handles any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name: Name,
 		Doc:  "standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)",
 		Params: []umbel.ParamDoc{

@@ -5,8 +5,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
 // Fold shrinks f by factor r by adding counters: counter for counter to the filter built
@@ -57,9 +57,9 @@ func (f *Filter) Difference(s umbel.State) error {
 }
 
 // set makes a the counters of f unless err is not nil, and returns err.
-func (f *Filter) set(a core.Array, err error) error {
+func (f *Filter) set(a arrays.Array, err error) error {
 	if err == nil {
-		f.counters = core.CountersFrom(a)
+		f.counters = arrays.CountersFrom(a)
 		f.syncView()
 	}
 	return err
@@ -104,16 +104,16 @@ func (b *Bound) Count(d umbel.Digest) (n uint64, known bool) { return b.f.Count(
 func (b *Bound) Cells() cells.Array { return b.f.counters.Cells() }
 
 // String describes the bound by its type and shape, without seed and cells.
-func (b *Bound) String() string { return front.String("counting.Bound", b.f.Shape()) }
+func (b *Bound) String() string { return kinds.String("counting.Bound", b.f.Shape()) }
 
 // Format writes String for every verb: a seed is never printed. See [Filter.Format].
-func (b *Bound) Format(s fmt.State, _ rune) { front.Format(s, b.String()) }
+func (b *Bound) Format(s fmt.State, _ rune) { kinds.Format(s, b.String()) }
 
 // MarshalJSON returns an error, as that of [Filter.MarshalJSON].
-func (b *Bound) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.Bound") }
+func (b *Bound) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("counting.Bound") }
 
 // MarshalYAML returns an error, as MarshalJSON does.
-func (b *Bound) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.Bound") }
+func (b *Bound) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("counting.Bound") }
 
 // Stats measures the counters as those of a filter.
 func (b *Bound) Stats() umbel.Stats { return b.f.Stats() }

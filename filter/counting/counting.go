@@ -23,9 +23,9 @@ package counting
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Name is the name of this kind.
@@ -36,23 +36,23 @@ const Name = "counting"
 // memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
 // panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
-	counters core.Counters
+	counters arrays.Counters
 	view     *View // nil until the first call of View
 }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
 // shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	return wrap(core.NewCounters(s.core(), s.withDefaults().Width))
+	return wrap(arrays.NewCounters(s.core(), s.withDefaults().Width))
 }
 
 // Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
-func Open(s umbel.State) (*Filter, error) { return wrap(core.OpenCounters(s)) }
+func Open(s umbel.State) (*Filter, error) { return wrap(arrays.OpenCounters(s)) }
 
-func wrap(c core.Counters, err error) (*Filter, error) {
+func wrap(c arrays.Counters, err error) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
 // MaxK is the largest number of counters per key: that of package bloom.
@@ -31,7 +31,7 @@ type Shape struct {
 // Plan returns the shape that meets the goal, with counters of 4 bits: for keys and rate,
 // that of bloom.Plan; for bytes, the same with a quarter of the cells. The error wraps
 // umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
+func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Bloom returns the shape of the filter's view.
 func (s Shape) Bloom() bloom.Shape {
@@ -40,14 +40,14 @@ func (s Shape) Bloom() bloom.Shape {
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
 func (s Shape) Check() error {
-	err := core.Counting.Check(s.core())
+	err := arrays.Counting.Check(s.core())
 	if err == nil {
-		err = core.Counting.CheckWidth(s.withDefaults().Width)
+		err = arrays.Counting.CheckWidth(s.withDefaults().Width)
 	}
-	return design.Wrap(err, umbel.ErrGoal)
+	return kinds.Wrap(err, umbel.ErrGoal)
 }
 
-func (s Shape) core() core.Shape { return core.Shape(s.Bloom()) }
+func (s Shape) core() arrays.Shape { return arrays.Shape(s.Bloom()) }
 
 // withDefaults returns s with its width set.
 func (s Shape) withDefaults() Shape {
@@ -72,11 +72,11 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	for uint64(width) < ps.Uint("width") {
 		width *= 2
 	}
-	m, k, n, err := design.Anywhere(MaxK, uint64(width)).Solve(g, ps.Uint("m"), int(ps.Uint("k")))
+	m, k, n, err := kinds.Anywhere(MaxK, uint64(width)).Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("counting: %w", err)
 	}
-	s := Shape{M: m, K: k, Width: width, Group: core.GroupFor(m), Hasher: g.Hasher}
+	s := Shape{M: m, K: k, Width: width, Group: arrays.GroupFor(m), Hasher: g.Hasher}
 	return s, n, s.Check()
 }
 
@@ -84,7 +84,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name: Name,
 		Doc:  "counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)",
 		Params: []umbel.ParamDoc{

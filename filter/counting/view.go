@@ -6,8 +6,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // View is the bloom filter of a counting filter's nonzero counters. It takes one bit per
@@ -54,16 +54,16 @@ func (f *Filter) View() *View {
 func (v *View) Filter() *bloom.Filter { return &v.bloom }
 
 // String describes the view by its type and shape, without seed and cells.
-func (v *View) String() string { return front.String("counting.View", v.bloom.Shape()) }
+func (v *View) String() string { return kinds.String("counting.View", v.bloom.Shape()) }
 
 // Format writes String for every verb: a seed is never printed. See [Filter.Format].
-func (v *View) Format(s fmt.State, _ rune) { front.Format(s, v.String()) }
+func (v *View) Format(s fmt.State, _ rune) { kinds.Format(s, v.String()) }
 
 // MarshalJSON returns an error, as that of [Filter.MarshalJSON]: marshal the filter that [View.Filter] returns.
-func (v *View) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("counting.View") }
+func (v *View) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("counting.View") }
 
 // MarshalYAML returns an error, as MarshalJSON does.
-func (v *View) MarshalYAML() (any, error) { return nil, front.ErrYAML("counting.View") }
+func (v *View) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("counting.View") }
 
 // words returns the words of the bits.
 func (v *View) words() []uint64 { return v.bloom.Cells().Words }
@@ -81,7 +81,7 @@ func (f *Filter) syncView() {
 			panic(err) // it is smaller than the filter
 		}
 		b.SetPlanned(f.Planned())
-		front.Move(&v.bloom, b)
+		kinds.Move(&v.bloom, b)
 		v.prefetcher = probe.NewPrefetcher(v.words(), shape.K)
 	}
 	for i := range v.words() {
@@ -94,7 +94,7 @@ func (f *Filter) syncView() {
 // unchanged. A View of f shows the new filter.
 func (f *Filter) UnmarshalBinary(b []byte) error {
 	var g Filter
-	err := front.Unmarshal(&g, b, Open)
+	err := kinds.Unmarshal(&g, b, Open)
 	if err == nil {
 		f.replace(&g)
 	}
@@ -106,7 +106,7 @@ func (f *Filter) UnmarshalBinary(b []byte) error {
 // unchanged.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	var g Filter
-	n, err := front.ReadFrom(&g, r, Open)
+	n, err := kinds.ReadFrom(&g, r, Open)
 	if err == nil {
 		f.replace(&g)
 	}
@@ -116,6 +116,6 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 // replace moves g to f and updates the view of f.
 func (f *Filter) replace(g *Filter) {
 	g.view = f.view
-	front.Move(f, g)
+	kinds.Move(f, g)
 	f.syncView()
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
@@ -17,10 +17,10 @@ import (
 // copied, since the copies would share memory: use Clone. The zero Counting contains nothing and is a
 // target for UnmarshalBinary; adding to it panics.
 type Counting struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape    Shape
-	layers   []core.Counters
+	layers   []arrays.Counters
 	headroom layered.Headroom // of the last layer
 	most     int              // layers that it grows to
 	planned  umbel.Planned
@@ -35,7 +35,7 @@ func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
 // NewCountingGoal returns an empty filter for g from which keys can be removed, with
 // counters of 4 bits. The error wraps umbel.ErrGoal.
 func NewCountingGoal(g umbel.Goal) (*Counting, error) {
-	return front.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+	return kinds.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
 }
 
 // NewCountingShape returns an empty filter of counters of shape s, which has one layer. The
@@ -59,7 +59,7 @@ func NewCountingShape(s Shape) (*Counting, error) {
 
 // append appends an empty layer. The error wraps umbel.ErrGoal.
 func (f *Counting) append() error {
-	c, err := core.NewCounters(core.Shape(f.shape.Layer), f.shape.Width)
+	c, err := arrays.NewCounters(arrays.Shape(f.shape.Layer), f.shape.Width)
 	if err == nil {
 		f.layers = append(f.layers, c)
 		f.headroom.Invalidate()
@@ -103,7 +103,7 @@ func (f *Counting) mustInit() {
 }
 
 // newest returns the newest layer that has d, or nil.
-func (f *Counting) newest(d umbel.Digest) *core.Counters {
+func (f *Counting) newest(d umbel.Digest) *arrays.Counters {
 	for i := len(f.layers) - 1; i >= 0; i-- {
 		if f.layers[i].Has(d) {
 			return &f.layers[i]
@@ -213,7 +213,7 @@ func (f *Counting) AddAll(changed []bool, ds []umbel.Digest) {
 // Clear removes all keys and all layers except one, which is empty.
 func (f *Counting) Clear() {
 	if len(f.layers) > 0 {
-		f.layers = []core.Counters{f.layers[0]} // and release the others
+		f.layers = []arrays.Counters{f.layers[0]} // and release the others
 		f.layers[0].Clear()
 		f.headroom.Invalidate()
 	}
@@ -248,13 +248,13 @@ func (f *Counting) counted() []layered.Counted {
 }
 
 // set makes layers those of f unless err is not nil, and returns err.
-func (f *Counting) set(layers []core.Array, err error) error {
+func (f *Counting) set(layers []arrays.Array, err error) error {
 	if err != nil {
 		return err
 	}
-	f.layers = make([]core.Counters, len(layers))
+	f.layers = make([]arrays.Counters, len(layers))
 	for i, a := range layers {
-		f.layers[i] = core.CountersFrom(a)
+		f.layers[i] = arrays.CountersFrom(a)
 	}
 	f.headroom.Invalidate()
 	return nil
@@ -272,7 +272,7 @@ func (f *Counting) State() umbel.State {
 // OpenCounting is Open for filters of counters.
 func OpenCounting(s umbel.State) (*Counting, error) {
 	f := &Counting{planned: s.Planned}
-	layers, err := openLayers(s, core.Counting, &f.shape)
+	layers, err := openLayers(s, arrays.Counting, &f.shape)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func OpenCounting(s umbel.State) (*Counting, error) {
 // Stats measures the filter: see [umbel.Filter]. It counts the nonzero cells; a key that
 // was added several times counts once. The stats of the zero Counting are zero.
 func (f *Counting) Stats() umbel.Stats {
-	layers, of := make([]core.Array, len(f.layers)), make([]umbel.Stats, len(f.layers))
+	layers, of := make([]arrays.Array, len(f.layers)), make([]umbel.Stats, len(f.layers))
 	for i := range f.layers {
 		layers[i], of[i] = f.layers[i].Array(), f.layers[i].Stats()
 	}

@@ -17,9 +17,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
@@ -30,7 +29,7 @@ const Name = "dynamic"
 // changes require exclusive access. A Filter must not be copied, since the copies would share memory: use
 // Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape
 	layers  layered.List
@@ -60,7 +59,7 @@ func NewShape(s Shape) (*Filter, error) {
 
 // append appends an empty layer. The error wraps umbel.ErrGoal.
 func (f *Filter) append() error {
-	b, err := core.NewBits(core.Bloom, core.Shape(f.shape.Layer))
+	b, err := arrays.NewBits(arrays.Bloom, arrays.Shape(f.shape.Layer))
 	if err == nil {
 		f.layers.Append(layered.Layer{Bits: b, Full: f.shape.Full})
 	}
@@ -134,13 +133,13 @@ func (f *Filter) Compact(p float64) error {
 }
 
 // set makes layers those of f unless err is not nil, and returns err.
-func (f *Filter) set(layers []core.Array, err error) error {
+func (f *Filter) set(layers []arrays.Array, err error) error {
 	if err != nil {
 		return err
 	}
 	list := make([]layered.Layer, len(layers))
 	for i, a := range layers {
-		list[i] = layered.Layer{Bits: core.BitsFrom(a), Full: f.shape.Full}
+		list[i] = layered.Layer{Bits: arrays.BitsFrom(a), Full: f.shape.Full}
 	}
 	f.layers.Set(list)
 	return nil
@@ -153,7 +152,7 @@ func (f *Filter) State() umbel.State { return f.shape.state(f.layers.States(), f
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	f := &Filter{planned: s.Planned}
-	layers, err := openLayers(s, core.Bloom, &f.shape)
+	layers, err := openLayers(s, arrays.Bloom, &f.shape)
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +161,12 @@ func Open(s umbel.State) (*Filter, error) {
 }
 
 // openLayers opens the layers of a state, which are of kind k, and sets shape to theirs.
-func openLayers(s umbel.State, k core.Kind, shape *Shape) ([]core.Array, error) {
+func openLayers(s umbel.State, k arrays.Kind, shape *Shape) ([]arrays.Array, error) {
 	if s.Kind == Name && len(s.Parts) > 0 {
 		switch part := s.Parts[0].Kind; {
-		case part == core.Counting.Name && !k.Counters:
+		case part == arrays.Counting.Name && !k.Counters:
 			return nil, fmt.Errorf("dynamic: the filter has counters: open it as Counting, with OpenCounting: %w", umbel.ErrKind)
-		case part == core.Bloom.Name && k.Counters:
+		case part == arrays.Bloom.Name && k.Counters:
 			return nil, fmt.Errorf("dynamic: the filter has no counters: open it as Filter, with Open: %w", umbel.ErrKind)
 		}
 	}
@@ -184,7 +183,7 @@ func openLayers(s umbel.State, k core.Kind, shape *Shape) ([]core.Array, error) 
 	if shape.Layer = bloom.Shape(first.Shape); k.Counters {
 		shape.Width = first.Cells.Width
 	}
-	return layers, design.Wrap(shape.check(), umbel.ErrCorrupt)
+	return layers, kinds.Wrap(shape.check(), umbel.ErrCorrupt)
 }
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the zero
@@ -194,7 +193,7 @@ func openLayers(s umbel.State, k core.Kind, shape *Shape) ([]core.Array, error) 
 // the cells of the later one avoid those of the earlier ones. FPRate and Keys allow for it if
 // its effect is above 1e-4: it is measured in the first 2^18 cells of all layers.
 func (f *Filter) Stats() umbel.Stats {
-	layers, of := make([]core.Array, f.layers.Len()), make([]umbel.Stats, f.layers.Len())
+	layers, of := make([]arrays.Array, f.layers.Len()), make([]umbel.Stats, f.layers.Len())
 	for i := range layers {
 		layers[i], of[i] = f.layers.Bits(i).Array(), f.layers.Bits(i).Stats()
 	}

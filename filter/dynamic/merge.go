@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
 // merged returns the layers of the union of two filters. It changes no cell of either.
-func merged(s, t Shape, ours, theirs []layered.Counted) ([]core.Array, error) {
+func merged(s, t Shape, ours, theirs []layered.Counted) ([]arrays.Array, error) {
 	if s.Layer != t.Layer || s.Width != t.Width {
 		return nil, fmt.Errorf("dynamic: one filter has layers of %d cells of %d bits with k = %d, the other of %d of %d with k = %d: %w",
 			s.Layer.M, max(s.Width, 1), s.Layer.K, t.Layer.M, max(t.Width, 1), t.Layer.K, umbel.ErrMismatch)
@@ -29,7 +29,7 @@ func merged(s, t Shape, ours, theirs []layered.Counted) ([]core.Array, error) {
 	if bytes := uint64(len(layers)) * s.bytes(); s.MaxBytes != 0 && bytes > s.MaxBytes {
 		return nil, fmt.Errorf("dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two: %w", bytes, s.MaxBytes, umbel.ErrLimit)
 	}
-	return arrays(ordered(layers)), nil
+	return arraysOf(ordered(layers)), nil
 }
 
 // unite returns layers with the keys of one more layer. It changes no cell.
@@ -74,8 +74,8 @@ func ordered(layers []layered.Counted) []layered.Counted {
 	return layers
 }
 
-func arrays(layers []layered.Counted) []core.Array {
-	all := make([]core.Array, len(layers))
+func arraysOf(layers []layered.Counted) []arrays.Array {
+	all := make([]arrays.Array, len(layers))
 	for i, l := range layers {
 		all[i] = l.Array
 	}
@@ -83,7 +83,7 @@ func arrays(layers []layered.Counted) []core.Array {
 }
 
 // compacted joins layers as far as the rate remains at most p.
-func compacted(layers []layered.Counted, p float64) ([]core.Array, error) {
+func compacted(layers []layered.Counted, p float64) ([]arrays.Array, error) {
 	layers = ordered(layers)
 	before := len(layers)
 	for n := len(layers); n > 1; n = len(layers) {
@@ -100,5 +100,5 @@ func compacted(layers []layered.Counted, p float64) ([]core.Array, error) {
 		}
 		layers = fewer
 	}
-	return arrays(layers), nil
+	return arraysOf(layers), nil
 }

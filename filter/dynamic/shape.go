@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -34,7 +34,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	if err := s.Layer.Check(); err != nil {
@@ -153,7 +153,7 @@ func (s Shape) state(layers []umbel.State, planned umbel.Planned) umbel.State {
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, umbel.Filter]{
+	return kinds.Kind[Shape, umbel.Filter]{
 		Name: Name,
 		Doc:  "dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)",
 		Params: []umbel.ParamDoc{
@@ -163,15 +163,15 @@ func newKind() umbel.Kind {
 		Plan: planWith,
 		New: func(s Shape) (umbel.Filter, error) {
 			if s.Width != 0 {
-				return design.AsFilter(NewCountingShape(s))
+				return kinds.AsFilter(NewCountingShape(s))
 			}
-			return design.AsFilter(NewShape(s))
+			return kinds.AsFilter(NewShape(s))
 		},
 		Open: func(s umbel.State) (umbel.Filter, error) {
 			if len(s.Parts) > 0 && s.Parts[0].Kind == counting.Name {
-				return design.AsFilter(OpenCounting(s))
+				return kinds.AsFilter(OpenCounting(s))
 			}
-			return design.AsFilter(Open(s))
+			return kinds.AsFilter(Open(s))
 		},
 	}.Kind()
 }

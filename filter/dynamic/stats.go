@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -33,7 +33,7 @@ const negligible = 1e-4
 // It also returns the factors by which the keys of the layers exceed the numbers that follow from
 // their fill ratios: 1 + λv/2, where λv is the relative excess of the weighted share of the nonzero
 // cells. They are 1 for layers that do not depend on each other.
-func dependent(layers []core.Array, rates, fills []float64) (given, more []float64) {
+func dependent(layers []arrays.Array, rates, fills []float64) (given, more []float64) {
 	given, more = make([]float64, len(rates)), make([]float64, len(rates))
 	copy(given, rates)
 	largest := 0.0
@@ -98,7 +98,7 @@ func (w weights) each(a cells.Array, f func(i int)) {
 }
 
 // stats returns the stats of a filter from its layers and theirs.
-func stats(layers []core.Array, of []umbel.Stats) umbel.Stats {
+func stats(layers []arrays.Array, of []umbel.Stats) umbel.Stats {
 	rates, fills := make([]float64, len(of)), make([]float64, len(of))
 	for i, s := range of {
 		rates[i], fills[i] = s.FPRate, s.Fill
@@ -118,6 +118,6 @@ func rateOf(layers []layered.Counted) float64 {
 	for i, l := range layers {
 		rates[i], fills[i] = l.FPRate, l.Fill()
 	}
-	given, _ := dependent(arrays(layers), rates, fills)
+	given, _ := dependent(arraysOf(layers), rates, fills)
 	return plan.CompoundFPRate(given...)
 }

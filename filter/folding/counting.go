@@ -7,9 +7,9 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Counting is a folding filter with a base of counters: keys can be removed, and the folded filter shrinks
@@ -17,7 +17,7 @@ import (
 // require exclusive access. A Counting must not be copied, since the copies would share memory: use Clone.
 // The zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Counting struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	filter Filter
 }
@@ -31,7 +31,7 @@ func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
 // NewCountingGoal returns an empty filter for g from which keys can be removed, with
 // counters of 4 bits. The error wraps umbel.ErrGoal.
 func NewCountingGoal(g umbel.Goal) (*Counting, error) {
-	return front.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+	return kinds.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
 }
 
 // NewCountingShape returns an empty filter of shape s, whose Width is that of the base's
@@ -51,7 +51,7 @@ func asCounting(f *Filter, err error) (*Counting, error) {
 		return nil, err
 	}
 	c := new(Counting)
-	front.Move(&c.filter, f)
+	kinds.Move(&c.filter, f)
 	return c, nil
 }
 
@@ -77,7 +77,7 @@ func (f *Counting) HasAll(dst []bool, ds []umbel.Digest) { f.filter.HasAll(dst, 
 // in use; for that it reads as many cells as the factor of the fold. It may fold the base
 // again, which takes new memory for the folded filter.
 func (f *Counting) Remove(d umbel.Digest) bool {
-	base, ok := f.filter.base.(*core.Counters)
+	base, ok := f.filter.base.(*arrays.Counters)
 	if !ok || !base.Remove(d) {
 		return false
 	}
@@ -114,7 +114,7 @@ func isVacant(a cells.Array, cell, r uint64, log uint8) bool {
 // Count returns how often d was added and not removed, as the base counts it: see
 // counting.Filter.Count. It never returns too little.
 func (f *Counting) Count(d umbel.Digest) (n uint64, known bool) {
-	if base, ok := f.filter.base.(*core.Counters); ok {
+	if base, ok := f.filter.base.(*arrays.Counters); ok {
 		return base.Count(d)
 	}
 	return 0, true

@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // MaxFold is the largest factor by which a filter folds its base. The limit costs no rate:
@@ -18,7 +18,7 @@ const MaxFold = 4096
 
 // folded is the folded filter.
 type folded struct {
-	bits  core.Bits
+	bits  arrays.Bits
 	ones  uint64 // bits that are set
 	most  uint64 // with more it grows
 	least uint64 // with fewer it tries to shrink
@@ -70,7 +70,7 @@ func (f *Filter) isFullFor(d umbel.Digest) bool {
 }
 
 // missing returns the number of cells of d that are zero.
-func missing(a core.Array, d umbel.Digest) uint64 {
+func missing(a arrays.Array, d umbel.Digest) uint64 {
 	var buffer [MaxK]uint64
 	n := uint64(0)
 	positions := a.Mapping().Append(buffer[:0], d, a.Shape.K)
@@ -102,10 +102,10 @@ func (f *Filter) fold(size uint64) { f.setFolded(f.foldTo(size)) }
 
 // setFolded makes a the folded filter.
 func (f *Filter) setFolded(a cells.Array) {
-	s := core.Shape(f.shape.bits())
+	s := arrays.Shape(f.shape.bits())
 	s.M = a.Len
 	f.folded = folded{
-		bits:  core.BitsFrom(core.Array{Kind: core.Bloom, Shape: s, Cells: a}),
+		bits:  arrays.BitsFrom(arrays.Array{Kind: arrays.Bloom, Shape: s, Cells: a}),
 		ones:  a.Nonzero(),
 		most:  share(f.shape.High, a.Len),
 		least: f.shrinkBelow(a.Len),

@@ -31,9 +31,8 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -45,7 +44,7 @@ const Name = "folding"
 // access. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape // M is that of the base, which a merge may have folded
 	base    base
@@ -54,11 +53,11 @@ type Filter struct {
 	planned umbel.Planned
 }
 
-// base is a *core.Bits or a *core.Counters.
+// base is a *arrays.Bits or a *arrays.Counters.
 type base interface {
 	Add(umbel.Digest) bool
 	Clear()
-	Array() core.Array
+	Array() arrays.Array
 }
 
 // NewShape returns an empty filter of shape s with a base of bits: Width is 0. The error wraps
@@ -76,11 +75,11 @@ func newFilter(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	kind := core.Bloom
+	kind := arrays.Bloom
 	if s.Width != 0 {
-		kind = core.Counting
+		kind = arrays.Counting
 	}
-	a, err := kind.New(core.Shape(s.bits()), max(s.Width, 1))
+	a, err := kind.New(arrays.Shape(s.bits()), max(s.Width, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +90,12 @@ func newFilter(s Shape) (*Filter, error) {
 }
 
 // setBase makes a the base. The caller must then fold it.
-func (f *Filter) setBase(a core.Array) {
+func (f *Filter) setBase(a arrays.Array) {
 	if a.Kind.Counters {
-		c := core.CountersFrom(a)
+		c := arrays.CountersFrom(a)
 		f.base = &c
 	} else {
-		b := core.BitsFrom(a)
+		b := arrays.BitsFrom(a)
 		f.base = &b
 	}
 	f.shape.M = a.Shape.M
@@ -272,7 +271,7 @@ func open(s umbel.State) (*Filter, error) {
 		f.shape.Width = a.Cells.Width
 	}
 	if err := f.shape.checkInterval(); err != nil {
-		return nil, design.Wrap(err, umbel.ErrCorrupt)
+		return nil, kinds.Wrap(err, umbel.ErrCorrupt)
 	}
 	if err := a.CheckFold(factor); err != nil {
 		return nil, fmt.Errorf("%v: %w", err, umbel.ErrCorrupt)
@@ -282,12 +281,12 @@ func open(s umbel.State) (*Filter, error) {
 	return f, nil
 }
 
-func openBase(s umbel.State) (core.Array, error) {
+func openBase(s umbel.State) (arrays.Array, error) {
 	switch s.Kind {
 	case bloom.Name:
-		return core.Bloom.Open(s)
+		return arrays.Bloom.Open(s)
 	case counting.Name:
-		return core.Counting.Open(s)
+		return arrays.Counting.Open(s)
 	}
-	return core.Array{}, fmt.Errorf("folding: a base of kind %.40q, want %s or %s: %w", s.Kind, bloom.Name, counting.Name, umbel.ErrCorrupt)
+	return arrays.Array{}, fmt.Errorf("folding: a base of kind %.40q, want %s or %s: %w", s.Kind, bloom.Name, counting.Name, umbel.ErrCorrupt)
 }

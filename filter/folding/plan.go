@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -13,7 +13,7 @@ import (
 // of it: the interval of Sailhan and Stehr with ρ = 5/6 of the rate and ε = ρ/5. The base is
 // 12 times as large as all keys need, so that some size is close to what fewer keys need:
 // plan.BaseSize. The goal must have keys and a rate. The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
+func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // defaultTolerance is the default of ε/ρ, as in ρ = 0.01, ε = 0.002.
 const defaultTolerance = 0.2
@@ -80,7 +80,7 @@ func baseSize(n uint64, k int, most, rate float64, oversize uint64) (uint64, err
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, umbel.Filter]{
+	return kinds.Kind[Shape, umbel.Filter]{
 		Name: Name,
 		Doc:  "folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)",
 		Params: []umbel.ParamDoc{

@@ -19,9 +19,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
@@ -33,7 +32,7 @@ const Name = "incremental"
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape
 	layers  layered.List // the open layers
@@ -59,7 +58,7 @@ func NewShape(s Shape) (*Filter, error) {
 // open appends the next layer, which exists. The error wraps umbel.ErrGoal.
 func (f *Filter) open() error {
 	i := f.layers.Len()
-	b, err := core.NewBits(core.Bloom, f.shape.core(i))
+	b, err := arrays.NewBits(arrays.Bloom, f.shape.core(i))
 	if err == nil {
 		f.layers.Append(layered.Layer{Bits: b, Full: f.shape.Layers[i].Limit})
 	}
@@ -167,7 +166,7 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	layers := make([]layered.Layer, len(s.Parts))
 	for i, part := range s.Parts {
-		b, err := core.OpenBits(core.Bloom, part)
+		b, err := arrays.OpenBits(arrays.Bloom, part)
 		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
 			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // a part of the wrong kind
 		}
@@ -208,7 +207,7 @@ func openShape(s umbel.State) (Shape, error) {
 		v := numbers[1+3*i:]
 		shape.Layers[i] = Layer{M: v[0], K: int(min(v[1], bloom.MaxK+1)), Limit: v[2]}
 	}
-	return shape, design.Wrap(shape.check(), umbel.ErrCorrupt)
+	return shape, kinds.Wrap(shape.check(), umbel.ErrCorrupt)
 }
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. A layer receives the

@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -14,7 +14,7 @@ import (
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name: Name,
 		Doc:  "layers opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
 		Params: []umbel.ParamDoc{
@@ -116,7 +116,7 @@ func mostKeysIn(p float64, bytes uint64, layers int) (uint64, Shape, error) {
 		return err == nil && s.bytes() <= bytes
 	}
 	first := uint64(max(layers, 1))
-	most := design.Largest(first-1, first, 1<<56, fits)
+	most := kinds.Largest(first-1, first, 1<<56, fits)
 	s, err := size(most, p, layers)
 	if err != nil || s.bytes() > bytes {
 		return 0, Shape{}, fmt.Errorf("incremental: %d bytes are too few for one key at a rate of %.3g: allow more bytes or a higher rate: %w", bytes, p, umbel.ErrGoal)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -39,7 +39,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	if n := len(s.Layers); n < 1 || n > MaxLayers {
@@ -67,10 +67,10 @@ func (s Shape) check() error {
 }
 
 // core returns the shape of layer i.
-func (s Shape) core(i int) core.Shape {
-	l := core.Shape{M: s.Layers[i].M, K: s.Layers[i].K, Hasher: s.Hasher}
-	if l.M >= 1<<core.WordGroup {
-		l.Group = core.WordGroup
+func (s Shape) core(i int) arrays.Shape {
+	l := arrays.Shape{M: s.Layers[i].M, K: s.Layers[i].K, Hasher: s.Hasher}
+	if l.M >= 1<<arrays.WordGroup {
+		l.Group = arrays.WordGroup
 	}
 	return l
 }
@@ -137,7 +137,7 @@ func layerFor(keys uint64, k int, p float64) Layer {
 		}
 		return Layer{M: m, K: k, Limit: uint64(max(limit, 0))}
 	}
-	high := 1 + design.Largest(0, 64, 1<<56, func(m uint64) bool { return at(m).keys() < float64(keys) })
+	high := 1 + kinds.Largest(0, 64, 1<<56, func(m uint64) bool { return at(m).keys() < float64(keys) })
 	if high > 64 {
 		high = (high + 63) &^ 63
 	}

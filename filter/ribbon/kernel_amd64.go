@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-//go:generate sh -c "cd _gen && GOWORK=off go run . -out ../kernel_amd64.s"
+//go:generate sh -c "cd ../../tools && GOWORK=off go run ./asm/ribbon -out ../filter/ribbon/kernel_amd64.s"
 
 // kernels reports whether the machine can run the kernel. Under the race detector, which
 // does not see into assembly, the reference implementation runs.

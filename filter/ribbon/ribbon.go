@@ -27,7 +27,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
 // Filter is a ribbon filter. Seal solves the keys that were added; later keys are stored exactly. Stats,
@@ -35,7 +35,7 @@ import (
 // are. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape
 	solved  solution

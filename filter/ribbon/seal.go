@@ -8,8 +8,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/probe"
 )
 
 // equations is a system with a row for each key of a shard, in echelon form: the first

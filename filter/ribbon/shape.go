@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -20,10 +20,10 @@ type Shape struct {
 // Plan returns the shape that meets g: from a rate with keys or bytes, the fewest steps with
 // that rate; from keys and bytes, the most steps with which the keys fit. The error wraps
 // umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
+func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	if s.Steps < 1 || s.Steps > plan.RibbonMaxSteps {
@@ -66,7 +66,7 @@ func (f *Filter) Shape() Shape { return f.shape }
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name:   Name,
 		Doc:    "ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)",
 		Params: paramDocs,

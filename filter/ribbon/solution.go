@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/probe"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -24,7 +24,7 @@ func (f *Filter) setLayers(layers []layered.Counted) {
 	})
 	list := make([]layered.Layer, len(layers))
 	for i, l := range layers {
-		list[i] = layerOf(core.BitsFrom(l.Array))
+		list[i] = layerOf(arrays.BitsFrom(l.Array))
 	}
 	f.layers.Set(list)
 }
@@ -202,7 +202,7 @@ func after(layers []layered.Counted, s step) []layered.Counted {
 // narrowed returns the first k slices of a layer, folded to slices of that many cells. It
 // equals the layer built with this k and size, since slice i of a key is value i of its
 // stream for every k.
-func narrowed(l layered.Counted, k int, size uint64) core.Array {
+func narrowed(l layered.Counted, k int, size uint64) arrays.Array {
 	from := slice(l.Shape)
 	a := l.Array
 	a.Shape.K = k

@@ -20,9 +20,8 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 )
@@ -31,7 +30,7 @@ import (
 // require exclusive access. A Filter must not be copied, since the copies would share memory: use Clone.
 // The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape
 	layers  layered.List // never smaller than the layer before
@@ -49,7 +48,7 @@ func NewShape(s Shape) (*Filter, error) {
 	if s.exceeds(0, first) {
 		return nil, s.tooSmall(first)
 	}
-	b, err := core.NewBits(core.Partitioned, core.Shape(first))
+	b, err := arrays.NewBits(arrays.Partitioned, arrays.Shape(first))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +58,7 @@ func NewShape(s Shape) (*Filter, error) {
 }
 
 // layerOf returns b as a layer.
-func layerOf(b core.Bits) layered.Layer {
+func layerOf(b arrays.Bits) layered.Layer {
 	m := b.Shape().M
 	return layered.Layer{Bits: b, Full: m/2 + m%2}
 }
@@ -91,7 +90,7 @@ func (f *Filter) Clear() {
 	}
 	first, planned := f.Layers()[0], f.shape.layer(0)
 	if _, bytes := f.size(); first != planned && !tooMuch(bytes, planned) {
-		if b, err := core.NewBits(core.Partitioned, core.Shape(planned)); err == nil {
+		if b, err := arrays.NewBits(arrays.Partitioned, arrays.Shape(planned)); err == nil {
 			f.layers.Set([]layered.Layer{layerOf(b)})
 			return
 		}
@@ -137,7 +136,7 @@ func (f *Filter) grow() error {
 	if err != nil {
 		return err
 	}
-	b, err := core.NewBits(core.Partitioned, core.Shape(next))
+	b, err := arrays.NewBits(arrays.Partitioned, arrays.Shape(next))
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
 	}
@@ -182,7 +181,7 @@ func (f *Filter) size() (largest, bytes uint64) {
 }
 
 // slice returns the cells of a slice of a layer.
-func slice(s core.Shape) uint64 { return s.M / uint64(s.K) }
+func slice(s arrays.Shape) uint64 { return s.M / uint64(s.K) }
 
 // SetMaxBytes sets Shape.MaxBytes, the limit of memory, from now on; 0 means no limit. The
 // present layers stay, even if they exceed it.
@@ -214,14 +213,14 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	f.shape.First, f.shape.Tightening = Log(first), Log(tightening)
-	if err := design.Wrap(f.shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := kinds.Wrap(f.shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
 	largest := uint64(0)
 	for i, l := range layers {
 		s := l.Bits.Shape()
-		if s.Group != core.WordGroup {
-			return nil, fmt.Errorf("scalable: layer %d has groups of 2^%d cells, want 2^%d: %w", i, s.Group, core.WordGroup, umbel.ErrCorrupt)
+		if s.Group != arrays.WordGroup {
+			return nil, fmt.Errorf("scalable: layer %d has groups of 2^%d cells, want 2^%d: %w", i, s.Group, arrays.WordGroup, umbel.ErrCorrupt)
 		}
 		if slice(s) < largest {
 			return nil, fmt.Errorf("scalable: layer %d has slices of %d cells, want at least the %d of layer %d: %w", i, slice(s), largest, i-1, umbel.ErrCorrupt)
@@ -237,7 +236,7 @@ func Open(s umbel.State) (*Filter, error) {
 }
 
 func openLayer(s umbel.State) (layered.Layer, error) {
-	b, err := core.OpenBits(core.Partitioned, s)
+	b, err := arrays.OpenBits(arrays.Partitioned, s)
 	return layerOf(b), err
 }
 

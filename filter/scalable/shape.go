@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -28,7 +28,7 @@ const (
 	// maxCells is the size of the largest layer.
 	maxCells = 1 << 56
 	// word is the number of cells of a group: slices are whole words.
-	word = 1 << core.WordGroup
+	word = 1 << arrays.WordGroup
 )
 
 // Defaults of parameters. With growth 2 a tightening of 0.8 to 0.85 needs the least memory
@@ -73,7 +73,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	switch {
@@ -109,7 +109,7 @@ func (s Shape) layer(i uint64) partitioned.Shape {
 	if slice > maxCells {
 		slice = 0
 	}
-	return partitioned.Shape{M: slice * uint64(k), K: k, Group: core.WordGroup, Hasher: s.Hasher}
+	return partitioned.Shape{M: slice * uint64(k), K: k, Group: arrays.WordGroup, Hasher: s.Hasher}
 }
 
 // Forecast returns what a filter of this shape costs, and its rate, with n keys: with one
@@ -126,7 +126,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 		fc.Cells += l.M
 		fc.Bytes += l.M / 8
 		fc.K = float64(l.K)
-		holds := plan.HalfFull(slice(core.Shape(l)))
+		holds := plan.HalfFull(slice(arrays.Shape(l)))
 		if next := s.layer(i + 1); left <= holds || next.Check() != nil || s.exceeds(fc.Bytes, next) {
 			holds = left
 		}
@@ -151,7 +151,7 @@ func (s Shape) tooSmall(first partitioned.Shape) error {
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name: Name,
 		Doc:  "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
 		Params: []umbel.ParamDoc{

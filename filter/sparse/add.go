@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/eliasfano"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 )
 
 // shareLog bounds the pending positions to 2^-shareLog of the list. On average a key is

@@ -5,29 +5,29 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/internal/number"
 )
 
 // samplePositions is the number of positions from which copies are found.
 const samplePositions = 1 << 16
 
-// copies returns the factor by which the filter was unfolded: see [core.Copies]. It reads a sample of the positions a
+// copies returns the factor by which the filter was unfolded: see [arrays.Copies]. It reads a sample of the positions a
 // few times, however many factors the number of groups has.
 func (f *Filter) copies() uint64 {
 	groups, end := f.mapping.Groups, f.sampled()
-	of := func(r uint64) core.Pairs { return core.Pairs{All: (end - 1) / r << f.shape.Group} }
+	of := func(r uint64) arrays.Pairs { return arrays.Pairs{All: (end - 1) / r << f.shape.Group} }
 	// The pair of groups i-1 and i counts for factor r if r divides i. As r divides the number of groups too, it then
 	// divides the greatest common divisor of both. So one pass counts the pairs of all factors.
-	byDivisor := sync.OnceValue(func() map[uint64]core.Pairs {
-		counts := map[uint64]core.Pairs{}
+	byDivisor := sync.OnceValue(func() map[uint64]arrays.Pairs {
+		counts := map[uint64]arrays.Pairs{}
 		for i, c := range f.neighbors(end) {
 			divisor := number.GCD(i, groups)
 			counts[divisor] = c.plus(counts[divisor])
 		}
 		return counts
 	})
-	return core.Copies(groups, func(r uint64) core.Pairs {
+	return arrays.Copies(groups, func(r uint64) arrays.Pairs {
 		sum := of(r)
 		if r == 1 {
 			for _, c := range f.neighbors(end) {
@@ -59,7 +59,7 @@ func (f *Filter) sampled() uint64 {
 type neighbor struct{ left, right uint64 }
 
 // plus returns p with the counts of one pair of groups.
-func (c neighbor) plus(p core.Pairs) core.Pairs {
+func (c neighbor) plus(p arrays.Pairs) arrays.Pairs {
 	p.Left += uint64(bits.OnesCount64(c.left))
 	p.Right += uint64(bits.OnesCount64(c.right))
 	p.Both += uint64(bits.OnesCount64(c.left & c.right))

@@ -5,17 +5,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
 
 // slowPairs counts the pairs of neighboring groups for one factor, group by group.
-func slowPairs(f *Filter, r uint64) core.Pairs {
+func slowPairs(f *Filter, r uint64) arrays.Pairs {
 	cells := map[uint64]uint64{}
 	for x := range f.Positions {
 		cells[x>>f.shape.Group] |= 1 << (x & (1<<f.shape.Group - 1))
 	}
-	var p core.Pairs
+	var p arrays.Pairs
 	for i := r; i < f.mapping.Groups; i += r {
 		left, right := cells[i-1], cells[i]
 		p.Left += uint64(bits.OnesCount64(left))
@@ -41,7 +41,7 @@ func TestCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.AddAll(nil, fixture.Digests(uint64(i)+1000, rng.IntN(50)))
-		want := core.Copies(f.mapping.Groups, func(r uint64) core.Pairs { return slowPairs(f, r) })
+		want := arrays.Copies(f.mapping.Groups, func(r uint64) arrays.Pairs { return slowPairs(f, r) })
 		if got := f.copies(); got != want {
 			t.Fatalf("filter %d of %d groups: unfolded by %d, want %d", i, f.mapping.Groups, got, want)
 		}

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/internal/eliasfano"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 )
 
 // Fold shrinks the filter by factor r: the result equals the filter made with that size. If
@@ -64,7 +64,7 @@ func (f *Filter) Merge(s umbel.State) error {
 // other opens the state of the filter to merge.
 func (f *Filter) other(s umbel.State) (*Filter, error) {
 	if s.Kind != bloomKind {
-		return core.Other(f.State(), s, Open)
+		return arrays.Other(f.State(), s, Open)
 	}
 	as := umbel.State{Kind: bloomKind, Hasher: f.shape.Hasher}
 	if err := as.CheckMatch(s); err != nil {
@@ -74,9 +74,9 @@ func (f *Filter) other(s umbel.State) (*Filter, error) {
 }
 
 // array returns the array of the equivalent bloom filter, without words.
-func (f *Filter) array() core.Array {
+func (f *Filter) array() arrays.Array {
 	s := f.shape
-	return core.Array{Kind: core.Kind{Name: Name}, Shape: core.Shape{M: s.M, K: 1, Group: s.Group, Hasher: s.Hasher}}
+	return arrays.Array{Kind: arrays.Kind{Name: Name}, Shape: arrays.Shape{M: s.M, K: 1, Group: s.Group, Hasher: s.Hasher}}
 }
 
 // folded returns the positions after a fold by r, which must divide the number of groups.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/internal/eliasfano"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
+	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/probe"
 )
 
 // maxM is the largest number of cells.
@@ -25,10 +25,10 @@ type Shape struct {
 // bytes, the most cells, and so the least rate, with which the keys fit; from rate and bytes,
 // the cells for the most keys that fit. Bytes are those of the state. Cells are rounded up as
 // for kind bloom. The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return design.Plan(g, planWith) }
+func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	switch {
@@ -69,7 +69,7 @@ func (f *Filter) Shape() Shape { return f.shape }
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name:   Name,
 		Doc:    "Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)",
 		Params: paramDocs,
@@ -84,7 +84,7 @@ var paramDocs = []umbel.ParamDoc{
 }
 
 // sizing is that of kind bloom with k = 1.
-var sizing = design.Anywhere(1, 1)
+var sizing = kinds.Anywhere(1, 1)
 
 // planWith is Plan with parameters. It also returns the number of keys that the shape is
 // planned for.

@@ -1,6 +1,6 @@
 // Package sparse provides Bloom filters with one cell per key that store a list of the
 // nonzero cells instead of the cells. The list is sorted and Elias-Fano coded, and is
-// queried without decoding it (package internal/eliasfano). With n keys and a rate of f it
+// queried without decoding it (package internal/coding/eliasfano). With n keys and a rate of f it
 // takes n·(2 + log2(1/f)) bits instead of n/f. Mitzenmacher 2002, section III-A, proposes a
 // plain sorted list with interpolation search, for receivers of a compressed Bloom filter
 // that lack the memory to expand it.
@@ -16,9 +16,9 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/internal/eliasfano"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
+	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -28,7 +28,7 @@ import (
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape
 	mapping probe.Mapping

@@ -7,9 +7,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/internal/eliasfano"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -56,7 +56,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, fmt.Errorf("sparse: %d arrays and %d parts, want two arrays: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	shape := Shape{M: m, Group: uint8(min(group, 64)), Hasher: s.Hasher}
-	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
 	l, err := eliasfano.Open(m, s.Arrays[0], s.Arrays[1])
@@ -79,7 +79,7 @@ func (f *Filter) Stats() umbel.Stats {
 		return umbel.Stats{}
 	}
 	m, ones := f.shape.M, f.ones()
-	n := core.EstimateKeys(f.copies(), func(r uint64) plan.Estimate {
+	n := arrays.EstimateKeys(f.copies(), func(r uint64) plan.Estimate {
 		return plan.KeysInterval(m/r, 1, f.foldedOnes(r))
 	})
 	fill := float64(ones) / float64(m)
@@ -109,7 +109,7 @@ var bloomParams = []string{"k", "group"}
 // umbel.ErrMismatch if k is not 1.
 func FromBloom(s umbel.State) (*Filter, error) {
 	var k, group uint64
-	a, err := core.Bloom.OpenCells(s, bloomParams, &k, &group)
+	a, err := arrays.Bloom.OpenCells(s, bloomParams, &k, &group)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func bloomShape(h umbel.Hasher, m, k, group uint64) (Shape, error) {
 		return Shape{}, fmt.Errorf("sparse: a sparse copy needs a filter with one cell per key; this one has k %d: %w", k, umbel.ErrMismatch)
 	}
 	s := Shape{M: m, Group: uint8(min(group, 64)), Hasher: h}
-	return s, design.Wrap(s.check(), umbel.ErrCorrupt)
+	return s, kinds.Wrap(s.check(), umbel.ErrCorrupt)
 }
 
 // ones yields the nonzero cells of an array of bits.

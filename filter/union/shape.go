@@ -3,7 +3,7 @@ package union
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/dynamic"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
 // Shape is the shape of a new union. It has one member, to which keys are added: a dynamic
@@ -39,7 +39,7 @@ func (f *Filter) isZero() bool { return len(f.members) == 0 }
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name: Name,
 		Doc:  "filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates",
 		Plan: func(g umbel.Goal, _ umbel.Params) (Shape, uint64, error) {

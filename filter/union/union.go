@@ -19,14 +19,14 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
 // Filter is a union. Stats, State and all methods that begin with Has are safe to call concurrently with
 // each other; no other methods are. A Filter must not be copied, since the copies would share memory: use
 // Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	hasher  umbel.Hasher
 	members []umbel.Filter

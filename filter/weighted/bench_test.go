@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // plain is a standard filter: bloom.Filter without its shape.

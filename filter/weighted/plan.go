@@ -5,9 +5,8 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -51,7 +50,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // one use Plan and [NewShape].
 func NewGoal(g umbel.Goal, classes ...plan.WeightedClass) (*Filter, error) {
 	if len(classes) < 2 {
-		return front.New[*Filter](Kind, g, nil)
+		return kinds.New[*Filter](Kind, g, nil)
 	}
 	s, err := Plan(g, classes...)
 	if err != nil {
@@ -171,7 +170,7 @@ func (p planner) capacity(m uint64, rate float64) (float64, error) {
 }
 
 func (p planner) shape(g umbel.Goal, m uint64, ks []int) Shape {
-	s := Shape{M: m, Group: core.GroupFor(m), Hasher: g.Hasher}
+	s := Shape{M: m, Group: arrays.GroupFor(m), Hasher: g.Hasher}
 	for i, c := range p.classes {
 		s.Classes = append(s.Classes, Class{K: ks[i], Members: c.Members / p.members, Queries: c.Queries / p.queries})
 	}
@@ -179,7 +178,7 @@ func (p planner) shape(g umbel.Goal, m uint64, ks []int) Shape {
 	return s
 }
 
-var sizing = design.Anywhere(MaxK, 1)
+var sizing = kinds.Anywhere(MaxK, 1)
 
 // planWith is Plan for one class with parameters that override m and k. It also returns
 // the number of keys that the shape is planned for.
@@ -188,7 +187,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("weighted: %w", err)
 	}
-	s := Shape{M: m, Classes: []Class{{K: k, Members: 1, Queries: 1}}, Group: core.GroupFor(m), Hasher: g.Hasher}
+	s := Shape{M: m, Classes: []Class{{K: k, Members: 1, Queries: 1}}, Group: arrays.GroupFor(m), Hasher: g.Hasher}
 	return s, n, s.Check()
 }
 
@@ -198,7 +197,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name: Name,
 		Doc:  "more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)",
 		Params: []umbel.ParamDoc{

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
 const (
 	// MaxK is the largest number of cells per key.
-	MaxK = core.MaxK
+	MaxK = arrays.MaxK
 	// MaxClasses is the largest number of classes.
 	MaxClasses = 64
 )
@@ -49,7 +49,7 @@ func (s Shape) Check() error {
 	if err == nil {
 		_, _, err = s.tables()
 	}
-	return design.Wrap(err, umbel.ErrGoal)
+	return kinds.Wrap(err, umbel.ErrGoal)
 }
 
 // check is Check without the tables.
@@ -83,8 +83,8 @@ func (s Shape) check() error {
 }
 
 // core returns the shape of the array, with the k of class 0.
-func (s Shape) core() core.Shape {
-	return core.Shape{M: s.M, K: s.Classes[0].K, Group: s.Group, Hasher: s.Hasher}
+func (s Shape) core() arrays.Shape {
+	return arrays.Shape{M: s.M, K: s.Classes[0].K, Group: s.Group, Hasher: s.Hasher}
 }
 
 // inBillionths returns the classes with shares rounded as in a state. Class 0 has the
@@ -145,11 +145,11 @@ func (s Shape) tableBytes() uint64 {
 // sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.check(); err != nil {
-		return nil, design.Wrap(err, umbel.ErrGoal)
+		return nil, kinds.Wrap(err, umbel.ErrGoal)
 	}
 	hot, prefixes, err := s.tables()
 	if err != nil {
-		return nil, design.Wrap(err, umbel.ErrGoal)
+		return nil, kinds.Wrap(err, umbel.ErrGoal)
 	}
 	a, err := kind.New(s.core(), 1)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -74,7 +74,7 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	f, err := open(bits, table, values, s.Hasher)
 	if err != nil {
-		return nil, design.Wrap(err, umbel.ErrCorrupt)
+		return nil, kinds.Wrap(err, umbel.ErrCorrupt)
 	}
 	f.array.Planned = s.Planned
 	return f, nil
@@ -113,7 +113,7 @@ func open(bits, table cells.Array, values []uint64, h umbel.Hasher) (*Filter, er
 	if err != nil {
 		return nil, err
 	}
-	return newFilter(core.Array{Kind: kind, Shape: s.core(), Cells: bits}, inBillionths(s.Classes), hot, prefixes), nil
+	return newFilter(arrays.Array{Kind: kind, Shape: s.core(), Cells: bits}, inBillionths(s.Classes), hot, prefixes), nil
 }
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. Keys and K assume
@@ -142,7 +142,7 @@ func (f *Filter) Stats() umbel.Stats {
 // own. Filters of different sizes are merged as in bloom.Filter.Merge. The error wraps
 // umbel.ErrMismatch and names the first difference; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
-	g, err := core.Other(f.State(), s, Open)
+	g, err := arrays.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}

@@ -19,24 +19,24 @@ package weighted
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Name is the name of this kind.
 const Name = "weighted"
 
-var kind = core.Kind{Name: Name}
+var kind = arrays.Kind{Name: Name}
 
 // Filter is a weighted Bloom filter. All methods that begin with Has or end in Atomic are safe to call
 // concurrently. Other methods, among them Stats and WriteTo, may not run while keys are added. A Filter
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
-	array    core.Array // with the k of class 0
+	array    arrays.Array // with the k of class 0
 	classes  []Class
 	hot      hotTable
 	prefixes prefixTable
@@ -51,13 +51,13 @@ type probes struct {
 }
 
 // newFilter returns the filter of an array and tables that have been checked.
-func newFilter(a core.Array, classes []Class, hot hotTable, prefixes prefixTable) *Filter {
+func newFilter(a arrays.Array, classes []Class, hot hotTable, prefixes prefixTable) *Filter {
 	f := &Filter{classes: classes, hot: hot, prefixes: prefixes}
 	f.setArray(a)
 	return f
 }
 
-func (f *Filter) setArray(a core.Array) {
+func (f *Filter) setArray(a arrays.Array) {
 	p := probes{of: make([]probe.Bits, len(f.classes))}
 	most := 0
 	for i, c := range f.classes {
@@ -222,7 +222,7 @@ func (f *Filter) Fold(r uint64) error { return f.set(f.array.Fold(r)) }
 func (f *Filter) Unfold(u uint64) error { return f.set(f.array.Unfold(u)) }
 
 // set makes a the array of f unless err is not nil, and returns err.
-func (f *Filter) set(a core.Array, err error) error {
+func (f *Filter) set(a arrays.Array, err error) error {
 	if err == nil {
 		f.setArray(a)
 	}

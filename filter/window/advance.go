@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -102,7 +102,7 @@ func onesIn(a cells.Array, from, n uint64) uint64 {
 // umbel.ErrMismatch and contains the first difference. Filters by keys don't merge, because
 // their generations ended at different moments.
 func (f *Filter) Merge(s umbel.State) error {
-	g, err := core.Other(f.State(), s, Open)
+	g, err := arrays.Other(f.State(), s, Open)
 	if err != nil {
 		return err
 	}

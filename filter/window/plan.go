@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -14,7 +14,7 @@ import (
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return design.Kind[Shape, *Filter]{
+	return kinds.Kind[Shape, *Filter]{
 		Name:   Name,
 		Doc:    "age-partitioned Bloom filter: keys expire after a window of time or of keys (Shtul, Baquero and Almeida 2020)",
 		Params: paramDocs,

@@ -6,10 +6,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/design"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/probe"
 )
 
 // MaxSlices is the largest number of slices, k + l.
@@ -68,7 +67,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // wraps umbel.ErrGoal. It allocates the memory of the shape: for untrusted sizes, check [PlanKeys] and
 // [Shape.Forecast] first.
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	return front.New[*Filter](Kind, g, umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}})
+	return kinds.New[*Filter](Kind, g, umbel.Params{{Name: "by-keys", Value: umbel.Uint(1)}})
 }
 
 // NewTicks returns an empty filter by time with the shape that [Plan] returns for g and a window of the given
@@ -79,11 +78,11 @@ func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
 	if ticks == 0 {
 		return nil, errNoTicks
 	}
-	return front.New[*Filter](Kind, g, umbel.Params{{Name: "window", Value: umbel.Uint(ticks)}})
+	return kinds.New[*Filter](Kind, g, umbel.Params{{Name: "window", Value: umbel.Uint(ticks)}})
 }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return design.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	switch {

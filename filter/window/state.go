@@ -6,8 +6,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/filter/internal/design"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -41,7 +41,7 @@ func (f *Filter) State() umbel.State {
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	var k, l, group, limit, ticks, now uint64
-	bits, err := core.Kind{Name: Name}.OpenCells(s, paramNames, &k, &l, &group, &limit, &ticks, &now)
+	bits, err := arrays.Kind{Name: Name}.OpenCells(s, paramNames, &k, &l, &group, &limit, &ticks, &now)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	n := uint64(max(shape.slices(), 1))
 	shape.Slice = bits.Len / n
-	if err := design.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
 		return nil, err
 	}
 	switch {

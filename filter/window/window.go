@@ -15,8 +15,8 @@ package window
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/front"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Filter is an age-partitioned Bloom filter. Stats, State and all methods that begin with Has are safe to
@@ -24,7 +24,7 @@ import (
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	_ front.NoCopy
+	_ kinds.NoCopy
 
 	shape   Shape
 	cells   cells.Array

@@ -5,7 +5,7 @@
 //
 //   - Up to layer "collections", no package imports net, os, time or log, and no package
 //     starts a goroutine unless it is listed with a reason.
-//   - The library module depends on hash libraries only.
+//   - The library module depends on hash libraries only, with few exceptions that have reasons.
 //   - Storage and exchange receive the kinds as a value of type umbel.Kinds; they import
 //     neither a kind nor the list of kinds.
 //   - Some external libraries have one owner, so that they can be replaced.

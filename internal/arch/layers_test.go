@@ -12,10 +12,10 @@ type layer struct {
 var layers = []layer{
 	{"arrays", []string{"cells", "internal/..."}},
 	{"vocabulary", []string{"."}},
-	{"formats", []string{"probe", "plan", "wire/...", "internal/fixture"}},
+	{"formats", []string{"internal/probe", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
-	{"collections", []string{"filter", "filter/filtertest", "filter/overlap", "inpacket/..."}},
-	{"network", []string{"inpacket/multicast/...", "share/...", "siblings", "internal/lasting", "internal/httptarget", "internal/hop/...", "internal/pace"}},
+	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "multicast/inpacket", "multicast/adaptive", "multicast/lipsin"}},
+	{"network", []string{"multicast/...", "share/...", "siblings", "internal/faultlog", "internal/httptarget", "internal/hop/...", "internal/pace"}},
 	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},
@@ -24,7 +24,7 @@ var layers = []layer{
 	{"backup", []string{"cmd/internal/backup"}},
 	{"store", []string{"cmd/internal/store"}},
 	{"program", []string{"cmd/..."}},
-	{"research", []string{"research/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
+	{"research", []string{"research/...", "tools/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
 }
 
 // lastPure is the last layer whose packages have no side effects: they don't use files,
@@ -43,7 +43,7 @@ var mayStartGoroutines = map[string]string{
 	"wire/internal/block": "encodes and decodes blocks with the number of workers that the caller sets, and ends them before it returns",
 }
 
-// libraries are what the library module may depend on.
+// libraries are what any package of the library module may import.
 var libraries = []string{
 	"github.com/zeebo/xxh3",
 	"github.com/cespare/xxhash/v2",
@@ -51,12 +51,20 @@ var libraries = []string{
 	"github.com/klauspost/cpuid/v2",
 }
 
+// partLibraries are what only the named packages of the library module may import, so that nobody who uses filters
+// compiles them.
+var partLibraries = map[string][]string{
+	"golang.org/x/mod/sumdb": {"share/...", "siblings"}, // signed heads
+	"github.com/gofrs/flock": {"share/dir"},             // one writer of a directory
+	"golang.org/x/sys":       {"multicast/dataplane"},   // options of sockets
+}
+
 // testLibraries are what the tests of the library module may depend on in addition.
-var testLibraries = []string{"pgregory.net/rapid"}
+var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "inpacket/multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "multicast/internal/maps", "cmd/internal/oplog/oplogtest",
 	"cmd/internal/disk/disktest",
 }
 

@@ -45,7 +45,7 @@ func http2Origin(t *testing.T, origin http.HandlerFunc) string {
 		Proxy{
 			Transport: transport, Request: func(out *http.Request) { out.URL, out.Host = u, to.Host },
 			Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
-				if client, ok := errors.AsType[*ClientError](err); ok {
+				if client := (*ClientError)(nil); errors.As(err, &client) {
 					http.Error(w, err.Error(), client.Status)
 					return
 				}

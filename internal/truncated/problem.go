@@ -1,6 +1,6 @@
 // Package truncated computes the rates and the best lengths of truncated Bloom filters:
 // Heszberger, Tapolcai, Gulyás, Biró, Zahemszky and Ho 2010, "Adaptive Bloom filters for
-// multicast addressing". It is shared by inpacket/adaptive and by the comparators in
+// multicast addressing". It is shared by multicast/adaptive and by the comparators in
 // research/papers/adaptive.
 package truncated
 

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/huff0"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
 )
 
 // byteCoder is a compressor of bytes, which are the words of an array, little endian.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/umbel-filters/umbel/inpacket/multicast"
-	"github.com/umbel-filters/umbel/inpacket/multicast/dataplane"
-	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+	"github.com/umbel-filters/umbel/multicast"
+	"github.com/umbel-filters/umbel/multicast/dataplane"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
-	"github.com/umbel-filters/umbel/inpacket/lipsin"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/lipsin"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"

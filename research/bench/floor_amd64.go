@@ -2,7 +2,7 @@ package main
 
 import "github.com/umbel-filters/umbel"
 
-//go:generate sh -c "cd _gen && GOWORK=off go run . -out ../floor_amd64.s"
+//go:generate sh -c "cd ../../tools && GOWORK=off go run ./asm/bench -out ../research/bench/floor_amd64.s"
 
 // prefetchLines prefetches the line of each of count digests. The array has the given
 // number of lines of eight words, and count is at least 1.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/sim"
 )
 
 // options contains the settings of measurements.

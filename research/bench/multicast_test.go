@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
 )
 
 // TestDecisions tests that all headers are valid, and that links match about as often as in a

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/multicast"
-	"github.com/umbel-filters/umbel/inpacket/multicast/bier"
-	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
-	"github.com/umbel-filters/umbel/inpacket/multicast/tree"
+	"github.com/umbel-filters/umbel/multicast"
+	"github.com/umbel-filters/umbel/multicast/bier"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/partitioned"
-	"github.com/umbel-filters/umbel/filter/splitblock"
 	"github.com/umbel-filters/umbel/wire"
 )
 

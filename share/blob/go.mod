@@ -8,9 +8,8 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.111.0
 	github.com/johannesboyne/gofakes3 v1.2.0
 	github.com/umbel-filters/umbel v0.0.0
-	github.com/umbel-filters/umbel/share v0.0.0
 	gocloud.dev v0.47.0
-	golang.org/x/mod v0.42.0
+	golang.org/x/mod v0.41.0
 )
 
 require (
@@ -48,7 +47,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.46.0 // indirect
 	go.shabbyrobe.org/gocovmerge v0.0.0-20230507111327-fa4f82cfbf4d // indirect
 	golang.org/x/net v0.59.0 // indirect
-	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect
@@ -59,5 +58,3 @@ require (
 )
 
 replace github.com/umbel-filters/umbel => ../../
-
-replace github.com/umbel-filters/umbel/share => ../

@@ -52,7 +52,7 @@ func TestNotFound(t *testing.T) {
 		if strings.Contains(err.Error(), share.ErrNotFound.Error()) {
 			t.Errorf("%s: two causes: %v", what, err)
 		}
-		if path, ok := errors.AsType[*fs.PathError](err); !ok || !strings.HasPrefix(path.Path, s.Path()) {
+		if path := (*fs.PathError)(nil); !errors.As(err, &path) || !strings.HasPrefix(path.Path, s.Path()) {
 			t.Errorf("%s: %v does not name the file", what, err)
 		}
 	}

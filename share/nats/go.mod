@@ -6,8 +6,7 @@ require (
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0
 	github.com/umbel-filters/umbel v0.0.0
-	github.com/umbel-filters/umbel/share v0.0.0
-	golang.org/x/mod v0.42.0
+	golang.org/x/mod v0.40.0
 )
 
 require (
@@ -28,5 +27,3 @@ require (
 )
 
 replace github.com/umbel-filters/umbel => ../../
-
-replace github.com/umbel-filters/umbel/share => ../

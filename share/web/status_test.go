@@ -26,7 +26,8 @@ func TestStatusError(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Record(t.Context(), share.HeadName)
-		e, ok := errors.AsType[*web.StatusError](err)
+		var e *web.StatusError
+		ok := errors.As(err, &e)
 		if !ok || e.StatusCode != status || e.RetryAfter > 0 != (status == 429) || e.RetryAfter > 7*time.Second {
 			t.Errorf("status %d: %v", status, err)
 		}

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
 )
 
 // A list has the cells that change or, if several cells of a key are close together, groups of words that

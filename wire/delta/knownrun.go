@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 

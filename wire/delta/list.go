@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/model"
+	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/sparse"
-	"github.com/umbel-filters/umbel/filter/splitblock"
 )
 
 // compared are the kinds that the pictures for a choice compare.

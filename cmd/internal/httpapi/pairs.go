@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/filter/overlap"
+	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -83,7 +83,7 @@ func (req *request) intersect() error {
 }
 
 // overlapOf compares a copy of the filter with the other filter of the request.
-func (req *request) overlapOf(f *engine.Filter) (o overlap.Overlap, err error) {
+func (req *request) overlapOf(f *engine.Filter) (o compare.Overlap, err error) {
 	with, err := req.otherState()
 	if err != nil {
 		return o, err
@@ -92,7 +92,7 @@ func (req *request) overlapOf(f *engine.Filter) (o overlap.Overlap, err error) {
 	if err != nil {
 		return o, err
 	}
-	if err := req.hold.Take(own.Bytes() + 2*with.Bytes()); err != nil { // see overlap.Of
+	if err := req.hold.Take(own.Bytes() + 2*with.Bytes()); err != nil { // see compare.Of
 		return o, err
 	}
 	defer f.CatchFault(&err)
@@ -103,7 +103,7 @@ func (req *request) overlapOf(f *engine.Filter) (o overlap.Overlap, err error) {
 			return o, err
 		}
 	}
-	return overlap.Of(kinds, fs[0], fs[1])
+	return compare.Of(kinds, fs[0], fs[1])
 }
 
 // diff responds with the delta from the container in the body to this filter.

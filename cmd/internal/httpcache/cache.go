@@ -14,8 +14,8 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/hop"
-	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 // Options configures a cache. The zero value of each field has a meaning.
@@ -69,7 +69,7 @@ type Cache struct {
 	log          *slog.Logger
 	reported     func(error) bool
 	origins      *origins        // that can't be reached
-	storing      lasting.Fault   // of the store
+	storing      faultlog.Fault  // of the store
 	limit        *loglimit.Limit // of other warnings that clients can cause
 	stats        Stats
 
@@ -104,7 +104,7 @@ func New(o Options) (*Cache, error) {
 	}
 	c := &Cache{
 		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log, reported: o.Reported,
-		origins: newOrigins(), storing: lasting.Fault{Settle: settle}, limit: loglimit.New(lasting.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
+		origins: newOrigins(), storing: faultlog.Fault{Settle: settle}, limit: loglimit.New(faultlog.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)

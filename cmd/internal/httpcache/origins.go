@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 const (
@@ -30,12 +30,12 @@ type origins struct {
 
 // fault is that an origin can't be reached.
 type fault struct {
-	lasting.Fault
+	faultlog.Fault
 	last atomic.Pointer[error]
 }
 
 func newOrigins() *origins {
-	return &origins{faults: map[string]*fault{}, others: loglimit.New(lasting.Period, 1)}
+	return &origins{faults: map[string]*fault{}, others: loglimit.New(faultlog.Period, 1)}
 }
 
 // unreachable returns the logger for the message that an origin can't be reached because of err.
@@ -48,7 +48,7 @@ func (o *origins) unreachable(log *slog.Logger, origin string, err error) *slog.
 		maps.DeleteFunc(o.faults, func(_ string, f *fault) bool { return !f.Lasts() })
 	}
 	if f == nil && len(o.faults) < maxOrigins {
-		f = &fault{Fault: lasting.Fault{Settle: settle}}
+		f = &fault{Fault: faultlog.Fault{Settle: settle}}
 		o.faults[origin] = f
 	}
 	o.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // An origin that can't be reached is logged when that begins, once per minute, and when it answers again, with stale
@@ -135,7 +135,7 @@ func TestManyOrigins(t *testing.T) {
 		if n := strings.Count(log.String(), "msg=up"); n != maxOrigins {
 			t.Errorf("%d origins answer again, want %d", n, maxOrigins)
 		}
-		time.Sleep(lasting.Period)
+		time.Sleep(faultlog.Period)
 		log.Reset()
 		o.unreachable(logger, "http://another", errors.New("refused")).Warn("down")
 		if !strings.Contains(log.String(), "origin=http://another") || len(o.faults) != 1 {

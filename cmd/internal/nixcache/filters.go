@@ -1,6 +1,6 @@
 package nixcache
 
-import "github.com/umbel-filters/umbel/filter/nixbloom"
+import "github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 
 // NixBloom returns the filter of the file that Nix would make of the paths, at a rate between 0 and 1. The
 // filter of no paths is for one. The error wraps umbel.ErrGoal.

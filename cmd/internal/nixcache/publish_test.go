@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 )
 
 // TestPublish: additions are a small delta, removals leave, and a cache that outgrows its filter gets another.

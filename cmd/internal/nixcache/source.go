@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 )
 
 // settled is the time after which a change of a file or directory has another time of modification for certain: file

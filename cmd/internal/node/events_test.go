@@ -19,7 +19,7 @@ import (
 func readVocabulary(t *testing.T) eventlogtest.Vocabulary {
 	t.Helper()
 	v := eventlogtest.Read(t, func(path string) bool {
-		return strings.Contains(path, "/umbel/cmd/internal/") || strings.HasSuffix(path, "/umbel/share") || strings.HasSuffix(path, "/umbel/internal/lasting")
+		return strings.Contains(path, "/umbel/cmd/internal/") || strings.HasSuffix(path, "/umbel/share") || strings.HasSuffix(path, "/umbel/internal/faultlog")
 	})
 	if len(v.Calls) < 30 || len(v.Keys) < 60 {
 		t.Fatalf("%d messages and %d keys were found, want 30 and 60 or more", len(v.Calls), len(v.Keys))

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 type refusals struct {
 	of     *engine.Refusals
 	reason string // the limit
-	fault  lasting.Fault
+	fault  faultlog.Fault
 
 	began, last time.Time
 	reported    uint64 // of the total, by messages that refusals are over
@@ -35,7 +35,7 @@ type refusals struct {
 }
 
 func newRefusals(of *engine.Refusals, reason string) *refusals {
-	return &refusals{of: of, reason: reason, fault: lasting.Fault{Settle: refusalsCalm}}
+	return &refusals{of: of, reason: reason, fault: faultlog.Fault{Settle: refusalsCalm}}
 }
 
 // growth has the refusals of each limit.

@@ -17,7 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/share"
 )
 

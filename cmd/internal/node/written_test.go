@@ -22,7 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/wire"
 )
 

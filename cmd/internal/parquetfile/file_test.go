@@ -15,7 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/bloom"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/plan"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 )
 
 // readHeader reads the BloomFilterHeader at c.start, and sets the offset and length of the

@@ -18,7 +18,7 @@ import (
 	"os"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 )
 
 // Sentinels of this package. Errors of invalid files wrap umbel.ErrCorrupt, those of files that

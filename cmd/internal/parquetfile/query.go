@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/splitblock"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 )
 
 // Answer is the answer of the Bloom filter of one row group for each value.

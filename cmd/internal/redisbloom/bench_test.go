@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter"
-	format "github.com/umbel-filters/umbel/filter/redisbloom"
+	format "github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
 // Commands in pipelines of 64 over loopback; client and server share the machine. Allocations

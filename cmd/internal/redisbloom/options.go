@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
 // Errors with RedisBloom's texts.

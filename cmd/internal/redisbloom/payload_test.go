@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
 // goldenDump is what RedisBloom 8 answers to DUMP of BF.RESERVE k6 0.01 100 NONSCALING.

@@ -16,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/resptest"
 	"github.com/umbel-filters/umbel/filter"
-	format "github.com/umbel-filters/umbel/filter/redisbloom"
+	format "github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
 // DefaultRate is the false-positive rate of filters for which none is specified.

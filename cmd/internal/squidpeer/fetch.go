@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // captured returns a digest that Squid made: 2,051 objects.
 func captured(t testing.TB) []byte {
 	t.Helper()
-	b, err := os.ReadFile("../../../filter/squid/testdata/s57-n2000-t0.digest")
+	b, err := os.ReadFile("../../../filter/foreign/squid/testdata/s57-n2000-t0.digest")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 // Source fetches the digest of one Squid, for package siblings.

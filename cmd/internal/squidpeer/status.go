@@ -8,7 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 // The states of a peer.

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // Messages of an episode.
@@ -165,19 +165,19 @@ func TestAttemptsOfAFullDiskAreLoggedOnce(t *testing.T) {
 		snap(t, n)
 		f.Add(nil, digests(200_000, 200_500)) // all segments differ from the snapshot
 		_ = toggle(n, f)
-		time.Sleep(lasting.Period - fullRetry)
+		time.Sleep(faultlog.Period - fullRetry)
 		wantLogged(t, log, 1, attempts...)
 		wantLogged(t, log, 0, "omitted=")
-		time.Sleep(2 * lasting.Period)
+		time.Sleep(2 * faultlog.Period)
 		wantLogged(t, log, 3, attempts...)
 		wantLogged(t, log, 4, "omitted=1") // ten attempts or more
 		d.files.Limit(64 << 20)
-		time.Sleep(lasting.Period)
+		time.Sleep(faultlog.Period)
 		wantLogged(t, log, 1, beginning, ending)
 		d.files.Limit(d.files.Used())
 		f.Add(nil, digests(0, 100_000))
 		_ = toggle(n, f)
-		time.Sleep(lasting.Period / 2)
+		time.Sleep(faultlog.Period / 2)
 		wantLogged(t, log, 2, beginning)
 		wantLogged(t, log, 4, "disk still full; will retry")
 		n.kill()

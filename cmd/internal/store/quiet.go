@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/internal/lasting"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // While a disk stays full, the store tries again and again to leave it, and each attempt logs the same. Within an
-// episode each message is logged once, and then at most once per lasting.Period.
+// episode each message is logged once, and then at most once per faultlog.Period.
 
 // quiet is a handler that limits the messages of a store during its episodes.
 type quiet struct {
@@ -56,7 +56,7 @@ func (s *said) allow(message string, e *episode) (omitted uint64, ok bool) {
 	defer s.mu.Unlock()
 	now, began := time.Now(), e.began.Load()
 	u := s.last[message]
-	if e.open.Load() && u.began == began && now.Sub(u.at) < lasting.Period {
+	if e.open.Load() && u.began == began && now.Sub(u.at) < faultlog.Period {
 		u.omitted++
 		s.last[message] = u
 		return 0, false

@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/substituter"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 )
 
 // FuzzNarinfo passes what an upstream sends as a narinfo on unchanged, or not at all. Only one of the requested path is

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/share"
 )
 

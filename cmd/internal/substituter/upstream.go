@@ -16,9 +16,9 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/httptarget"
-	"github.com/umbel-filters/umbel/internal/lasting"
 )
 
 const (
@@ -43,11 +43,11 @@ type upstream struct {
 	timeout time.Duration
 	log     *slog.Logger
 	wrong   *loglimit.Limit // of warnings about wrong narinfos: clients repeat their requests
-	failing lasting.Fault   // it does not answer
+	failing faultlog.Fault  // it does not answer
 	via     string
 	backOff backOff
-	bodies  backOff       // of NARs, which other upstreams may have
-	cutting lasting.Fault // its NARs break off
+	bodies  backOff        // of NARs, which other upstreams may have
+	cutting faultlog.Fault // its NARs break off
 
 	skipped, requested, found, missed, unknown, failures atomic.Uint64
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/substituter"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
-	"github.com/umbel-filters/umbel/filter/overlap"
+	"github.com/umbel-filters/umbel/filter/compare"
 )
 
 // joins are the commands that make filters from others.
@@ -131,7 +131,7 @@ func (u *um) narrow(common umbel.Filter, first, second []byte) (_ umbel.Filter, 
 		return nil, err
 	}
 	defer f.CatchFault(&err)
-	common, err = overlap.Intersection(u.engine.Kinds(), common, b)
+	common, err = compare.Intersection(u.engine.Kinds(), common, b)
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s: %w", command.Quote(first), command.Quote(second), err)
 	}

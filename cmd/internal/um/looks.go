@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
-	"github.com/umbel-filters/umbel/filter/overlap"
+	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -115,7 +115,7 @@ func (u *um) overlap(c *resp.Conn, args [][]byte) {
 }
 
 // overlapOf compares copies of two filters.
-func (u *um) overlapOf(first, second []byte) (o overlap.Overlap, err error) {
+func (u *um) overlapOf(first, second []byte) (o compare.Overlap, err error) {
 	hold := u.engine.NewReservation()
 	defer hold.Release()
 	a, _, err := u.bits(hold, first)
@@ -127,7 +127,7 @@ func (u *um) overlapOf(first, second []byte) (o overlap.Overlap, err error) {
 		return o, err
 	}
 	defer f.CatchFault(&err)
-	return overlap.Of(u.engine.Kinds(), a, b)
+	return compare.Of(u.engine.Kinds(), a, b)
 }
 
 // bits returns a copy of the single bit array of a filter and the filter, and reserves memory for two more, the most
@@ -145,7 +145,7 @@ func (u *um) bits(h *engine.Reservation, name []byte) (bits umbel.Filter, f *eng
 	if err := h.Take(2 * f.Bytes()); err != nil {
 		return nil, nil, err
 	}
-	if bits, err = overlap.Bits(own); err != nil {
+	if bits, err = compare.Bits(own); err != nil {
 		return nil, nil, fmt.Errorf("filter %s: %w", command.Quote(name), err)
 	}
 	return bits, f, nil

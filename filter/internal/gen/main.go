@@ -15,6 +15,7 @@ import (
 	"go/token"
 	"log"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -57,7 +58,7 @@ func files(dir string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", kind, err)
 		}
 		files[filepath.Join(dir, kind, generated)] = source
-		lines = append(lines, fmt.Sprintf("//   - %s: %s\n", kind, p.doc))
+		lines = append(lines, fmt.Sprintf("//   - %s: %s\n", path.Base(kind), p.doc))
 	}
 	root := filepath.Join(dir, "../umbel.go")
 	files[root], err = relist(root, lines)
@@ -87,17 +88,23 @@ func relist(name string, items []string) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// list returns the packages of the elements of All, in order.
+// list returns the folders of the elements of All below package filter, in order.
 func list(name string) ([]string, error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
 		return nil, err
 	}
+	folders := make(map[string]string) // by the name of the package
+	for _, i := range f.Imports {
+		if _, folder, ok := strings.Cut(strings.Trim(i.Path.Value, `"`), "/filter/"); ok {
+			folders[path.Base(folder)] = folder
+		}
+	}
 	var kinds []string
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.ValueSpec); ok && s.Names[0].Name == "All" && len(s.Values) == 1 {
 			for _, e := range s.Values[0].(*ast.CompositeLit).Elts {
-				kinds = append(kinds, e.(*ast.SelectorExpr).X.(*ast.Ident).Name)
+				kinds = append(kinds, folders[e.(*ast.SelectorExpr).X.(*ast.Ident).Name])
 			}
 		}
 		return true
@@ -121,7 +128,7 @@ func generate(p *pack) ([]byte, error) {
 		t := filterType{pack: p, Type: name}
 		if t.Hasher() == "" && !t.byHand("Hasher") {
 			return nil, fmt.Errorf("cannot find the hasher of type %s: name a field hasher (umbel.Hasher), shape or array "+
-				"(with the hasher in Shape), or bits or counters (package core), or write method Hasher", name)
+				"(with the hasher in Shape), or bits or counters (package arrays), or write method Hasher", name)
 		}
 		if name != "Filter" {
 			t.Suffix = name

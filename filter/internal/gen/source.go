@@ -144,7 +144,7 @@ func typeName(e ast.Expr) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// OneArray returns the field of Filter that holds its array of package core, and "" if it
+// OneArray returns the field of Filter that holds its array of package arrays, and "" if it
 // holds none or several.
 func (p *pack) OneArray() string {
 	for _, field := range []string{"bits", "counters"} {

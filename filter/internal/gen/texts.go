@@ -24,7 +24,7 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/internal/front"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 {{- if .OneArray}}
 	"github.com/umbel-filters/umbel/plan"
 {{- end}}
@@ -45,7 +45,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // wraps umbel.ErrGoal.{{if and (ne .Package "ribbon") (ne .Package "sparse") (ne .Package "union")}} It allocates the memory of the shape, as New does: for untrusted sizes, check
 // Plan and [Shape.Forecast] first.{{end}}
 func NewGoal(g umbel.Goal) (*Filter, error) {
-	return front.New[*Filter](Kind, g, nil)
+	return kinds.New[*Filter](Kind, g, nil)
 }
 {{end}}
 {{end}}
@@ -166,9 +166,9 @@ func (f *{{.Type}}) AppendBinary(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return front.Append(dst, s.State(), {{.Zero}})
+	return kinds.Append(dst, s.State(), {{.Zero}})
 {{- else}}
-	return front.Append(dst, f.State(), {{.Zero}})
+	return kinds.Append(dst, f.State(), {{.Zero}})
 {{- end}}
 }
 
@@ -178,22 +178,22 @@ func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil)
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
 // anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
-func (f *{{.Type}}) UnmarshalBinary(b []byte) error { return front.Unmarshal(f, b, Open{{.Suffix}}) }
+func (f *{{.Type}}) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, Open{{.Suffix}}) }
 
 // MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
 // []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
 // empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
 // a pointer must be passed by its address.
-func (f *{{.Type}}) MarshalJSON() ([]byte, error) { return nil, front.ErrJSON("{{.Package}}.{{.Type}}") }
+func (f *{{.Type}}) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("{{.Package}}.{{.Type}}") }
 
 // UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
-func (f *{{.Type}}) UnmarshalJSON([]byte) error { return front.ErrJSON("{{.Package}}.{{.Type}}") }
+func (f *{{.Type}}) UnmarshalJSON([]byte) error { return kinds.ErrJSON("{{.Package}}.{{.Type}}") }
 
 // MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f *{{.Type}}) MarshalYAML() (any, error) { return nil, front.ErrYAML("{{.Package}}.{{.Type}}") }
+func (f *{{.Type}}) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("{{.Package}}.{{.Type}}") }
 
 // UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
-func (f *{{.Type}}) UnmarshalYAML(func(any) error) error { return front.ErrYAML("{{.Package}}.{{.Type}}") }
+func (f *{{.Type}}) UnmarshalYAML(func(any) error) error { return kinds.ErrYAML("{{.Package}}.{{.Type}}") }
 
 // WriteTo writes the filter's container{{if .Can "Seal"}}, sealed as that of AppendBinary,{{end}} to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently{{if .Can "AddAtomic"}}, so that a filter that is
@@ -204,16 +204,16 @@ func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return front.WriteTo(w, s.State(), {{.Zero}})
+	return kinds.WriteTo(w, s.State(), {{.Zero}})
 {{- else}}
-	return front.WriteTo(w, f.State(), {{.Zero}})
+	return kinds.WriteTo(w, f.State(), {{.Zero}})
 {{- end}}
 }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
 // unchanged.
-func (f *{{.Type}}) ReadFrom(r io.Reader) (int64, error) { return front.ReadFrom(f, r, Open{{.Suffix}}) }
+func (f *{{.Type}}) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, Open{{.Suffix}}) }
 
 // Equal reports whether f and other have equal states: the same parameters, the same
 // hasher with the same seed, and the same cells.
@@ -221,12 +221,12 @@ func (f *{{.Type}}) Equal(other *{{.Type}}) bool { return f.State().Equal(other.
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
-func (f *{{.Type}}) Clone() *{{.Type}} { return front.Clone(f.State(), {{.Zero}}, Open{{.Suffix}}) }
+func (f *{{.Type}}) Clone() *{{.Type}} { return kinds.Clone(f.State(), {{.Zero}}, Open{{.Suffix}}) }
 {{if .Can "AddAtomic"}}
 // CloneAtomic is Clone, and is safe to call concurrently with AddAtomic, AddAllAtomic and Has. The copy
 // contains all keys whose addition returned before the call. Write it to a file while additions to f go on.
 func (f *{{.Type}}) CloneAtomic() *{{.Type}} {
-	return front.CloneAtomic(f.State(), {{.Zero}}, Open{{.Suffix}})
+	return kinds.CloneAtomic(f.State(), {{.Zero}}, Open{{.Suffix}})
 }
 {{end}}{{end}}
 
@@ -237,7 +237,7 @@ func (f *{{.Type}}) Planned() umbel.Planned { return {{.Planned}} }
 // SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
 // not run concurrently.
 func (f *{{.Type}}) SetPlanned(p umbel.Planned) {
-	front.MustBePlan(p)
+	kinds.MustBePlan(p)
 	{{.Planned}} = p
 }
 {{end}}
@@ -245,7 +245,7 @@ func (f *{{.Type}}) SetPlanned(p umbel.Planned) {
 {{define "estimates"}}{{if .OneArray}}
 // EstimateUnion estimates the number of distinct keys that f or other contains. It takes
 // memory for a copy of the smaller filter. The error wraps umbel.ErrMismatch if [Filter.Merge]
-// would fail{{if ne .Package "partitioned"}}; overlap.Of (package filter/overlap) estimates it for filters of other sizes as well{{end}}.
+// would fail{{if ne .Package "partitioned"}}; compare.Of (package filter/compare) estimates it for filters of other sizes as well{{end}}.
 func (f *{{.Type}}) EstimateUnion(other *{{.Type}}) (plan.Estimate, error) {
 	union, _, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
 	return union, err
@@ -261,9 +261,9 @@ func (f *{{.Type}}) EstimateIntersection(other *{{.Type}}) (plan.Estimate, error
 
 {{define "description"}}
 // String describes the filter by its type and {{if .Can "Shape"}}shape{{else}}options{{end}}, without seed and cells.
-func (f *{{.Type}}) String() string { return front.String("{{.Package}}.{{.Type}}", f.Shape()) }
+func (f *{{.Type}}) String() string { return kinds.String("{{.Package}}.{{.Type}}", f.Shape()) }
 
 // Format writes String for every verb.
-func (f *{{.Type}}) Format(s fmt.State, _ rune) { front.Format(s, f.String()) }
+func (f *{{.Type}}) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
 {{end}}
 `))

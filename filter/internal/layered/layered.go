@@ -9,8 +9,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Max is the largest number of layers of a filter: each is a state, and so is the filter.
@@ -26,7 +26,7 @@ func CheckCount(kind string, n int) error {
 
 // Layer is one of the filters of a list.
 type Layer struct {
-	Bits core.Bits
+	Bits arrays.Bits
 	Full uint64 // set bits from which on the layer accepts no more keys
 }
 
@@ -57,7 +57,7 @@ func (l *List) Append(layer Layer) { l.Set(append(l.layers, layer)) }
 func (l *List) Len() int { return len(l.layers) }
 
 // Bits returns layer i, the oldest being 0.
-func (l *List) Bits(i int) *core.Bits { return &l.layers[i].Bits }
+func (l *List) Bits(i int) *arrays.Bits { return &l.layers[i].Bits }
 
 // Clear removes all keys and all layers except the first.
 func (l *List) Clear() {
@@ -153,7 +153,7 @@ func headsOf(layers []Layer) []head {
 	heads := make([]head, 0, len(layers))
 	for i := len(layers) - 1; i >= 0; i-- {
 		a := layers[i].Bits.Array()
-		if a.Shape.Group != core.WordGroup || a.Shape.K < headProbes {
+		if a.Shape.Group != arrays.WordGroup || a.Shape.K < headProbes {
 			return nil
 		}
 		h := head{words: a.Cells.Words, groups: a.Mapping().Groups, bits: a.Probe(a.Shape.K)}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 )
 
 // HasAll of a large list returns what Has returns, for any contents of dst.
@@ -18,7 +18,7 @@ func TestHasAllOfLargeList(t *testing.T) {
 	}
 	var r List
 	for i, words := range []uint64{1, 1 << 18, 7 * (1 << 17)} {
-		b, err := core.NewBits(core.Partitioned, core.Shape{M: words * 64 * 5, K: 5, Group: core.WordGroup})
+		b, err := arrays.NewBits(arrays.Partitioned, arrays.Shape{M: words * 64 * 5, K: 5, Group: arrays.WordGroup})
 		if err != nil {
 			t.Fatal(err)
 		}

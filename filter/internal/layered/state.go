@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/internal/core"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -131,13 +131,13 @@ func (l *List) Stats() umbel.Stats {
 
 // Counted is the array of a layer with the number of its nonzero cells and its rate.
 type Counted struct {
-	core.Array
+	arrays.Array
 	Nonzero uint64
-	FPRate  float64 // see [core.Array.Measure]
+	FPRate  float64 // see [arrays.Array.Measure]
 }
 
 // Count counts the nonzero cells of a.
-func Count(a core.Array) Counted {
+func Count(a arrays.Array) Counted {
 	nonzero, rate := a.Measure()
 	return Counted{a, nonzero, rate}
 }

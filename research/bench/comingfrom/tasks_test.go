@@ -18,8 +18,8 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/overlap"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/plan"
@@ -252,11 +252,11 @@ func TestUnion(t *testing.T) {
 
 		must(t, err)
 
-		o, err := overlap.Of(filter.All, a, b)
+		o, err := compare.Of(filter.All, a, b)
 
 		must(t, err)
 
-		common, err := overlap.Intersection(filter.All, a, b)
+		common, err := compare.Intersection(filter.All, a, b)
 
 		must(t, err)
 		check(t, both.Value == 0 && o.Both.Value == 0 && !common.Has(umbel.Hasher{}.HashString("alice")))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/panjf2000/gnet/v2"
 	"github.com/tidwall/redcon"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
 // servePeer runs a server that implements PING and BF.* with the filter of a node and with

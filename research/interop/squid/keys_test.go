@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
 // stored returns the keys of what a Squid has written to its disk, with their URIs, by its store log. Its own digest is there

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )

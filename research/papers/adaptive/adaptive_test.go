@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
 
 func near(t *testing.T, what string, got, want, within float64) {

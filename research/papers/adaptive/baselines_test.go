@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
 
 // The means of section V-D: the filters that the paper compares with, and others.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/multicast/scheme"
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/research/papers/internal/forward"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )

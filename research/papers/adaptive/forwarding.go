@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/research/papers/internal/forward"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
 	"github.com/umbel-filters/umbel/internal/truncated"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
 
 // search configures greedy. Its zero value is the paper's search.

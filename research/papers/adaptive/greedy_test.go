@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
 
 // Section V-C, Algorithm 1: about 738 and 704 bits, by seed.

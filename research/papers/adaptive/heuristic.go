@@ -5,8 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
 	"github.com/umbel-filters/umbel/internal/truncated"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
 
 // heuristic returns the design of the paper's closed formula for up to n links at a

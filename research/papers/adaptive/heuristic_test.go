@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
 	"github.com/umbel-filters/umbel/internal/truncated"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
 
 // golden returns an entry of the values that an independent program computed.
 func golden[T any](t testing.TB, key string, args ...any) (v T) {
 	t.Helper()
-	b, err := os.ReadFile("../../../inpacket/adaptive/testdata/golden.json")
+	b, err := os.ReadFile("../../../multicast/adaptive/testdata/golden.json")
 	if err != nil {
 		t.Fatal(err)
 	}

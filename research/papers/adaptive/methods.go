@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
 	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/plan"
 )
 

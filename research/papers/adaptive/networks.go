@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/umbel-filters/umbel/inpacket/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/research/papers/internal/forward"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )

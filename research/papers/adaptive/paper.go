@@ -13,7 +13,7 @@ The paper describes filters for packet headers with few or many links. Codewords
 any header, and the probability of a one decreases along them; a header with i links consists of
 the first m_i bits. The copy used here lacks the numbers of the figures, so most rows have no
 printed number. umbel has the paper's formula and the exact optimum of both of its problems
-(package inpacket/adaptive); "search" is Algorithm 1, corrected, averaged over seeds. The other
+(package multicast/adaptive); "search" is Algorithm 1, corrected, averaged over seeds. The other
 filters are models: the incremental filter has layers with the best sizes, and the scalable
 filter has P_0 = f/2 and m_0 = 128, as a slice of the first layer or as the whole first layer.
 

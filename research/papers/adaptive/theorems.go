@@ -7,8 +7,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"

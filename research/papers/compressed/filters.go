@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/internal/model"
+	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 	"github.com/umbel-filters/umbel/wire"

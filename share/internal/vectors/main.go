@@ -1,4 +1,4 @@
-// Command vectors writes the vectors of spec/vectors/share: go generate ./... in the module share.
+// Command vectors writes the vectors of spec/vectors/share: go generate ./share/....
 // Its output depends on the code only. A test compares the files with it.
 package main
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
 )
 
 // DecodeJob is a job of a [Pipeline]: blocks of an array that were read in order and whose

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/entropy"
-	"github.com/umbel-filters/umbel/internal/model"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/model"
 )
 
 // EncodeJob is a job of a [Pipeline]: blocks of an array to encode.

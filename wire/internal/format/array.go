@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/chunked"
+	"github.com/umbel-filters/umbel/internal/mem"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
@@ -92,7 +92,7 @@ func (r *Reader) grow(words []uint64, n uint64, beyond bool) ([]uint64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, umbel.ErrLimit)
 	}
-	chunked.Copy(a.Words, words)
+	mem.Copy(a.Words, words)
 	return a.Words, nil
 }
 

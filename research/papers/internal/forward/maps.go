@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/umbel-filters/umbel/inpacket/multicast/topology"
+	"github.com/umbel-filters/umbel/multicast/topology"
 )
 
 // Maps returns the largest components of the networks in dir/edges/*.tsv, sorted by name.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/internal/entropy"
-	"github.com/umbel-filters/umbel/internal/model"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
+	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )

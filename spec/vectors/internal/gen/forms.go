@@ -6,9 +6,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/filter/nixbloom"
-	"github.com/umbel-filters/umbel/filter/redisbloom"
-	"github.com/umbel-filters/umbel/filter/squid"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
 )
 
 // inpackets returns keys, headers of each form with links that they contain or don't contain,

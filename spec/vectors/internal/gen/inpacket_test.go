@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
 )
 
 var packetSentinels = map[string]error{"ok": nil, "malformed": inpacket.ErrMalformed, "version": inpacket.ErrVersion}

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 
-	"github.com/umbel-filters/umbel/inpacket"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
 )
 
 // badPackets returns invalid packets: valid ones with one fault each.

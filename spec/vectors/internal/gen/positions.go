@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/probe"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // positions returns digests with the values of their streams and with their cells in filters of

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/inpacket"
-	"github.com/umbel-filters/umbel/inpacket/adaptive"
-	"github.com/umbel-filters/umbel/inpacket/lipsin"
+	"github.com/umbel-filters/umbel/multicast/adaptive"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/multicast/lipsin"
 )
 
 // storedRows returns the rows of a file of stored codewords.

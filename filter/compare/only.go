@@ -1,0 +1,42 @@
+package compare
+
+import (
+	"math"
+
+	"github.com/umbel-filters/umbel/plan"
+)
+
+// beyond estimates the number of keys of a union that are not in one of its two sets. union and set are the numbers of
+// set cells, of m, with k per key, and other is the estimate of the second set.
+//
+// The error of the logarithm of a share of zero cells has the variance m·g(λ), and two of them, of a set and of its
+// union, have the covariance m·g(λ of the set), with g(λ) = e^λ - 1 - λ: see plan.IntersectionKeys. So the variance of
+// the difference is (m/k²)(g(λ of the union) - g(λ of the set)).
+func beyond(m uint64, k int, union, set uint64, other plan.Estimate) plan.Estimate {
+	most := surely(other).High
+	if union == m {
+		return plan.Estimate{Value: math.NaN(), High: most}
+	}
+	M, K := float64(m), float64(k)
+	in, all := plan.Keys(m, k, set), plan.Keys(m, k, union)
+	g := func(keys float64) float64 {
+		load := K / M * keys
+		return math.Expm1(load) - load
+	}
+	variance := M / K / K * (g(all) - g(in))
+	halfCell := 0.5 / K / (1 - float64(union)/M)
+	return around(all-in, math.Sqrt(max(0, variance))+halfCell/sigmas, 0, most)
+}
+
+// less estimates the number of keys of a union that are not in one of its two sets. The half width of the interval is
+// the sum of those of the terms, as that of both; other is the estimate of the second set.
+func less(union, set, other plan.Estimate) plan.Estimate {
+	value := union.Value - set.Value
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return plan.Estimate{Value: math.NaN(), High: other.High}
+	}
+	low := value - (union.Value - union.Low) - (set.High - set.Value)
+	high := value + (union.High - union.Value) + (set.Value - set.Low)
+	value = min(max(value, 0), other.Value)
+	return plan.Estimate{Value: value, Low: min(value, max(low, 0)), High: max(value, min(high, other.High))}
+}

@@ -1,0 +1,115 @@
+// Package lipsin makes the filters of LIPSIN (Jokela et al. 2009). Each link has d
+// codewords of m bits, of which k are set. Each tree has d candidate filters, and the
+// best one is sent.
+//
+// [Parameters] are the values of m, k and d. They give each [Link] its codewords.
+// [Parameters.Choose] makes the candidates of a tree and chooses the best by each of two
+// measures: the expected false-positive rate, and the false positives among the links
+// next to the tree. Routers have the codewords of their links in an inpacket.DenseTable.
+package lipsin
+
+import (
+	"fmt"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/multicast/inpacket"
+)
+
+// Parameters determine the codewords of links and which filters may be sent. [LIPSIN]
+// returns those of the paper.
+type Parameters struct {
+	M    int // bits of a codeword and of a filter, 1 to MaxBits
+	K    int // ones of a codeword, 1 to MaxK and at most M
+	Sets int // d, codewords per link and candidates per tree, 1 to MaxSets
+
+	// MaxFill is the largest fill ratio, above 0 and at most 1. Fuller filters are not
+	// sent, and LIPSIN's routers don't forward them, so that nobody can reach all links
+	// by setting all bits. The paper gives its ρ_max as about 50 to 70 %; routers of
+	// inpacket drop packets above 3/4.
+	MaxFill float64
+}
+
+// Limits of the parameters: those of the fields of inpacket.Header.
+const (
+	MaxBits = inpacket.MaxBits
+	MaxK    = 15
+	MaxSets = 1 << 8
+)
+
+// LIPSIN returns the paper's parameters: m = 248, k = 5 and d = 8. Of its range for the
+// largest fill ratio it uses the upper end, 0.7, which allows the most links. At 0.5,
+// trees of more than about 34 links can't be sent; at 0.7, those of more than about 59.
+func LIPSIN() Parameters { return Parameters{M: 248, K: 5, Sets: 8, MaxFill: 0.7} }
+
+// Check returns an error wrapping [umbel.ErrGoal] if a parameter is out of range.
+func (d Parameters) Check() error {
+	switch {
+	case d.M < 1 || d.M > MaxBits:
+		return fmt.Errorf("lipsin: m is %d bits, want 1 to %d: %w", d.M, MaxBits, umbel.ErrGoal)
+	case d.K < 1 || d.K > MaxK || d.K > d.M:
+		return fmt.Errorf("lipsin: k is %d, want 1 to %d: %w", d.K, min(MaxK, d.M), umbel.ErrGoal)
+	case d.Sets < 1 || d.Sets > MaxSets:
+		return fmt.Errorf("lipsin: d is %d sets of codewords, want 1 to %d: %w", d.Sets, MaxSets, umbel.ErrGoal)
+	case !(d.MaxFill > 0 && d.MaxFill <= 1):
+		return fmt.Errorf("lipsin: largest fill ratio %v, want above 0 and at most 1: %w", d.MaxFill, umbel.ErrGoal)
+	}
+	return nil
+}
+
+// words returns the length of a codeword in words.
+func (d Parameters) words() int { return (d.M + 63) / 64 }
+
+// Link contains the codewords of a link: LIPSIN's link identity tags.
+type Link struct {
+	bits  []uint64 // one codeword after the other
+	words int      // length of each
+}
+
+// Set returns codeword s, below the parameters' Sets. Exactly K of its bits are ones. The
+// caller must not modify it.
+func (l Link) Set(s int) inpacket.BitString {
+	return l.bits[s*l.words : (s+1)*l.words : (s+1)*l.words]
+}
+
+// Link returns the codewords of a link. Codeword s is drawn with the values of the link's
+// stream from s<<12 on, one value per bit; headers with seed s begin there too. It panics
+// if d.Check fails.
+func (d Parameters) Link(c inpacket.Codeword) Link {
+	if err := d.Check(); err != nil {
+		panic(err)
+	}
+	l := Link{bits: make([]uint64, d.Sets*d.words()), words: d.words()}
+	for s := range d.Sets {
+		d.draw(l.Set(s), c, s)
+	}
+	return l
+}
+
+// draw sets K of M bits, all choices with equal probability, with K values. It is Floyd's
+// algorithm: if the bit drawn among the first n+1 is already set, bit n is set instead,
+// which can't be set yet. (Drawing again would need a variable number of values.)
+func (d Parameters) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
+	stream := probe.Start(umbel.Digest{H1: c.H1, H2: c.H2}).Skip(uint64(set) << 12)
+	var v uint64
+	for n := d.M - d.K; n < d.M; n++ {
+		v, stream = stream.Next()
+		b := probe.Reduce(v, uint64(n)+1)
+		if bits[b>>6]>>(b&63)&1 != 0 {
+			b = uint64(n)
+		}
+		bits[b>>6] |= 1 << (b & 63)
+	}
+}
+
+// Table returns the router table of a node with these links, in their order. All links
+// must have these parameters.
+func (d Parameters) Table(links []Link) *inpacket.DenseTable {
+	sets := make([][]inpacket.BitString, d.Sets)
+	for s := range sets {
+		for _, l := range links {
+			sets[s] = append(sets[s], l.Set(s))
+		}
+	}
+	return inpacket.NewDenseTable(d.M, sets)
+}

@@ -1,0 +1,90 @@
+package scheme
+
+import (
+	"time"
+
+	"github.com/umbel-filters/umbel/multicast"
+	"github.com/umbel-filters/umbel/multicast/bier"
+	"github.com/umbel-filters/umbel/multicast/tree"
+)
+
+// BIER encodes the receivers into packets, one bit each, and routers forward along their
+// own shortest paths: package bier.
+type BIER struct{ bier.Options }
+
+// Name returns "bier".
+func (BIER) Name() string { return "bier" }
+
+// Domain returns the domain of BIER; see [Scheme]. The routers' tables are those of the
+// known network.
+func (b BIER) Domain(known, present *multicast.Network) (Domain, error) {
+	if err := sameNodes(known.Graph, present.Graph); err != nil {
+		return nil, err
+	}
+	d, err := bier.New(known, present, b.Options)
+	if err != nil {
+		return nil, err
+	}
+	return bierDomain{named{d}, d}, nil
+}
+
+type bierDomain struct {
+	named
+	domain *bier.Domain
+}
+
+// Plan implements Domain. Packets contain receivers and ignore the group.
+func (d bierDomain) Plan(t *tree.Tree, _ uint32) (Plan, error) {
+	start := time.Now()
+	headers, n, err := d.domain.Plan(t.Source, t.Receivers)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{Headers: headers, Bits: n, Form: "receivers", Search: time.Since(start), Trials: 1}, nil
+}
+
+// BIERTE encodes the links of a tree and its receivers into packets, one bit each:
+// BIER-TE, see package bier.
+type BIERTE struct{ bier.Options }
+
+// Name returns "bier-te".
+func (BIERTE) Name() string { return "bier-te" }
+
+// Domain returns the domain of BIER-TE; see [Scheme]. The bits are those of the known
+// network's links.
+func (b BIERTE) Domain(known, present *multicast.Network) (Domain, error) {
+	if err := sameNodes(known.Graph, present.Graph); err != nil {
+		return nil, err
+	}
+	d, err := bier.NewTE(known, present, b.Options)
+	if err != nil {
+		return nil, err
+	}
+	return bierteDomain{named{d}, d}, nil
+}
+
+type bierteDomain struct {
+	named
+	domain *bier.TE
+}
+
+// Plan implements Domain. Packets contain receivers and ignore the group.
+func (d bierteDomain) Plan(t *tree.Tree, _ uint32) (Plan, error) {
+	start := time.Now()
+	headers, n, err := d.domain.Plan(t)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{Headers: headers, Bits: n, Form: "links", Search: time.Since(start), Trials: 1}, nil
+}
+
+// named is the common part of domains whose packets contain their receivers.
+type named struct {
+	routers interface{ Router(int) multicast.Router }
+}
+
+// Router implements Domain.
+func (n named) Router(node int) multicast.Router { return n.routers.Router(node) }
+
+// Receive implements Domain. It does nothing, because packets contain their receivers.
+func (named) Receive(uint32, []int) {}
