@@ -1,7 +1,6 @@
 package umbel
 
 import (
-	"crypto/md5"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/dchest/siphash"
 	"github.com/zeebo/xxh3"
 
+	"github.com/umbel-filters/umbel/internal/md5"
 	"github.com/umbel-filters/umbel/internal/shorthash"
 )
 
