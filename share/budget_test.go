@@ -57,7 +57,7 @@ func (p *pair) classHead(fold uint64) *share.Head {
 // wantFold fails unless a subscriber has exactly a state folded by r.
 func wantFold(t testing.TB, s *share.Subscriber, whole umbel.State, r uint64) {
 	t.Helper()
-	if v := s.View(); v == nil || v.Fold() != r {
+	if v := s.View(); v == nil || v.Head().Fold != r {
 		t.Fatalf("the view is not folded by %d: %v", r, v)
 	}
 	wantState(t, s, folded(t, whole, r))
@@ -160,8 +160,8 @@ func TestBudgetLimits(t *testing.T) {
 	} {
 		s := p.subscriber(share.SubscriberOptions{Budget: x.b})
 		update(t, s)
-		if v := s.View(); v.Fold() != x.fold {
-			t.Errorf("%s: class %d, want %d", x.name, v.Fold(), x.fold)
+		if v := s.View(); v.Head().Fold != x.fold {
+			t.Errorf("%s: class %d, want %d", x.name, v.Head().Fold, x.fold)
 		}
 		wantFold(t, s, state, x.fold)
 	}
@@ -212,7 +212,7 @@ func TestClassesChange(t *testing.T) {
 			}
 			update(t, s)
 		}
-		if v := s.View(); v.Fold() != fold {
+		if v := s.View(); v.Head().Fold != fold {
 			p.now = p.now.Add(time.Hour) // until the head of the class that is gone has expired
 			if _, err := p.p.Renew(t.Context()); err != nil {
 				t.Fatal(err)
@@ -303,7 +303,7 @@ func TestClassHistories(t *testing.T) {
 		update(t, s)
 		wantFold(t, s, state, []uint64{1, 4}[i])
 		if c := s.Counters(); c.Bytes-before.Bytes > before.Bytes/4 || c.Resyncs > 0 {
-			t.Errorf("class %d: %+v after %+v", s.View().Fold(), c, before)
+			t.Errorf("class %d: %+v after %+v", s.View().Head().Fold, c, before)
 		}
 	}
 }
@@ -361,38 +361,5 @@ func TestClassOptions(t *testing.T) {
 	}
 	if _, err := p.p.Publish(t.Context(), f.State()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a kind without folds: %v", err)
-	}
-}
-
-// With Shrink the filter that answers is folded until its rate is close to the one that suffices, and
-// versions arrive as without.
-func TestShrinkView(t *testing.T) {
-	for _, compact := range []bool{false, true} {
-		p := newPair(t)
-		p.classes(4)
-		cache := new(share.Memory)
-		o := share.SubscriberOptions{Budget: share.Budget{Rate: 0.1, Shrink: true}, Compact: compact, Cache: cache}
-		s := p.subscriber(o)
-		for v := range uint64(20) {
-			state := set(t, 40_320*8, v, v+1000)
-			p.publish(state)
-			update(t, s)
-			view := s.View()
-			if r := view.Rate(); view.Fold() <= 4 || view.Fold()%4 != 0 || r > 0.1 || r < 0.07 {
-				t.Fatalf("fold %d, rate %v", view.Fold(), r)
-			}
-			if want := folded(t, state, view.Fold()); wire.Identify(view.Filter().State()) != wire.Identify(want) || !view.Exact() {
-				t.Fatalf("version %d is not the fold by %d", v+1, view.Fold())
-			}
-			if h := view.Head(); h.Fold != 4 {
-				t.Fatalf("class %d", h.Fold)
-			}
-			if v == 10 {
-				s = p.subscriber(o)
-			}
-		}
-		if c := s.Counters(); c.Objects != 9 || c.Resyncs != 0 {
-			t.Errorf("%+v", c)
-		}
 	}
 }

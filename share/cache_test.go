@@ -266,7 +266,7 @@ func TestNoCache(t *testing.T) {
 		p.publish(set(t, 1<<14, v, v+500))
 		update(t, s)
 	}
-	if n := s.RecipeLen(); n != 0 {
+	if n := s.LocalObjects(); n != 0 {
 		t.Errorf("%d objects are noted without a cache", n)
 	}
 }

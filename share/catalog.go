@@ -43,8 +43,8 @@ func (e *edition) needsSnapshot(share float64) bool {
 		return true
 	}
 	last := e.snapshots[0]
-	way, bytes := cheapest(nil, e.list(), true, last.Version, e.version)
-	return way == nil || float64(bytes) > share*float64(last.Bytes)
+	_, bytes, ok := cheapest([]pathStart{{version: last.Version}}, e.list(), e.version)
+	return !ok || float64(bytes) > share*float64(last.Bytes)
 }
 
 func (e *edition) addSnapshot(r Ref) {
@@ -69,9 +69,9 @@ func (e *edition) writeIndex(ctx context.Context, store Store) (err error) {
 	list := e.list()
 	direct := make(map[Ref]bool)
 	for i := range e.snapshots {
-		way, _ := cheapest(e.snapshots[i:i+1], list, false, 0, e.version)
-		for _, s := range way {
-			direct[s.Ref] = true
+		p, _, _ := cheapest(snapshotStarts(e.snapshots[i:i+1]), list, e.version)
+		for _, o := range p.objects {
+			direct[o.Ref] = true
 		}
 	}
 	inPage := make(map[uint64][]Delta)
@@ -240,14 +240,6 @@ func (e *edition) addTo(names map[string]bool) {
 		use(r.Snapshot)
 		use(r.Ref)
 	}
-}
-
-// names returns the names of an object and of its list of chunks.
-func (r Ref) names() []string {
-	if r.Bytes > ChunkBytes {
-		return []string{r.Hash.String(), r.Hash.ChunksName()}
-	}
-	return []string{r.Hash.String()}
 }
 
 // commit notes that the head of an edition may be in the store from now on.

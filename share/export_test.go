@@ -1,7 +1,7 @@
 package share
 
-// RecipeLen returns the number of objects that s notes for its cache.
-func (s *Subscriber) RecipeLen() int { return len(s.held.recipe) }
+// LocalObjects returns the number of objects that s notes for its cache.
+func (s *Subscriber) LocalObjects() int { return len(s.cache.local.objects) }
 
 // Last returns the last head that s accepted, in this process or before.
-func (s *Subscriber) Last() *Head { return s.last }
+func (s *Subscriber) Last() *Head { return s.chooser.order.last }

@@ -61,7 +61,6 @@ func TestFaultsAreFound(t *testing.T) {
 	for name, change := range map[string]func(*world){
 		"signatures are not checked": func(w *world) { w.trust = true },
 		"the clock stands still":     func(w *world) { w.frozen = true },
-		"folds lose a cell":          func(w *world) { w.lossy = true },
 	} {
 		found := 0
 		synctest.Test(t, func(t *testing.T) {

@@ -47,7 +47,6 @@ type world struct {
 	refold  bool                 // publishers change them
 	trust   bool                 // the subscriber accepts every signature
 	frozen  bool                 // the subscriber's clock always shows the time of its last head
-	lossy   bool                 // a cell is missing in the subscriber's folds
 
 	clockFaults bool
 }
@@ -237,7 +236,7 @@ func (w *world) subscribe() error {
 		w.floor = time.Time{}
 	}
 	o := share.SubscriberOptions{
-		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{w.kind()}, Stale: share.StaleError, Now: w.now,
+		Source: w.carrier, Verifier: w, Kinds: umbel.Kinds{bloom.Kind}, Stale: share.StaleError, Now: w.now,
 		Budget: w.budget(), Compact: w.compact, Log: slog.New(slog.DiscardHandler),
 	}
 	if w.cache != nil {
@@ -248,31 +247,6 @@ func (w *world) subscribe() error {
 	return err
 }
 
-// kind returns the kind of the subscriber's filters.
-func (w *world) kind() umbel.Kind {
-	k := bloom.Kind
-	k.Open = func(s umbel.State) (umbel.Filter, error) {
-		f, err := bloom.Kind.Open(s)
-		if err == nil && w.lossy {
-			f = lossyFolds{f.(*bloom.Filter)}
-		}
-		return f, err
-	}
-	return k
-}
-
-// lossyFolds is a filter whose folds lack a cell.
-type lossyFolds struct{ *bloom.Filter }
-
-func (f lossyFolds) Fold(r uint64) error {
-	err := f.Filter.Fold(r)
-	words := f.State().Arrays[0].Words
-	if i := slices.IndexFunc(words, func(w uint64) bool { return w != 0 }); err == nil && i >= 0 {
-		words[i] &= words[i] - 1
-	}
-	return err
-}
-
 // budget returns a budget, in most histories with classes one that selects among them.
 func (w *world) budget() (b share.Budget) {
 	w.slow = false
@@ -280,7 +254,6 @@ func (w *world) budget() (b share.Budget) {
 		return b
 	}
 	b.Rate = []float64{0, 0.01, 0.05, 0.3, 0.9}[w.rng.IntN(5)]
-	b.Shrink = w.rng.IntN(3) == 0
 	b.Start = []uint64{0, 0, 1, 60, 100}[w.rng.IntN(5)]
 	b.BytesPerSecond = []uint64{0, 0, 50, 300}[w.rng.IntN(4)]
 	w.slow = b.BytesPerSecond > 0
@@ -331,11 +304,6 @@ func (w *world) check() (err error) {
 		return fmt.Errorf("version %d is exact after %v, the clocks differ by %v", h.Version, age, ahead)
 	}
 	p := w.states[h.ID]
-	if r := v.Fold() / h.Fold; r > 1 {
-		if p.state, err = foldBloom(p.state, r); err != nil {
-			return err
-		}
-	}
 	state := v.Filter().State()
 	if f, ok := v.Filter().(*sparse.Filter); ok {
 		if state, err = f.Bloom(); err != nil {

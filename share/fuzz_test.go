@@ -75,29 +75,29 @@ func FuzzHead(f *testing.F) {
 				t.Errorf("%+v chooses the class %d", b, fold)
 			}
 		}
-		s := Subscriber{o: SubscriberOptions{Skew: defaultSkew}, last: h}
-		if err := s.checkOrder(h, h.Time); err != nil {
+		o := order{skew: defaultSkew, last: h}
+		if err := o.check(h, h.Time); err != nil {
 			t.Errorf("the same head again: %v", err)
 		}
 	})
 }
 
-func FuzzHeld(f *testing.F) {
+func FuzzLocal(f *testing.F) {
 	f.Add("123 seoc8gkovge196nruj49irtp4g\n5 iqh9dkh4ua2scuveif1gv2hgi4\n\nhead")
 	f.Add("0 seoc8gkovge196nruj49irtp4g\n\n")
 	f.Add("\n\n")
 	f.Fuzz(func(t *testing.T, b string) {
-		recipe, signed, err := parseHeld(b)
+		objects, signed, err := parseLocal(b)
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Error(err)
 			}
 			return
 		}
-		if len(recipe) == 0 || !strings.HasSuffix(b, "\n\n"+signed) {
-			t.Errorf("%d objects, %q", len(recipe), signed)
+		if len(objects) == 0 || !strings.HasSuffix(b, "\n\n"+signed) {
+			t.Errorf("%d objects, %q", len(objects), signed)
 		}
-		for i, s := range recipe {
+		for i, s := range objects {
 			if s.snapshot != (i == 0) {
 				t.Errorf("object %d: snapshot %v", i, s.snapshot)
 			}

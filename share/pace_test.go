@@ -85,8 +85,8 @@ func (x scene) play(t *testing.T, b share.Budget) (got paced) {
 			if second >= 20 && !v.Exact() {
 				got.stale++
 			}
-			if !slices.Contains(got.folds, v.Fold()) {
-				got.folds = append(got.folds, v.Fold())
+			if !slices.Contains(got.folds, v.Head().Fold) {
+				got.folds = append(got.folds, v.Head().Fold)
 			}
 		}
 		c := s.Counters()

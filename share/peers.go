@@ -83,7 +83,7 @@ func (p *Peers) Who(dst []*Peer, key []byte) []*Peer {
 
 // has answers for a key whose digests are in d.
 func (x *Peer) has(d *digests, key []byte) (bool, error) {
-	a := x.Subscriber.answers.Load()
+	a := x.Subscriber.answerer.answers.Load()
 	return a.from.Has(d.of(a.hasher, key)), a.err
 }
 
@@ -129,9 +129,9 @@ type batch struct {
 
 // query returns the answers of a subscriber.
 func (b *batch) query(s *Subscriber, keys [][]byte) []bool {
-	v := s.view.Load()
+	v := s.View()
 	b.has = slices.Grow(b.has[:0], len(keys))[:len(keys)]
-	if v == nil || v.stale.Load() && s.o.Stale != StaleLast {
+	if v == nil || !v.Exact() && s.o.Stale != StaleLast {
 		for i := range b.has {
 			b.has[i] = s.o.Stale == StaleMaybe
 		}

@@ -7,53 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 )
-
-// PublisherOptions configure a publisher. Store and Key are required.
-type PublisherOptions struct {
-	Store Store
-	// Key signs heads. Its name is the name of the publication.
-	Key Key
-	// Folds are the factors of the fold classes, in ascending order: each divides the next one and the
-	// size of every published filter, and is at least 2. There are at most MaxFolds. A subscriber
-	// with a Budget follows the class that suffices for it. Each class takes memory of the
-	// publisher as a filter of its size does.
-	Folds []uint64
-	// Kinds are the kinds of the filters that are published. They are required with Folds only.
-	Kinds umbel.Kinds
-	// Valid is how long a head is valid, in whole seconds; the default is 5 minutes. Call Renew
-	// more often than that, for example three times.
-	Valid time.Duration
-	// Grace is how long an object remains after no head needs it, for subscribers who are
-	// fetching it; the default is 10 minutes, or twice Valid if that is longer.
-	Grace time.Duration
-	// MaxOldBytes is the maximum number of bytes of the deltas that lead from old versions; the
-	// default is 4 times the bytes of the last snapshot. Subscribers whose version is older fetch a
-	// snapshot. The delta from the version before is offered in any case if it is shorter than three
-	// quarters of a snapshot. Versions more than 1296 old have no deltas. The changes that the publisher
-	// keeps in memory for such deltas take at most half of the memory of the filter, for each class, or
-	// MaxOldBytes if that is more.
-	MaxOldBytes uint64
-	// SnapshotShare is the share of a snapshot's bytes that the deltas after it may take before
-	// there is a new one; the default is 0.25.
-	SnapshotShare float64
-	// PublishSeed permits publishing filters with a secret seed. Everybody who can read the
-	// publication can then find keys that are false positives.
-	PublishSeed bool
-	// Workers is the number of goroutines that encode; 0 and 1 mean the caller's alone.
-	Workers int
-	// Log receives what makes all subscribers fetch a snapshot: a new stream, because the last version
-	// cannot be read, and a version without a delta, because the filter has another shape.
-	Log *slog.Logger
-	// Now returns the time; the default is time.Now. Heads have this time, and Grace is measured by it. A
-	// publisher never waits.
-	Now func() time.Time
-}
 
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
 //
@@ -87,7 +47,7 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if err := o.Key.check(); err != nil {
 		return nil, err
 	}
-	if _, err := o.Store.Record(ctx, heldName); err == nil {
+	if _, err := o.Store.Record(ctx, localName); err == nil {
 		return nil, fmt.Errorf("share: the store is the cache of a subscriber: publish to another one: %w", umbel.ErrGoal)
 	}
 	if o.Valid == 0 {
@@ -298,6 +258,20 @@ func (p *Publisher) announce(drafts []*draft) error {
 		d.head.Classes = list
 	}
 	return nil
+}
+
+// describe returns the class as the heads of the version announce it.
+func (d *draft) describe(kinds umbel.Kinds) (Class, error) {
+	f, err := kinds.Open(d.state)
+	if err != nil {
+		return Class{}, err
+	}
+	c := Class{Fold: d.class.fold, Snapshot: d.next.snapshots[0].Bytes}
+	c.Rate = math.Ceil(min(f.Stats().FPRate, 1)*rateUnit) / rateUnit
+	if len(d.head.Deltas) > 0 {
+		c.Delta = d.head.Deltas[0].Bytes
+	}
+	return c, nil
 }
 
 // isComplete reports whether the last version has a head in each class, which announces them all.

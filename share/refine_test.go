@@ -103,7 +103,7 @@ func TestRefinementDamaged(t *testing.T) {
 		if v := s.View(); !v.Exact() {
 			t.Errorf("seed %d: the subscriber is stale", seed)
 		}
-		wantFold(t, s, set(t, m, 0, n), s.View().Fold())
+		wantFold(t, s, set(t, m, 0, n), s.View().Head().Fold)
 	}
 }
 
@@ -131,13 +131,13 @@ func TestBytesPerSecond(t *testing.T) {
 			} else { // perhaps the version for which it has saved
 				v := s.View()
 				from := keys[v.Head().Version-1]
-				wantFold(t, s, set(t, m, from, from+n), v.Fold())
+				wantFold(t, s, set(t, m, from, from+n), v.Head().Fold)
 			}
 			received := s.Counters().Received - first
 			if most := limit*uint64(p.now.Sub(begun)/time.Second) + 1000; received > most {
 				t.Fatalf("after %v: %d bytes, want at most %d", p.now.Sub(begun), received, most)
 			}
-			finest = min(finest, s.View().Fold())
+			finest = min(finest, s.View().Head().Fold)
 		}
 	}
 	phase(4, 5)
@@ -152,7 +152,7 @@ func TestBytesPerSecond(t *testing.T) {
 	if c := s.Counters(); c.Failures > 0 {
 		t.Errorf("updates that wait count as failures: %+v", c)
 	}
-	if fold := s.View().Fold(); fold != 16 || waits == 0 {
+	if fold := s.View().Head().Fold; fold != 16 || waits == 0 {
 		t.Errorf("class %d after %d waits, although the deltas do not fit", fold, waits)
 	}
 }

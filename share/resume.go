@@ -122,19 +122,17 @@ func (c *class) open(signed []byte) (*Head, error) {
 
 // resume continues after the version of a head.
 func (c *class) resume(ctx context.Context, h *Head, n notes) error {
-	r := reacher{
-		source: c.catalog, limits: wire.NoLimits, note: func(string, error) {},
-		fetched: func(Ref, []byte) {},
-	}
-	x, err := r.readIndex(ctx, h.Index)
+	fetched := make(indexes)
+	x, err := readIndex(ctx, c.catalog, h.Index, fetched)
 	if err != nil {
 		return err
 	}
-	got, err := r.reach(ctx, h, held{})
+	f := fetcher{applier: applier{source: c.catalog, limits: wire.NoLimits}}
+	got, err := f.fetch(ctx, h, local{}, fetched)
 	if err != nil {
 		return err
 	}
-	e, err := openEdition(ctx, &r, h.Version, x)
+	e, err := openEdition(ctx, c.catalog, h.Version, x)
 	if err != nil {
 		return err
 	}
@@ -151,13 +149,13 @@ func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 }
 
 // openEdition returns the edition that an index describes.
-func openEdition(ctx context.Context, r *reacher, version uint64, x *Index) (*edition, error) {
+func openEdition(ctx context.Context, source Source, version uint64, x *Index) (*edition, error) {
 	e := &edition{version: version, snapshots: x.Snapshots, refinements: x.Refinements, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
 	for _, d := range x.Deltas {
 		e.deltas[edge{d.From, d.To}] = d.Ref
 	}
 	for _, listed := range x.Pages {
-		p, err := r.readIndex(ctx, listed.Ref)
+		p, err := readIndex(ctx, source, listed.Ref, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -323,11 +323,8 @@ func TestResumeDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := reacher{
-				source: damaged, limits: wire.NoLimits, note: func(string, error) {},
-				fetched: func(Ref, []byte) {},
-			}
-			if _, err := r.reach(t.Context(), h, held{}); err != nil && q.stream != p.stream {
+			f := fetcher{applier: applier{source: damaged, limits: wire.NoLimits}}
+			if _, err := f.fetch(t.Context(), h, local{}, nil); err != nil && q.stream != p.stream {
 				t.Errorf("object %s: %v", name, err)
 			}
 		}

@@ -63,6 +63,9 @@ func TestStale(t *testing.T) {
 			check(present, true, nil)
 			check(absent, false, nil)
 			time.Sleep(time.Nanosecond)
+			if s.View().Exact() {
+				t.Error("the view is exact until its timer has run")
+			}
 			synctest.Wait()
 			check(present, want.present, want.err)
 			check(absent, want.absent, want.err)

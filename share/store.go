@@ -2,14 +2,9 @@ package share
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
-	"strings"
 )
-
-// HeadName is the name of the record that contains the head of a publication.
-const HeadName = "head"
 
 // Source is where a subscriber reads a publication. Nothing that it returns is trusted. Methods are
 // safe for concurrent use.
@@ -24,29 +19,6 @@ type Source interface {
 	// Size() int64, that returns the bytes of the whole object, or -1. Package web can then serve
 	// ranges.
 	Object(ctx context.Context, name string, offset int64) (io.ReadCloser, error)
-}
-
-// MaxRecord is the maximum number of bytes of a record.
-const MaxRecord = 16 << 10
-
-// CheckRecord returns an error wrapping ErrCorrupt unless name can be the name of a record: that of a
-// head (IsHead), or 1 to 32 lower-case letters, but not "objects", which carriers may use for the objects.
-func CheckRecord(name string) error {
-	if IsHead(name) {
-		return nil
-	}
-	notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
-	if name == "" || len(name) > 32 || name == "objects" || strings.ContainsFunc(name, notLetter) {
-		return fmt.Errorf("share: %.40q is not the name of a record, want 1 to 32 of a-z, or head- and a number: %w", name, ErrCorrupt)
-	}
-	return nil
-}
-
-// CheckObject returns an error wrapping ErrCorrupt unless name is that of an object or of a list of
-// chunks. A carrier checks the names that it receives, so that none leaves its directory.
-func CheckObject(name string) error {
-	_, err := ParseHash(strings.TrimSuffix(name, chunksSuffix))
-	return err
 }
 
 // Watcher is a Source that can wait for a change. WatchRecord returns the record when it differs

@@ -199,7 +199,7 @@ func (s *subscriber) put() error {
 	h, c := v.Head(), s.s.Counters()
 	out := subscription{
 		File: s.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
-		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Received: c.Received - s.before.Received, Fold: v.Fold(), FPRate: v.Rate(), Expires: h.Expires(),
+		Objects: c.Objects - s.before.Objects, Fetched: c.Bytes - s.before.Bytes, Received: c.Received - s.before.Received, Fold: h.Fold, FPRate: v.Rate(), Expires: h.Expires(),
 	}
 	if state.Kind != h.Kind { // with --sparse
 		out.Kind, out.Bytes = state.Kind, state.Bytes()

@@ -72,7 +72,7 @@ func (q *querier) query(s *share.Subscriber, a *answers) {
 		}
 	}
 	if view.Exact() {
-		a.add(view.Fold(), present, wrong, absentQueries, positive)
+		a.add(view.Head().Fold, present, wrong, absentQueries, positive)
 	}
 }
 

@@ -138,7 +138,8 @@ func (s *subscriber) report(now, begin time.Time) Subscriber {
 		past.Resyncs += c.Resyncs
 		r.State = Stale
 		if v := running.View(); v != nil {
-			r.Version, r.Fold, r.Expected = v.Head().Version, v.Fold(), v.Rate()
+			h := v.Head()
+			r.Version, r.Fold, r.Expected = h.Version, h.Fold, v.Rate()
 			if v.Exact() {
 				r.State = Exact
 			}

@@ -100,7 +100,8 @@ func (s *subscriber) end() error {
 
 // changed accounts for a version that answers from now on.
 func (s *subscriber) changed(v *share.View) {
-	version, fold := v.Head().Version, v.Fold()
+	h := v.Head()
+	version, fold := h.Version, h.Fold
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.costs.add(s.p.versions.costs(s.version, version, fold))

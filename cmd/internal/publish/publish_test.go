@@ -310,7 +310,7 @@ func TestFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Update(t.Context()); err != nil || s.View().Fold() != 4 {
+	if err := s.Update(t.Context()); err != nil || s.View().Head().Fold != 4 {
 		t.Errorf("%v", err)
 	}
 	if used() != without {

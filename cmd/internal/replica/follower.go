@@ -73,16 +73,10 @@ func (f *follower) show(v *share.View) {
 	f.log.Debug("new version", "version", h.Version, "bytes", h.Bytes)
 }
 
-// isExact reports whether a view is exact now. The timer that ends View.Exact may be late on a busy machine.
-func isExact(v *share.View) bool {
-	h := v.Head()
-	return v.Exact() && time.Now().Before(h.Expires())
-}
-
 // logState logs when the version becomes exact or stale. It is called by one goroutine.
 func (f *follower) logState() {
 	v := f.subscriber.View()
-	exact := v != nil && isExact(v)
+	exact := v != nil && v.Exact()
 	if exact == f.wasExact {
 		return
 	}
@@ -99,7 +93,7 @@ func (f *follower) logState() {
 func (f *follower) check(shown *share.View) error {
 	h := shown.Head()
 	switch now := f.subscriber.View(); {
-	case now.Filter() == shown.Filter() && isExact(now):
+	case now.Filter() == shown.Filter() && now.Exact():
 		return nil
 	case now.Filter() != shown.Filter() && time.Now().Before(h.Expires()):
 		return nil // the next version is about to be stored

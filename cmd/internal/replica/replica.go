@@ -172,7 +172,7 @@ func (s *Set) List() []api.Subscription {
 func (s *Set) Exact() error {
 	var others []string
 	for _, f := range s.followers {
-		if v := f.subscriber.View(); v == nil || !isExact(v) {
+		if v := f.subscriber.View(); v == nil || !v.Exact() {
 			others = append(others, fmt.Sprintf("%q", f.Filter))
 		}
 	}

@@ -56,13 +56,13 @@ func (f *follower) status() api.Subscription {
 	}
 	s.State = api.SubscriptionStale
 	h := view.Head()
-	if isExact(view) {
+	if view.Exact() {
 		s.State = api.SubscriptionExact
 	}
 	at, expires := h.Time, h.Expires()
 	s.Version, s.Time, s.Expires, s.ID = h.Version, &at, &expires, h.ID.String()
 	s.AgeSeconds = max(0, view.Age(time.Now()).Seconds())
-	if s.Fold = view.Fold(); s.Fold == 1 {
+	if s.Fold = h.Fold; s.Fold == 1 {
 		s.Fold = 0
 	}
 	s.Kind, s.Bytes, s.Keys, s.FPRate = h.Kind, shown.stats.Bytes, api.Float(shown.stats.Keys), api.Float(shown.stats.FPRate)

@@ -81,15 +81,10 @@ func (p *Publication) Has(q Path) Answer {
 	if marked, err := p.subscriber.HasString(nixcache.Marker); err != nil || !marked {
 		return Unknown
 	}
-	if v := p.subscriber.View(); v == nil || !isExact(v) {
+	if v := p.subscriber.View(); v == nil || !v.Exact() {
 		return Unknown
 	}
 	return Absent
-}
-
-func isExact(v *share.View) bool {
-	h := v.Head()
-	return v.Exact() && time.Now().Before(h.Expires())
 }
 
 // Run follows the publication until ctx ends.
@@ -112,7 +107,7 @@ func (p *Publication) Status() SummaryStatus {
 	h := v.Head()
 	st.Version, st.Until = h.Version, h.Expires()
 	marked, err := p.subscriber.HasString(nixcache.Marker)
-	st.Current = err == nil && marked && isExact(v)
+	st.Current = err == nil && marked && v.Exact()
 	if err == nil && !marked {
 		st.Error = "the filter has no hashes of store paths; publish it with umbel nix publish"
 	}

@@ -141,11 +141,11 @@ func TestIndexHuge(t *testing.T) {
 			t.Error(err)
 		}
 		last := uint64(len(x.Deltas) + 1)
-		if way, _ := cheapest(nil, back.Deltas, true, 1, last); way != nil {
-			t.Errorf("a way of %d objects", len(way))
+		if p, _, ok := cheapest([]pathStart{{version: 1}}, back.Deltas, last); ok {
+			t.Errorf("a path of %d objects", len(p.objects))
 		}
-		if way, _ := cheapest(nil, back.Deltas, true, last-maxWay, last); len(way) != maxWay {
-			t.Errorf("%d objects, want %d", len(way), maxWay)
+		if p, _, _ := cheapest([]pathStart{{version: last - maxPath}}, back.Deltas, last); len(p.objects) != maxPath {
+			t.Errorf("%d objects, want %d", len(p.objects), maxPath)
 		}
 	}); n > 64<<20 {
 		t.Errorf("%d bytes", n)
@@ -184,9 +184,9 @@ func TestIndexRefinements(t *testing.T) {
 	}
 }
 
-// The way to a class begins with its own snapshot or with that of a coarser class, the shorter of both. What
-// the subscriber has costs nothing.
-func TestRefinedWay(t *testing.T) {
+// The path to a class begins with its own snapshot or with that of a coarser class, the shorter of both. A snapshot
+// that the subscriber has costs nothing.
+func TestRefinedPath(t *testing.T) {
 	ref := func(hash byte, bytes uint64) Ref { return Ref{Hash{hash}, bytes} }
 	x := &Index{
 		Snapshots:   []Snapshot{{5, ref(1, 10_000)}},
@@ -194,16 +194,16 @@ func TestRefinedWay(t *testing.T) {
 		Refinements: []Refinement{{4, 5, ref(3, 6000), ref(4, 4100)}, {16, 5, ref(5, 3000), ref(6, 3100)}},
 	}
 	h := &Head{Version: 6, Fold: 1}
-	coarse := func(fold, version uint64) held { return held{head: &Head{Fold: fold, Version: version}} }
+	coarse := func(fold, version uint64) local { return local{head: &Head{Fold: fold, Version: version}} }
 	kept := coarse(16, 6)
-	kept.origin = origin{Ref: ref(5, 3000), data: []byte{1}}
+	kept.base = baseSnapshot{Ref: ref(5, 3000), data: []byte{1}}
 	other := coarse(16, 5)
 	other.head.Stream.Nonce++
 	for name, c := range map[string]struct {
-		have held
+		have local
 		want []byte // hashes
 	}{
-		"nothing":                         {held{}, []byte{1, 2}},
+		"nothing":                         {local{}, []byte{1, 2}},
 		"the class of the refinement":     {coarse(4, 5), []byte{4, 2}},
 		"the coarsest class":              {coarse(16, 5), []byte{6, 4, 2}},
 		"another version":                 {coarse(16, 6), []byte{1, 2}},
@@ -211,13 +211,13 @@ func TestRefinedWay(t *testing.T) {
 		"the snapshot of another version": {kept, []byte{5, 6, 4, 2}},
 		"a class without refinements":     {coarse(8, 5), []byte{1, 2}},
 	} {
-		way, _ := cheapestFrom(c.have.starts(h, x, c.have.base(h)), x.Deltas, h.Version)
+		p, _, _ := cheapest(c.have.starts(h, x, c.have.start(h)), x.Deltas, h.Version)
 		var got []byte
-		for _, s := range way {
-			got = append(got, s.Hash[0])
+		for _, o := range p.objects {
+			got = append(got, o.Hash[0])
 		}
 		if !bytes.Equal(got, c.want) {
-			t.Errorf("%s: the way is %d, want %d", name, got, c.want)
+			t.Errorf("%s: the path is %d, want %d", name, got, c.want)
 		}
 	}
 	for _, removed := range []byte{4, 6} {
@@ -225,19 +225,19 @@ func TestRefinedWay(t *testing.T) {
 		y.Refinements = slices.Clone(x.Refinements)
 		y.remove(x.Refinements[removed/2-2].Ref)
 		have := coarse(16, 5)
-		way, _ := cheapestFrom(have.starts(h, &y, nil), y.Deltas, h.Version)
-		if len(way) != 2 || way[0].Hash[0] != 1 {
-			t.Errorf("without refinement %d: %+v", removed, way)
+		p, _, _ := cheapest(have.starts(h, &y, nil), y.Deltas, h.Version)
+		if len(p.objects) != 2 || p.objects[0].Hash[0] != 1 {
+			t.Errorf("without refinement %d: %+v", removed, p)
 		}
 	}
 	// A finer state of any class is folded.
 	have := coarse(2, 6)
-	if b := have.base(&Head{Version: 6, Fold: 8}); b == nil || len(b.steps) != 1 || b.steps[0].fold != 4 {
-		t.Errorf("%+v", b)
+	if s := have.start(&Head{Version: 6, Fold: 8}); s == nil || len(s.path.objects) != 0 || s.path.fold != 4 {
+		t.Errorf("%+v", s)
 	}
 	for _, h := range []*Head{{Version: 6, Fold: 3}, {Version: 6, Fold: 2}, {Version: 5, Fold: 8}, {Version: 7, Fold: 1}} {
-		if b := have.base(h); b != nil {
-			t.Errorf("version %d of class %d: %+v", h.Version, h.Fold, b)
+		if s := have.start(h); s != nil {
+			t.Errorf("version %d of class %d: %+v", h.Version, h.Fold, s)
 		}
 	}
 }
@@ -260,13 +260,13 @@ func FuzzIndex(f *testing.F) {
 				t.Errorf("delta %d: %+v", i, d)
 			}
 		}
-		have := held{head: &Head{Fold: 16, Version: 7}, origin: origin{data: []byte{1}}}
+		have := local{head: &Head{Fold: 16, Version: 7}, base: baseSnapshot{data: []byte{1}}}
 		if len(x.Refinements) > 0 {
-			have.origin.Ref = x.Refinements[0].Snapshot
+			have.base.Ref = x.Refinements[0].Snapshot
 		}
 		h := &Head{Fold: 1, Version: 9}
-		if way, _ := cheapestFrom(have.starts(h, &x, nil), x.Deltas, h.Version); len(way) > maxWay {
-			t.Errorf("a way of %d objects", len(way))
+		if p, _, _ := cheapest(have.starts(h, &x, nil), x.Deltas, h.Version); len(p.objects) > maxPath {
+			t.Errorf("a path of %d objects", len(p.objects))
 		}
 		if got := encode(t, &x); !bytes.Equal(got, b) {
 			t.Errorf("two encodings: %x, %x", got, b)

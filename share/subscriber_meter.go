@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// meter is a source that counts what is received, and knows what may be.
+// meter is a source that counts the bytes that are received, and limits them per second.
 type meter struct {
 	Source
 	received atomic.Uint64

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -39,6 +40,11 @@ type Snapshot struct {
 type Delta struct {
 	From, To uint64
 	Ref
+}
+
+// compareDeltas orders deltas by To, then by From.
+func compareDeltas(a, b Delta) int {
+	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From))
 }
 
 // Page refers to a page: an object with the climbs from versions Number·36 to Number·36 + 35, in the

@@ -28,18 +28,18 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	retry := minWait
 	var last []byte
 	for {
-		if d := s.pause(); d > 0 {
+		if d := s.chooser.wait(); d > 0 {
 			if !sleep(ctx, d) {
 				return ctx.Err()
 			}
-			s.expire()
+			s.answerer.expire(s.o.Now())
 			continue
 		}
-		wait, began, accepted := period, time.Now(), s.last
+		wait, began, accepted := period, time.Now(), s.chooser.order.last
 		_, watched := s.o.Source.(Watcher)
 		unchanged, err := false, error(nil)
-		if s.target != nil {
-			err = s.follow(ctx, s.target)
+		if p := s.chooser.pending; p != nil {
+			err = s.follow(ctx, p)
 		} else {
 			unchanged, err = s.followNext(ctx, period, last)
 		}
@@ -52,13 +52,13 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		if !unchanged {
 			s.ended(err)
 		}
-		s.expire()
+		s.answerer.expire(s.o.Now())
 		switch {
 		case errors.Is(err, ErrBudget):
 			wait = 0 // until the budget permits more
 		case err != nil:
 			wait, retry = min(retry, period), min(2*retry, maxWait)
-		case watched && (s.last != accepted || time.Since(began) >= minWait):
+		case watched && (s.chooser.order.last != accepted || time.Since(began) >= minWait):
 			wait, retry = 0, minWait
 		case watched: // the source returned at once, without a later head
 			wait, retry = minWait, minWait
@@ -69,7 +69,7 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 			wait = wait*3/4 + rand.N(wait/2)
 		}
 		if unchanged && s.failing.Lasts() {
-			err = s.check(s.View(), s.o.Now()) // a head that has expired does not end the fault
+			err = s.answerer.check(s.View(), s.o.Now()) // a head that has expired does not end the fault
 		}
 		if err == nil || errors.Is(err, ErrBudget) {
 			s.failing.Succeeded(s.o.Log).Info("updates succeed again")
@@ -84,9 +84,9 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 
 // followNext reads the next head, and follows it unless it is the last one.
 func (s *Subscriber) followNext(ctx context.Context, period time.Duration, last []byte) (unchanged bool, err error) {
-	b, err := s.nextHead(ctx, period, last)
+	b, err := s.chooser.next(ctx, s.watchTime(period), last)
 	if err != nil {
-		s.class = 0
+		s.chooser.reset()
 		return false, err
 	}
 	if last != nil && bytes.Equal(b, last) {
@@ -95,32 +95,16 @@ func (s *Subscriber) followNext(ctx context.Context, period time.Duration, last 
 	return false, s.apply(ctx, b)
 }
 
-// nextHead returns the head, if the source can wait for that once it has changed. If the source waits too
-// long, it requests the head whether it changed or not.
-func (s *Subscriber) nextHead(ctx context.Context, period time.Duration, last []byte) (b []byte, err error) {
-	if w, ok := s.o.Source.(Watcher); ok && last != nil {
-		limited, cancel := context.WithTimeout(ctx, s.watchTime(period))
-		defer cancel()
-		b, err = w.WatchRecord(limited, s.record(), last)
-		if !bytes.Equal(b, last) {
-			s.meter.count(b)
-		}
-		if limited.Err() == nil || ctx.Err() != nil {
-			return b, err
-		}
-	}
-	return s.readRecord(ctx, s.record())
-}
-
 // watchTime returns for how long a source may wait for the next head. A shorter time would end long polls
 // that the server is about to answer; a longer one would leave a lost message unnoticed until the head
 // has expired.
 func (s *Subscriber) watchTime(period time.Duration) time.Duration {
-	if s.last == nil {
+	last := s.chooser.order.last
+	if last == nil {
 		return period
 	}
 	wait := max(period, maxWatch)
-	if left := s.last.Expires().Sub(s.o.Now()); left > 0 {
+	if left := last.Expires().Sub(s.o.Now()); left > 0 {
 		return min(wait, left)
 	}
 	return period

@@ -26,11 +26,11 @@ func TestLadder(t *testing.T) {
 			if missed >= v {
 				continue
 			}
-			way, bytes := cheapest(nil, list, true, v-missed, v)
-			if way == nil || bytes != missed+objectCost*uint64(len(way)) {
-				t.Fatalf("from %d to %d: %d objects, %d bytes", v-missed, v, len(way), bytes)
+			p, bytes, ok := cheapest([]pathStart{{version: v - missed}}, list, v)
+			if !ok || bytes != missed+objectCost*uint64(len(p.objects)) {
+				t.Fatalf("from %d to %d: %d objects, %d bytes", v-missed, v, len(p.objects), bytes)
 			}
-			most = max(most, len(way))
+			most = max(most, len(p.objects))
 		}
 	}
 	if most != 8 {

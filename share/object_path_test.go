@@ -7,42 +7,43 @@ import (
 	"testing"
 )
 
-// checkWay fails unless cheapest returns a connected way of minimal cost.
-func checkWay(t *testing.T, snapshots []Snapshot, deltas []Delta, held bool, from, version uint64) {
+// checkPath fails unless cheapest returns a connected path of minimal cost.
+func checkPath(t *testing.T, snapshots []Snapshot, deltas []Delta, local bool, from, version uint64) {
 	t.Helper()
-	way, bytes := cheapest(snapshots, deltas, held, from, version)
-	want, reachable := bruteForce(snapshots, deltas, held, from, version)
-	if way == nil {
-		if reachable && want > 0 && bytes != 0 {
-			t.Fatalf("no way, %d bytes", bytes)
-		}
-		if reachable && want > 0 {
-			t.Fatalf("no way to %d, but one of %d bytes", version, want)
-		}
+	starts := snapshotStarts(snapshots)
+	if local {
+		starts = append(starts, pathStart{version: from})
+	}
+	p, bytes, ok := cheapest(starts, deltas, version)
+	want, reachable := bruteForce(snapshots, deltas, local, from, version)
+	if ok != reachable {
+		t.Fatalf("a path to %d: %v, want %v of %d bytes", version, ok, reachable, want)
+	}
+	if !ok {
 		return
 	}
 	if bytes != want {
 		t.Fatalf("%d bytes, want %d", bytes, want)
 	}
 	at, sum := from, uint64(0)
-	for i, s := range way {
+	for i, s := range p.objects {
 		sum += s.Bytes + objectCost
 		if s.snapshot {
 			if i > 0 || !slices.Contains(snapshots, Snapshot{s.to, s.Ref}) {
-				t.Fatalf("step %d is no snapshot of the list", i)
+				t.Fatalf("object %d is no snapshot of the list", i)
 			}
 		} else if !slices.Contains(deltas, Delta{at, s.to, s.Ref}) {
-			t.Fatalf("step %d: no delta from %d to %d", i, at, s.to)
+			t.Fatalf("object %d: no delta from %d to %d", i, at, s.to)
 		}
 		at = s.to
 	}
-	if at != version || sum != bytes || len(way) > maxWay || !way[0].snapshot && !held {
-		t.Fatalf("the way leads to %d, want %d; %d bytes, want %d", at, version, sum, bytes)
+	if at != version || sum != bytes || len(p.objects) > maxPath || p.isLocal() && !local {
+		t.Fatalf("the path leads to %d, want %d; %d bytes, want %d", at, version, sum, bytes)
 	}
 }
 
-// bruteForce returns the cost of the cheapest way: Bellman and Ford, without an order.
-func bruteForce(snapshots []Snapshot, deltas []Delta, held bool, from, version uint64) (uint64, bool) {
+// bruteForce returns the cost of the cheapest path: Bellman and Ford, without an order.
+func bruteForce(snapshots []Snapshot, deltas []Delta, local bool, from, version uint64) (uint64, bool) {
 	cost := make(map[uint64]uint64)
 	relax := func(v, c uint64) bool {
 		if old, ok := cost[v]; ok && old <= c {
@@ -56,7 +57,7 @@ func bruteForce(snapshots []Snapshot, deltas []Delta, held bool, from, version u
 			relax(s.Version, s.Bytes+objectCost)
 		}
 	}
-	if held {
+	if local {
 		relax(from, 0)
 	}
 	for changed := true; changed; {
@@ -88,7 +89,7 @@ func graph(b []byte) (snapshots []Snapshot, deltas []Delta) {
 	return snapshots, deltas
 }
 
-func TestWay(t *testing.T) {
+func TestPath(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 5000 {
 		b := make([]byte, rng.IntN(75))
@@ -96,24 +97,24 @@ func TestWay(t *testing.T) {
 			b[i] = byte(rng.Uint32())
 		}
 		snapshots, deltas := graph(b)
-		checkWay(t, snapshots, deltas, rng.IntN(2) == 0, rng.Uint64N(30), rng.Uint64N(30))
+		checkPath(t, snapshots, deltas, rng.IntN(2) == 0, rng.Uint64N(30), rng.Uint64N(30))
 	}
 	// Huge objects do not overflow the sum.
 	huge := []Delta{{1, 2, Ref{Bytes: math.MaxUint64}}, {2, 3, Ref{Bytes: 1}}}
-	if way, _ := cheapest(nil, huge, true, 1, 3); way != nil {
-		t.Errorf("%v", way)
+	if p, _, ok := cheapest([]pathStart{{version: 1}}, huge, 3); ok {
+		t.Errorf("%v", p)
 	}
-	// The held version needs no object.
-	if way, bytes := cheapest(nil, nil, true, 7, 7); way != nil || bytes != 0 {
-		t.Errorf("%v, %d", way, bytes)
+	// The local version needs no object.
+	if p, bytes, ok := cheapest([]pathStart{{version: 7}}, nil, 7); !ok || len(p.objects) > 0 || bytes != 0 {
+		t.Errorf("%v, %d, %v", p, bytes, ok)
 	}
 }
 
-func FuzzWay(f *testing.F) {
+func FuzzPath(f *testing.F) {
 	f.Add([]byte{9, 1, 1, 5, 1, 2, 7, 2, 4, 3, 1, 4}, true, uint64(1), uint64(4))
 	f.Add([]byte{200, 3, 3, 255, 3, 9, 1, 9, 8, 1, 8, 3}, false, uint64(0), uint64(9))
-	f.Fuzz(func(t *testing.T, b []byte, held bool, from, version uint64) {
+	f.Fuzz(func(t *testing.T, b []byte, local bool, from, version uint64) {
 		snapshots, deltas := graph(b)
-		checkWay(t, snapshots, deltas, held, from%30, version%30)
+		checkPath(t, snapshots, deltas, local, from%30, version%30)
 	})
 }
