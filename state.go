@@ -28,12 +28,15 @@ type State struct {
 	Params Params        // in the order of the kind's specification
 	Arrays []cells.Array // of bits or counters
 	Parts  []State       // of a composed filter
-	// Planned is what the filter was made for. It describes the filter and is not part of its
-	// contents: Equal and IDs ignore it, and it is kept for a whole filter only, not for parts.
+	Notes                // of a whole filter; those of parts are not written
+}
+
+// Notes describe a filter and are not part of its contents: Equal and IDs ignore them.
+type Notes struct {
+	// Planned is what the filter was made for.
 	Planned Planned
 	// Tick is the length of a tick of the filter's time (see [Advancer]), in nanoseconds up to 2^63-1, if ticks
-	// are counted from 1970-01-01T00:00:00Z. It is 0 if the program chose their unit and origin itself. It
-	// describes the filter in the same way as Planned.
+	// are counted from 1970-01-01T00:00:00Z. It is 0 if the program chose their unit and origin itself.
 	Tick uint64
 }
 
@@ -58,22 +61,10 @@ func (s State) Clone() State {
 }
 
 // Equal reports whether s and t have the same kind, hasher, parameters, arrays and parts,
-// each in the same order. It ignores Planned and Tick.
+// each in the same order. It ignores the notes.
 func (s State) Equal(t State) bool {
 	return s.Kind == t.Kind && s.Hasher == t.Hasher && slices.Equal(s.Params, t.Params) &&
 		slices.EqualFunc(s.Arrays, t.Arrays, cells.Array.Equal) && slices.EqualFunc(s.Parts, t.Parts, State.Equal)
-}
-
-// Bytes returns the memory of the arrays of s and of its parts.
-func (s State) Bytes() uint64 {
-	var n uint64
-	for _, p := range s.Arrays {
-		n += p.Bytes()
-	}
-	for _, p := range s.Parts {
-		n += p.Bytes()
-	}
-	return n
 }
 
 // Check returns an error wrapping [ErrCorrupt] if s cannot be the state of a filter of any
@@ -85,15 +76,6 @@ func (s State) Check() error {
 		return fmt.Errorf("umbel: %d states with all parts, want at most %d: %w", n, MaxStates, ErrCorrupt)
 	}
 	return s.check(MaxDepth)
-}
-
-// States returns the number of states that s consists of: its own, its parts, and theirs.
-func (s State) States() int {
-	n := 1
-	for _, p := range s.Parts {
-		n += p.States()
-	}
-	return n
 }
 
 func (s State) check(depth int) error {

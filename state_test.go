@@ -125,6 +125,7 @@ func TestStateCheck(t *testing.T) {
 		{"parameter twice", func(s *umbel.State) { s.Params[1].Name = "growth" }, `parameter "growth" appears twice`},
 		{"NaN", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.NaN()) }, `parameter "rate" is NaN, want a finite number`},
 		{"infinite", func(s *umbel.State) { s.Params[1].Value = umbel.Float(math.Inf(-1)) }, `parameter "rate" is -Inf`},
+		{"no width", func(s *umbel.State) { s.Arrays[0].Width = 0 }, "array 0: cells: width 0"},
 		{"bad width", func(s *umbel.State) { s.Arrays[0].Width = 3 }, "array 0: cells: width 3"},
 		{"missing words", func(s *umbel.State) { s.Arrays[1].Words = nil }, "array 1: cells: 3 cells of 4 bits"},
 		{"stray bits", func(s *umbel.State) { s.Arrays[1].Words[0] = 1 << 12 }, "of 3 cells"},

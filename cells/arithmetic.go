@@ -39,7 +39,7 @@ func (a Array) Histogram(last int) []uint64 {
 
 // checkSame returns an error wrapping ErrShape unless a and b have the same length and width.
 func (a Array) checkSame(b Array) error {
-	if a.Len != b.Len || a.width() != b.width() {
+	if !a.SameShape(b) {
 		return fmt.Errorf("cells: %d cells of %d bits and %d cells of %d bits, want equal arrays: %w", a.Len, a.width(), b.Len, b.width(), ErrShape)
 	}
 	return nil

@@ -22,13 +22,14 @@ var ErrShape = errors.New("wrong shape")
 // doesn't. Methods rely on what [New] or [Array.Check] ensured. They panic if an index is at
 // least Len.
 //
-// The zero Array is a valid array of no bits, and equals every array of bits of length 0.
+// The zero Array has no cells. Its methods treat it as an array of bits, but it has no width, so that [Array.Check]
+// refuses it.
 //
 // Methods that only read are safe to call concurrently with each other. [Array.Bit] is also safe
 // to call while other code sets bits atomically.
 type Array struct {
 	Len   uint64 // number of cells
-	Width uint   // bits per cell: 1, 2, 4, 8, 16, 32 or 64; 0 means 1
+	Width uint   // bits per cell: 1, 2, 4, 8, 16, 32 or 64
 	Words []uint64
 }
 
@@ -71,12 +72,12 @@ const maxWords = min(uint64(^uint(0)>>1), 1<<47) / 8
 // Check returns an error wrapping [ErrShape] unless the array is valid: it has a known width, the
 // number of words that its length requires, and no bit set after the last cell.
 func (a Array) Check() error {
-	n, err := WordsFor(a.Len, a.width())
+	n, err := WordsFor(a.Len, a.Width)
 	if err != nil {
 		return err
 	}
 	if uint64(len(a.Words)) != n {
-		return fmt.Errorf("cells: %d cells of %d bits in %d words, want %d: %w", a.Len, a.width(), len(a.Words), n, ErrShape)
+		return fmt.Errorf("cells: %d cells of %d bits in %d words, want %d: %w", a.Len, a.Width, len(a.Words), n, ErrShape)
 	}
 	if used := a.size() & 63; used != 0 && a.Words[n-1]>>used != 0 {
 		return fmt.Errorf("cells: bits are set after the last of %d cells: %w", a.Len, ErrShape)
@@ -84,7 +85,11 @@ func (a Array) Check() error {
 	return nil
 }
 
+// width returns the width, and 1 for the zero Array.
 func (a Array) width() uint { return max(a.Width, 1) }
+
+// SameShape reports whether a and b have the same length and width.
+func (a Array) SameShape(b Array) bool { return a.Len == b.Len && a.width() == b.width() }
 
 // size returns the number of bits of all cells.
 func (a Array) size() uint64 { return a.Len * uint64(a.width()) }
@@ -122,7 +127,7 @@ func (a Array) CloneAtomic() Array {
 
 // Equal reports whether a and b have the same length, width and cells.
 func (a Array) Equal(b Array) bool {
-	return a.Len == b.Len && a.width() == b.width() && slices.Equal(a.Words, b.Words)
+	return a.SameShape(b) && slices.Equal(a.Words, b.Words)
 }
 
 // Clear sets all cells to zero.

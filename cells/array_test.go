@@ -55,8 +55,9 @@ func TestCheck(t *testing.T) {
 		a    Array
 		want string // in the error; empty if there is none
 	}{
-		{"zero", Array{}, ""},
-		{"no width means bits", Array{Len: 64, Words: make([]uint64, 1)}, ""},
+		{"no cells", Array{Width: 1}, ""},
+		{"zero", Array{}, "width 0"},
+		{"no width", Array{Len: 64, Words: make([]uint64, 1)}, "width 0"},
 		{"full last word", Array{64, 1, []uint64{^uint64(0)}}, ""},
 		{"last cells used", Array{5, 4, []uint64{0xfffff}}, ""},
 		{"width 3", Array{10, 3, make([]uint64, 1)}, "width 3"},

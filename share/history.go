@@ -58,7 +58,7 @@ func (h *history) add(s umbel.State, changed wordLists, limit uint64) bool {
 	if !ok {
 		return false
 	}
-	r := newRevision(h.version, h.version+1, wordless(h.state), wordless(s), flips)
+	r := newRevision(h.version, h.version+1, h.state.WithoutArrays(), s.WithoutArrays(), flips)
 	if r.bytes() > limit {
 		return false
 	}

@@ -42,7 +42,7 @@ func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, 
 	if !ok {
 		r.fail("a part of notes that begins with %.8q", b)
 	}
-	arrays := flatten(nil, s)
+	arrays := s.AllArrays()
 	for from < to {
 		v := revision{from: from}
 		if n := r.uvarint(); n == 0 || n > to-from {
@@ -54,7 +54,7 @@ func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, 
 		if v.before, err = wire.Parse(r.next(int(r.count(1))), wire.Limits{Bytes: 1}); err != nil { // it has no arrays
 			return nil, err
 		}
-		if !sameParts(v.before, s) {
+		if !v.before.SameShape(s.WithoutArrays()) {
 			r.fail("a state of another shape")
 		}
 		for _, a := range arrays {
@@ -84,7 +84,7 @@ func (r *indexReader) flips(a cells.Array) packedFlips {
 		next += gap + 1
 		var mask uint64
 		mask, in.b = unpackMask(in.b)
-		used := a.Len * uint64(max(a.Width, 1)) % 64
+		used := a.Len * uint64(a.Width) % 64
 		if mask == 0 || next == uint64(len(a.Words)) && used > 0 && mask>>used != 0 {
 			r.fail("word %d changes in %#x", next-1, mask)
 			return nil
@@ -95,7 +95,7 @@ func (r *indexReader) flips(a cells.Array) packedFlips {
 
 // connect sets the parameters of the versions after revisions that lead to s.
 func connect(revisions []revision, s umbel.State) {
-	after := wordless(s)
+	after := s.WithoutArrays()
 	for i := range slices.Backward(revisions) {
 		revisions[i].after, after = after, revisions[i].before
 	}

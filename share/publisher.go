@@ -138,11 +138,11 @@ func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed f
 		changed = nil
 	}
 	p.current = false
-	if err := s.Check(); err != nil {
-		return nil, fmt.Errorf("share: publish: %w", err)
-	}
 	if isZero(s) {
 		return nil, fmt.Errorf("share: publish: a zero filter of kind %s cannot be opened by subscribers: make the filter with New: %w", s.Kind, umbel.ErrGoal)
+	}
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("share: publish: %w", err)
 	}
 	if !p.o.PublishSeed && hasSeed(s) {
 		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
@@ -202,11 +202,8 @@ func isZero(s umbel.State) bool {
 
 // hasSeed reports whether the hasher of s or of one of its parts has a seed.
 func hasSeed(s umbel.State) bool {
-	if s.Hasher.Seed != (umbel.Seed{}) {
-		return true
-	}
-	for _, part := range s.Parts {
-		if hasSeed(part) {
+	for _, p := range s.AllStates() {
+		if p.Hasher.Seed != (umbel.Seed{}) {
 			return true
 		}
 	}

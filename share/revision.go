@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -63,7 +62,7 @@ func (r *revision) unpack() [][]delta.Flip {
 
 // apply applies the flips, which are the same in both directions, and sets the parameters.
 func (r *revision) apply(s *umbel.State, params umbel.State) {
-	for i, a := range flatten(nil, *s) {
+	for i, a := range s.AllArrays() {
 		for f := range r.flips[i].all() {
 			a.Words[f.Word] ^= f.Mask
 		}
@@ -74,10 +73,10 @@ func (r *revision) apply(s *umbel.State, params umbel.State) {
 // compare returns the flips of each array from one state to another. If changed is not nil, it looks at these
 // words only. It reports false if the states differ in more than cells and parameters.
 func compare(from, to umbel.State, changed wordLists) ([][]delta.Flip, bool) {
-	if !sameShape(from, to) {
+	if !from.SameShape(to) {
 		return nil, false
 	}
-	old, all := flatten(nil, from), flatten(nil, to)
+	old, all := from.AllArrays(), to.AllArrays()
 	lists := make([][]delta.Flip, len(all))
 	for i, a := range all {
 		var flips []delta.Flip
@@ -151,43 +150,10 @@ func merge(a, b []delta.Flip) []delta.Flip {
 	return append(append(list, a...), b...)
 }
 
-// sameShape reports whether two states have arrays of the same sizes in the same parts.
-func sameShape(a, b umbel.State) bool {
-	return a.Kind == b.Kind && a.Hasher == b.Hasher && slices.EqualFunc(a.Arrays, b.Arrays, func(x, y cells.Array) bool {
-		return x.Len == y.Len && max(x.Width, 1) == max(y.Width, 1)
-	}) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
-}
-
-// sameParts reports whether a state without arrays has the kinds, hashers and parts of another.
-func sameParts(a, b umbel.State) bool {
-	return a.Kind == b.Kind && a.Hasher == b.Hasher && len(a.Arrays) == 0 && slices.EqualFunc(a.Parts, b.Parts, sameParts)
-}
-
-// flatten appends the arrays of a state and of its parts.
-func flatten(dst []cells.Array, s umbel.State) []cells.Array {
-	dst = append(dst, s.Arrays...)
-	for _, p := range s.Parts {
-		dst = flatten(dst, p)
-	}
-	return dst
-}
-
-// wordless returns a state without its arrays.
-func wordless(s umbel.State) umbel.State {
-	s.Params = slices.Clone(s.Params)
-	s.Arrays = nil
-	parts := s.Parts
-	s.Parts = make([]umbel.State, len(parts))
-	for i, p := range parts {
-		s.Parts[i] = wordless(p)
-	}
-	return s
-}
-
-// withParams returns s with the parameters of another state, and with what it was planned for.
+// withParams returns s with the parameters of another state, and with its notes.
 func withParams(s, params umbel.State) umbel.State {
 	s.Params = slices.Clone(params.Params)
-	s.Planned, s.Tick = params.Planned, params.Tick
+	s.Notes = params.Notes
 	parts := s.Parts
 	s.Parts = make([]umbel.State, len(parts))
 	for i, p := range parts {

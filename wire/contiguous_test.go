@@ -33,7 +33,7 @@ func TestContiguous(t *testing.T) {
 		a := large(t, c.halves, c.width, c.zeros)
 		for _, s := range []umbel.State{
 			{Kind: "x", Arrays: []cells.Array{a}},
-			{Kind: "xyz", Arrays: []cells.Array{wiretest.Array(t, 9, 8, wiretest.Ones), a, a}, Parts: []umbel.State{{Kind: "y", Arrays: []cells.Array{a}}}, Planned: umbel.Planned{Keys: 1, FPRate: 0.5}},
+			{Kind: "xyz", Arrays: []cells.Array{wiretest.Array(t, 9, 8, wiretest.Ones), a, a}, Parts: []umbel.State{{Kind: "y", Arrays: []cells.Array{a}}}, Notes: umbel.Notes{Planned: umbel.Planned{Keys: 1, FPRate: 0.5}}},
 		} {
 			b := mustAppend(t, s)
 			if uint64(len(b)) > wire.Size(s) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
@@ -92,13 +91,6 @@ func TestIdentify(t *testing.T) {
 		other.Parts[1].Parts[0].Arrays[0].Words[0] ^= 1
 		if wire.Identify(other) == wire.Identify(s) {
 			t.Error("states that differ have one ID")
-		}
-	})
-	t.Run("width 0 is 1", func(t *testing.T) {
-		a := umbel.State{Kind: "x", Arrays: []cells.Array{{Len: 1, Words: []uint64{1}}}}
-		b := umbel.State{Kind: "x", Arrays: []cells.Array{{Len: 1, Width: 1, Words: []uint64{1}}}}
-		if wire.Identify(a) != wire.Identify(b) {
-			t.Error("equal arrays have different IDs")
 		}
 	})
 	t.Run("no state", func(t *testing.T) {

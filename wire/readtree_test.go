@@ -29,7 +29,7 @@ func TestReadTree(t *testing.T) {
 		return a
 	}
 	for range 20 {
-		s := umbel.State{Kind: "x", Arrays: []cells.Array{array()}, Parts: []umbel.State{{Kind: "y", Arrays: []cells.Array{array(), {}}}}}
+		s := umbel.State{Kind: "x", Arrays: []cells.Array{array()}, Parts: []umbel.State{{Kind: "y", Arrays: []cells.Array{array(), {Width: 1}}}}}
 		b, err := wire.Packer{}.Append(nil, s)
 		if err != nil {
 			t.Fatal(err)

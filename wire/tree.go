@@ -59,7 +59,7 @@ func (t *Tree) Clone() *Tree {
 // lengths of those from which t was made.
 func (t *Tree) Update(old, s umbel.State, workers int) {
 	mustCheck("tree", s)
-	before, after := arraysOf(nil, old), arraysOf(nil, s)
+	before, after := old.AllArrays(), s.AllArrays()
 	t.checkShape(before)
 	trees := make([]*merkle.Tree, len(after))
 	h := merkle.NewHasher()
@@ -77,14 +77,14 @@ func (t *Tree) Update(old, s umbel.State, workers int) {
 }
 
 // UpdateLeaves is Update for a caller who knows which leaves changed: it takes time in
-// proportion to their number. For each array, counted through all states as in
-// [Packer.WriteFunc], changed returns the numbers of the changed leaves, ascending, or nil if
+// proportion to their number. For each array, numbered as in
+// [umbel.State.AllArrays], changed returns the numbers of the changed leaves, ascending, or nil if
 // there are none. A leaf that is missing in the list leaves t with a wrong ID. UpdateLeaves
 // panics if s can't be written, if an array has another length than before, or if it has no
 // leaf of a given number.
 func (t *Tree) UpdateLeaves(s umbel.State, changed func(array int) iter.Seq[uint64]) {
 	mustCheck("tree", s)
-	arrays := arraysOf(nil, s)
+	arrays := s.AllArrays()
 	t.checkShape(arrays)
 	h := merkle.NewHasher()
 	for i, a := range arrays {
@@ -114,13 +114,4 @@ func (t *Tree) checkShape(arrays []cells.Array) {
 			panic(fmt.Sprintf("wire: array %d has %d leaves, in the tree %d", i, n, want))
 		}
 	}
-}
-
-// arraysOf appends the arrays of s and its parts, in the order of the container.
-func arraysOf(arrays []cells.Array, s umbel.State) []cells.Array {
-	arrays = append(arrays, s.Arrays...)
-	for _, p := range s.Parts {
-		arrays = arraysOf(arrays, p)
-	}
-	return arrays
 }

@@ -15,18 +15,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arraysOf appends the arrays of s and its parts in the order of the container.
-func arraysOf(arrays []cells.Array, s umbel.State) []cells.Array {
-	arrays = append(arrays, s.Arrays...)
-	for _, p := range s.Parts {
-		arrays = arraysOf(arrays, p)
-	}
-	return arrays
-}
-
 // drawFlips changes some cells of s, and returns the changed leaves of each array.
 func drawFlips(t *rapid.T, s umbel.State) []map[uint64]bool {
-	arrays := arraysOf(nil, s)
+	arrays := s.AllArrays()
 	leaves := make([]map[uint64]bool, len(arrays))
 	for i, a := range arrays {
 		leaves[i] = make(map[uint64]bool)

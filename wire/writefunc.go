@@ -86,30 +86,15 @@ func setBlock(s *block.Scratch, a cells.Array, array int, i uint64, k, n int, se
 
 // checkWordless returns an error unless a state whose arrays have no words can be written.
 func checkWordless(s umbel.State) error {
-	s, err := withoutArrays(s)
-	if err == nil {
-		err = s.Check()
+	arrays := s.AllArrays()
+	for i, a := range arrays {
+		if _, err := cells.WordsFor(a.Len, a.Width); err != nil || len(a.Words) > 0 {
+			return fmt.Errorf("wire: array %d: %d cells of %d bits in %d words, want no words: %w", i, a.Len, a.Width, len(a.Words), umbel.ErrCorrupt)
+		}
+		arrays[i] = cells.Array{Width: 1}
 	}
-	if err != nil {
+	if err := s.WithArrays(arrays).Check(); err != nil {
 		return fmt.Errorf("wire: %w", err)
 	}
 	return nil
-}
-
-// withoutArrays returns s with arrays of no cells instead of its own, which must have no words.
-func withoutArrays(s umbel.State) (umbel.State, error) {
-	arrays, parts := s.Arrays, s.Parts
-	s.Arrays, s.Parts = make([]cells.Array, len(arrays)), make([]umbel.State, len(parts))
-	for i, a := range arrays {
-		if _, err := cells.WordsFor(a.Len, max(a.Width, 1)); err != nil || len(a.Words) > 0 {
-			return s, fmt.Errorf("array %d: %d cells of %d bits in %d words, want no words: %w", i, a.Len, a.Width, len(a.Words), umbel.ErrCorrupt)
-		}
-	}
-	for i, part := range parts {
-		var err error
-		if s.Parts[i], err = withoutArrays(part); err != nil {
-			return s, fmt.Errorf("part %d: %w", i, err)
-		}
-	}
-	return s, nil
 }

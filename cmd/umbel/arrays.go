@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
@@ -25,11 +26,14 @@ type partInfo struct {
 	Bytes  uint64 `json:"bytes"`
 }
 
-// partsOf returns all parts of a state, recursively, in order.
-func partsOf(s umbel.State, above string) []partInfo {
+// partsOf returns all parts of a state, and theirs, in order.
+func partsOf(s umbel.State) []partInfo {
 	list := []partInfo{}
-	for i, p := range s.Parts {
-		in := partInfo{Part: fmt.Sprintf("%s%d", above, i), Kind: p.Kind, Bytes: p.Bytes()}
+	for path, p := range s.AllStates() {
+		if len(path) == 0 {
+			continue
+		}
+		in := partInfo{Part: partName(path), Kind: p.Kind, Bytes: p.Bytes()}
 		if f, err := filter.All.Open(p); err == nil {
 			stats := f.Stats()
 			keys, rate := float(stats.Keys), float(stats.FPRate)
@@ -38,9 +42,17 @@ func partsOf(s umbel.State, above string) []partInfo {
 			in.Cells, in.Fill = cellsOf(p)
 		}
 		list = append(list, in)
-		list = append(list, partsOf(p, in.Part+".")...)
 	}
 	return list
+}
+
+// partName returns the path of a part as umbel info prints it: "2.0" for a part of a part.
+func partName(path []int) string {
+	numbers := make([]string, len(path))
+	for i, n := range path {
+		numbers[i] = strconv.Itoa(n)
+	}
+	return strings.Join(numbers, ".")
 }
 
 // cellsOf returns the cells of a state's own arrays, and their fill ratio.
@@ -75,16 +87,11 @@ type stateArray struct {
 }
 
 // arraysOf returns the arrays of a state and of its parts, in order.
-func arraysOf(s umbel.State, part string) []stateArray {
-	var list []stateArray
-	for i, a := range s.Arrays {
-		list = append(list, stateArray{part, i, s.Kind, a})
-	}
-	if part != "" {
-		part += "."
-	}
-	for i, p := range s.Parts {
-		list = append(list, arraysOf(p, fmt.Sprintf("%s%d", part, i))...)
+func arraysOf(s umbel.State) (list []stateArray) {
+	for path, p := range s.AllStates() {
+		for i, a := range p.Arrays {
+			list = append(list, stateArray{partName(path), i, p.Kind, a})
+		}
 	}
 	return list
 }

@@ -179,9 +179,9 @@ func (in *info) contents(s umbel.State) {
 	}
 	in.Arrays = []arrayInfo{}
 	for _, p := range s.Arrays {
-		in.Arrays = append(in.Arrays, arrayInfo{p.Len, max(p.Width, 1), p.Nonzero()})
+		in.Arrays = append(in.Arrays, arrayInfo{p.Len, p.Width, p.Nonzero()})
 	}
-	in.Parts, in.ownParts, in.Bytes = partsOf(s, ""), len(s.Parts), s.Bytes()
+	in.Parts, in.ownParts, in.Bytes = partsOf(s), len(s.Parts), s.Bytes()
 	in.Cells, in.Fill = cellsOf(s)
 	if span, ok := windowSpan(s); ok {
 		in.expires = span.words()

@@ -94,7 +94,7 @@ func sampleOf(s umbel.State, share float64) umbel.State {
 	for i, a := range s.Arrays {
 		blocks := int(math.Ceil(share * float64(len(a.Words)) / block))
 		if n := blocks * block; n < len(a.Words) {
-			s.Arrays[i] = cells.Array{Len: uint64(n) * 64 / uint64(max(a.Width, 1)), Width: a.Width, Words: a.Words[:n]}
+			s.Arrays[i] = cells.Array{Len: uint64(n) * 64 / uint64(a.Width), Width: a.Width, Words: a.Words[:n]}
 		}
 	}
 	for i, p := range s.Parts {

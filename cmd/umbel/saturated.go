@@ -22,13 +22,9 @@ const leastLimit = 15
 
 // counters returns the widest array of counters in a state, and false if it has none.
 func counters(s umbel.State) (widest cells.Array, ok bool) {
-	for _, a := range s.Arrays {
-		if a.Width > max(widest.Width, 1) {
-			widest, ok = a, true
-		}
-	}
-	for _, part := range s.Parts {
-		if a, has := counters(part); has && a.Width > widest.Width {
+	widest.Width = 1
+	for _, a := range s.AllArrays() {
+		if a.Width > widest.Width {
 			widest, ok = a, true
 		}
 	}

@@ -79,7 +79,7 @@ func showCommand() *cobra.Command {
 
 // write shows the selected arrays of a state.
 func (what show) write(w io.Writer, s umbel.State, file string, asJSON bool) error {
-	arrays, err := what.choose(arraysOf(s, ""))
+	arrays, err := what.choose(arraysOf(s))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -23,8 +23,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "words", Value: umbel.Uint(uint64(f.shape.Words))},
 			{Name: "bits", Value: umbel.Uint(uint64(f.shape.Bits))},
 		},
-		Arrays:  []cells.Array{f.cells},
-		Planned: f.planned,
+		Arrays: []cells.Array{f.cells},
+		Notes:  umbel.Notes{Planned: f.planned},
 	}
 }
 

@@ -20,7 +20,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"kind", func(s *umbel.State) { s.Kind = "bloom" }, umbel.ErrKind, "bloom"},
 		{"bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 1) }, umbel.ErrCorrupt, "1 bits"},
-		{"no width", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 1); s.Arrays[0].Width = 0 }, umbel.ErrCorrupt, "1 bits"},
+		{"no width", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 1); s.Arrays[0].Width = 0 }, umbel.ErrCorrupt, "width 0"},
 		{"2 bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 2) }, umbel.ErrCorrupt, "2 bits"},
 		{"32 bits", func(s *umbel.State) { s.Arrays[0] = array(t, 640, 32) }, umbel.ErrCorrupt, "32 bits"},
 		{"no cells", func(s *umbel.State) { s.Arrays[0] = array(t, 0, 4) }, umbel.ErrCorrupt, "0 cells"},

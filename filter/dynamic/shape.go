@@ -142,7 +142,7 @@ func asLimit(err error) error {
 
 // state returns the state of a filter with these layers.
 func (s Shape) state(layers []umbel.State, planned umbel.Planned) umbel.State {
-	return umbel.State{Kind: Name, Hasher: s.Layer.Hasher, Parts: layers, Planned: planned, Params: umbel.Params{
+	return umbel.State{Kind: Name, Hasher: s.Layer.Hasher, Parts: layers, Notes: umbel.Notes{Planned: planned}, Params: umbel.Params{
 		{Name: paramNames[0], Value: umbel.Uint(s.Full)},
 		{Name: paramNames[1], Value: umbel.Uint(s.MaxBytes)},
 	}}

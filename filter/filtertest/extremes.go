@@ -48,9 +48,9 @@ func atExtremes(t tb, v umbel.Kind, good, other umbel.State, two bool) {
 // withFullArrays returns a state with all cells at their largest value.
 func withFullArrays(s umbel.State) umbel.State {
 	s = s.Clone()
-	for _, p := range arraysOf(s) {
+	for _, p := range s.AllArrays() {
 		for i := range p.Len {
-			p.Put(i, 1<<max(p.Width, 1)-1)
+			p.Put(i, p.Limit())
 		}
 	}
 	return s

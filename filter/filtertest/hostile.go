@@ -135,6 +135,7 @@ func corruptions(good umbel.State) []hostile {
 		array("an array without words", func(a *cells.Array) { a.Words = nil })
 		array("an array with a huge length", func(a *cells.Array) { a.Len = 1 << 50 })
 		array("an array whose length overflows", func(a *cells.Array) { a.Len = ^uint64(0) })
+		array("cells of 0 bits", func(a *cells.Array) { a.Width = 0 })
 		array("cells of 3 bits", func(a *cells.Array) { a.Width = 3 })
 		array("cells of 128 bits", func(a *cells.Array) { a.Width = 128 })
 		array("bits beyond the last cell", func(a *cells.Array) { a.Len--; a.Words[len(a.Words)-1] |= 1 << 63 })

@@ -3,10 +3,8 @@ package filtertest
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 )
 
 // tornCopyRecovers: if a kind is monotone, a copy of the arrays that is made piece by piece, in
@@ -26,10 +24,10 @@ func tornCopyRecovers(t tb, v umbel.Kind) {
 			begin := f.State()
 			copied := begin.Clone()
 			pieces := randomPieces(begin, rng)
-			for _, p := range arraysOf(copied) {
+			for _, p := range copied.AllArrays() {
 				p.Clear()
 			}
-			from, to := arraysOf(begin), arraysOf(copied)
+			from, to := begin.AllArrays(), copied.AllArrays()
 			// These are enough digests to fill the filter to its limit.
 			fresh := append(digests(seed+2, int(n)), extreme...)
 			var since []umbel.Digest
@@ -42,10 +40,10 @@ func tornCopyRecovers(t tb, v umbel.Kind) {
 				}
 			}
 			end := f.State()
-			if !sameShape(begin, end) {
+			if !begin.SameShape(end) {
 				t.Fatalf("n=%d: the arrays changed their sizes, although the filter may not grow", n)
 			}
-			g, err := v.Open(withArrays(end.Clone(), to))
+			g, err := v.Open(end.Clone().WithArrays(to))
 			if err != nil {
 				t.Fatalf("n=%d: Open of a torn copy with the filter's numbers: %v", n, err)
 			}
@@ -56,15 +54,15 @@ func tornCopyRecovers(t tb, v umbel.Kind) {
 				addAll(g, since)
 			}
 			again := g.State()
-			if !sameShape(again, end) {
+			if !again.SameShape(end) {
 				t.Fatalf("n=%d: the arrays of a torn copy changed their sizes after repeated additions", n)
 			}
-			for i, p := range arraysOf(again) {
-				if want := arraysOf(end)[i]; !p.Equal(want) {
+			for i, p := range again.AllArrays() {
+				if want := end.AllArrays()[i]; !p.Equal(want) {
 					t.Fatalf("n=%d: a torn copy after %d repeated additions, array %d: %s", n, len(since), i, arrayDifference(p, want))
 				}
 			}
-			whole, err := v.Open(withArrays(end, arraysOf(again)))
+			whole, err := v.Open(end.WithArrays(again.AllArrays()))
 			if err != nil {
 				t.Fatalf("n=%d: Open of a repaired copy with the filter's numbers: %v", n, err)
 			}
@@ -111,7 +109,7 @@ type piece struct {
 // randomPieces cuts the arrays of a state into pieces, in random order.
 func randomPieces(s umbel.State, rng *rand.Rand) []piece {
 	var all []piece
-	for i, p := range arraysOf(s) {
+	for i, p := range s.AllArrays() {
 		for from := 0; from < len(p.Words); {
 			to := min(len(p.Words), from+1+rng.IntN(max(1, len(p.Words)/5)))
 			all = append(all, piece{i, from, to})
@@ -120,36 +118,4 @@ func randomPieces(s umbel.State, rng *rand.Rand) []piece {
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
-}
-
-// arraysOf returns the arrays of a state and then those of its parts, depth first.
-func arraysOf(s umbel.State) []cells.Array {
-	all := slices.Clone(s.Arrays)
-	for _, p := range s.Parts {
-		all = append(all, arraysOf(p)...)
-	}
-	return all
-}
-
-// withArrays returns s with the given arrays, in the order of arraysOf.
-func withArrays(s umbel.State, arrays []cells.Array) umbel.State {
-	s, _ = replaced(s, arrays)
-	return s
-}
-
-func replaced(s umbel.State, arrays []cells.Array) (umbel.State, []cells.Array) {
-	n := len(s.Arrays)
-	s.Arrays, arrays = arrays[:n:n], arrays[n:]
-	s.Parts = slices.Clone(s.Parts)
-	for i := range s.Parts {
-		s.Parts[i], arrays = replaced(s.Parts[i], arrays)
-	}
-	return s, arrays
-}
-
-// sameShape reports whether two states have the same number of arrays with the same sizes.
-func sameShape(a, b umbel.State) bool {
-	return slices.EqualFunc(arraysOf(a), arraysOf(b), func(p, q cells.Array) bool {
-		return p.Len == q.Len && max(p.Width, 1) == max(q.Width, 1)
-	})
 }

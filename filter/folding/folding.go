@@ -209,7 +209,7 @@ var paramNames = []string{"fold", "low", "high"}
 // State returns the complete contents of the filter: see [umbel.Filter]. Its only part is the
 // base; the folded filter is the base folded by "fold".
 func (f *Filter) State() umbel.State {
-	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Planned: f.planned}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Notes: umbel.Notes{Planned: f.planned}}
 	factor := uint64(0)
 	if f.base != nil {
 		factor = f.shape.M / f.folded.size()

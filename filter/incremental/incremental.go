@@ -140,7 +140,7 @@ func (f *Filter) State() umbel.State {
 	for _, l := range layers {
 		numbers = append(numbers, l.M, uint64(l.K), l.Limit)
 	}
-	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Parts: f.layers.States(), Planned: f.planned}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Parts: f.layers.States(), Notes: umbel.Notes{Planned: f.planned}}
 	for i, name := range paramNames(len(layers)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(numbers[i])})
 	}

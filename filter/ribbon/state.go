@@ -28,8 +28,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "keys", Value: umbel.Uint(f.keys)},
 			{Name: "listed", Value: umbel.Uint(uint64(f.list.len()))},
 		},
-		Arrays:  f.arrays(),
-		Planned: f.planned,
+		Arrays: f.arrays(),
+		Notes:  umbel.Notes{Planned: f.planned},
 	}
 }
 

@@ -195,7 +195,7 @@ func (f *Filter) Shape() Shape { return f.shape }
 func (f *Filter) State() umbel.State {
 	s := f.shape
 	values := [...]uint64{s.Slice, uint64(s.First), uint64(s.Tightening), s.Growth, s.MaxBytes}
-	state := umbel.State{Kind: Name, Hasher: s.Hasher, Params: make(umbel.Params, len(values)), Planned: f.planned}
+	state := umbel.State{Kind: Name, Hasher: s.Hasher, Params: make(umbel.Params, len(values)), Notes: umbel.Notes{Planned: f.planned}}
 	for i, v := range values {
 		state.Params[i] = umbel.Param{Name: paramNames[i], Value: umbel.Uint(v)}
 	}

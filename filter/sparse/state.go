@@ -33,8 +33,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "m", Value: umbel.Uint(f.shape.M)},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 		},
-		Arrays:  []cells.Array{high, low},
-		Planned: f.planned,
+		Arrays: []cells.Array{high, low},
+		Notes:  umbel.Notes{Planned: f.planned},
 	}
 }
 
@@ -195,6 +195,6 @@ func (f *Filter) bloomHead() umbel.State {
 			{Name: "k", Value: umbel.Uint(1)},
 			{Name: "group", Value: umbel.Uint(uint64(f.shape.Group))},
 		},
-		Planned: f.planned,
+		Notes: umbel.Notes{Planned: f.planned},
 	}
 }

@@ -42,7 +42,7 @@ var memberKinds = umbel.Kinds{
 // State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the
 // states of the members.
 func (f *Filter) State() umbel.State {
-	s := umbel.State{Kind: Name, Hasher: f.hasher, Planned: f.planned}
+	s := umbel.State{Kind: Name, Hasher: f.hasher, Notes: umbel.Notes{Planned: f.planned}}
 	for _, m := range f.members {
 		s.Parts = append(s.Parts, m.State())
 	}

@@ -35,7 +35,7 @@ func (f *Filter) State() umbel.State {
 		}
 		values = append(values, uint64(c.K), uint64(math.Round(c.Members*billion)), uint64(math.Round(c.Queries*billion)))
 	}
-	s := umbel.State{Kind: Name, Hasher: f.array.Shape.Hasher, Arrays: []cells.Array{f.array.Cells}, Planned: f.array.Planned}
+	s := umbel.State{Kind: Name, Hasher: f.array.Shape.Hasher, Arrays: []cells.Array{f.array.Cells}, Notes: umbel.Notes{Planned: f.array.Planned}}
 	for i, name := range paramNames(len(f.classes)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(values[i])})
 	}

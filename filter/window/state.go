@@ -31,9 +31,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "ticks", Value: umbel.Uint(s.Ticks)},
 			{Name: "now", Value: umbel.Uint(f.now)},
 		},
-		Arrays:  []cells.Array{f.cells},
-		Planned: f.planned,
-		Tick:    f.tick,
+		Arrays: []cells.Array{f.cells},
+		Notes:  umbel.Notes{Planned: f.planned, Tick: f.tick},
 	}
 }
 

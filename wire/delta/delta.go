@@ -142,7 +142,7 @@ func checkFold(folded, full cells.Array, r *uint64) error {
 	}
 	if !foldable(folded, full) || folded.Len > full.Len {
 		return fmt.Errorf("%d cells of %d bits are no fold of %d cells of %d bits",
-			folded.Len, max(folded.Width, 1), full.Len, max(full.Width, 1))
+			folded.Len, folded.Width, full.Len, full.Width)
 	}
 	factor := full.Len / folded.Len
 	if *r > 1 && factor != *r {

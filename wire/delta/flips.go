@@ -31,7 +31,7 @@ const (
 // NewOnes counts the ones of s, which takes the time of reading it.
 func NewOnes(s umbel.State) *Ones {
 	o := new(Ones)
-	for _, a := range arraysOf(nil, s) {
+	for _, a := range s.AllArrays() {
 		o.arrays = append(o.arrays, countArray(a))
 	}
 	return o
@@ -53,7 +53,7 @@ func countArray(a cells.Array) (n arrayOnes) {
 // Update makes o the numbers of s, which has the arrays of before and differs from it by flips: those of
 // each array, counted through all states.
 func (o *Ones) Update(s umbel.State, flips [][]Flip) {
-	for i, a := range arraysOf(nil, s) {
+	for i, a := range s.AllArrays() {
 		if a.Width > 1 {
 			continue
 		}
@@ -102,13 +102,4 @@ func countOnes(words []uint64) (n int) {
 		n += bits.OnesCount64(w)
 	}
 	return n
-}
-
-// arraysOf appends the arrays of s and its parts, in the order of the container.
-func arraysOf(arrays []cells.Array, s umbel.State) []cells.Array {
-	arrays = append(arrays, s.Arrays...)
-	for _, p := range s.Parts {
-		arrays = arraysOf(arrays, p)
-	}
-	return arrays
 }

@@ -16,7 +16,7 @@ var groupSizes = []uint64{1, 2, 4, 8, 16}
 
 // groupWords returns the words of the groups with the shortest code, 0 for single cells.
 func (k known) groupWords() (words uint64) {
-	cell := uint64(max(k.a.Width, 1))
+	cell := uint64(k.a.Width)
 	changed := uint64(0) // cells
 	for range k.changedCells() {
 		changed++
@@ -49,7 +49,7 @@ func numGroups(a cells.Array, size uint64) uint64 { return (uint64(len(a.Words))
 
 // changedCells yields the cells that change, each with its flip.
 func (k known) changedCells() func(yield func(cell uint64, f Flip) bool) {
-	width := uint64(max(k.a.Width, 1))
+	width := uint64(k.a.Width)
 	return func(yield func(uint64, Flip) bool) {
 		for _, f := range k.list {
 			for m := f.Mask; m != 0; {
@@ -109,7 +109,7 @@ func (k known) counters() (at entropy.Sparse, base, part cells.Array) {
 // groups returns which groups change, and their cells before and after the change.
 func (k known) groups(size uint64) (at entropy.Sparse, base, part cells.Array) {
 	at.Len = numGroups(k.a, size)
-	width := max(k.a.Width, 1)
+	width := k.a.Width
 	base.Width, part.Width = width, width
 	for group, flips := range k.changedGroups(size) {
 		at.Ones = append(at.Ones, group)

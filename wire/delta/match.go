@@ -40,7 +40,7 @@ func closest(base []cells.Array, i int, a cells.Array) (s source, least uint64, 
 	least = ^uint64(0)
 	try := func(j int) {
 		b := base[j]
-		if near || b.Len != a.Len || max(b.Width, 1) != max(a.Width, 1) {
+		if near || !b.SameShape(a) {
 			return
 		}
 		if d, few := sampleDistance(a.Words, b.Words); d < least {
@@ -60,7 +60,7 @@ func closest(base []cells.Array, i int, a cells.Array) (s source, least uint64, 
 
 // foldable reports whether one of two arrays may be a fold of the other.
 func foldable(a, b cells.Array) bool {
-	return max(a.Width, 1) == max(b.Width, 1) && a.Len != b.Len && a.Len > 0 && b.Len > 0 &&
+	return a.Width == b.Width && a.Len != b.Len && a.Len > 0 && b.Len > 0 &&
 		(a.Len%b.Len == 0 || b.Len%a.Len == 0)
 }
 
@@ -116,14 +116,14 @@ func (s source) heads(base, a cells.Array) (baseHead, aHead cells.Array) {
 
 // head returns the first n cells of an array, which are whole words or all cells.
 func head(a cells.Array, n uint64) cells.Array {
-	h := cells.Array{Len: n, Width: max(a.Width, 1)}
+	h := cells.Array{Len: n, Width: a.Width}
 	h.Words = a.Words[:block.NumWords(h)]
 	return h
 }
 
 // refines reports whether base is the fold of a, and both are arrays of bits.
 func (s source) refines(base, a cells.Array) bool {
-	if s.form != formUnfold || max(a.Width, 1) > 1 || !refinable(s.factor) {
+	if s.form != formUnfold || a.Width > 1 || !refinable(s.factor) {
 		return false
 	}
 	b, h := s.heads(base, a)
@@ -196,7 +196,7 @@ func stateDistance(base, s umbel.State) (n uint64) {
 		switch {
 		case i >= len(base.Arrays):
 			n += size
-		case a.Len != base.Arrays[i].Len || max(a.Width, 1) != max(base.Arrays[i].Width, 1):
+		case !a.SameShape(base.Arrays[i]):
 			n += size / 2
 		default:
 			d, _ := sampleDistance(a.Words, base.Arrays[i].Words)

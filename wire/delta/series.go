@@ -38,7 +38,7 @@ func (e Encoder) NewSeries(result umbel.State, ones *Ones) (*Series, error) {
 	if err := result.Check(); err != nil {
 		return nil, fmt.Errorf("delta: %w", err)
 	}
-	arrays := arraysOf(nil, result)
+	arrays := result.AllArrays()
 	return &Series{e, result, arrays, ones, make([][]ranked, len(arrays))}, nil
 }
 

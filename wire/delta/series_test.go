@@ -65,8 +65,8 @@ func flipSome(rng *rand.Rand, a cells.Array) {
 // flipsOf returns the flips between two states of one shape.
 func flipsOf(base, result umbel.State) [][]Flip {
 	var flips [][]Flip
-	before := arraysOf(nil, base)
-	for i, a := range arraysOf(nil, result) {
+	before := base.AllArrays()
+	for i, a := range result.AllArrays() {
 		var list []Flip
 		for k, w := range a.Words {
 			if x := w ^ before[i].Words[k]; x != 0 {
@@ -95,7 +95,7 @@ func TestSeries(t *testing.T) {
 		for range 3 {
 			next := states[0].Clone()
 			next.Params = umbel.Params{{Name: "n", Value: umbel.Uint(rng.Uint64N(3))}}
-			for _, a := range arraysOf(nil, next) {
+			for _, a := range next.AllArrays() {
 				flipSome(rng, a)
 			}
 			ones.Update(next, flipsOf(states[0], next))

@@ -61,7 +61,7 @@ func (s source) runs() uint64 {
 // shape returns the width and the length of the array that s makes of an array of the base.
 // It returns an error wrapping umbel.ErrCorrupt if s doesn't fit base.
 func (s source) shape(base cells.Array) (cells.Array, error) {
-	a := cells.Array{Width: max(base.Width, 1), Len: base.Len}
+	a := cells.Array{Width: base.Width, Len: base.Len}
 	if !s.resizes() {
 		return a, nil
 	}
@@ -101,7 +101,6 @@ func refinable(u uint64) bool {
 // predict returns the prediction that s makes of an array of the base, in memory of its own;
 // for a refinement it is zero. The shape must be valid.
 func (s source) predict(base cells.Array) (cells.Array, error) {
-	base.Width = max(base.Width, 1)
 	switch s.form {
 	case formFold:
 		return base.Fold(s.factor, s.group)

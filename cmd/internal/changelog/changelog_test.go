@@ -258,7 +258,7 @@ func FuzzReader(f *testing.F) {
 				t.Errorf("position %d after %d", c.Position, changes[i-1].Position)
 			}
 			if c.State != nil {
-				for _, p := range statecode.Arrays(c.State) {
+				for _, p := range c.State.AllArrays() {
 					if statecode.ArrayBytes(p) != p.Bytes() {
 						t.Errorf("an array of %d bytes has %d", statecode.ArrayBytes(p), p.Bytes())
 					}

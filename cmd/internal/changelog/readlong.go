@@ -14,7 +14,7 @@ type unfinished struct {
 	change engine.Change
 	head   []byte
 	length uint64 // of the whole head
-	arrays []*cells.Array
+	arrays []cells.Array
 }
 
 // target reads which plane is written to.
@@ -112,10 +112,7 @@ func (u *unfinished) shape(l wire.Limits) error {
 	if err != nil {
 		return fmt.Errorf("the shape of filter %d: %w", u.change.Filter, err)
 	}
-	u.change.State = &s
-	for _, p := range statecode.Arrays(u.change.State) {
-		u.arrays = append(u.arrays, p)
-	}
+	u.change.State, u.arrays = &s, s.AllArrays()
 	return nil
 }
 

@@ -25,7 +25,7 @@ func WriteLong(c *engine.Change, put func(n int, write func(*Batch)) error) erro
 	if c.State == nil {
 		return err
 	}
-	for i, p := range statecode.Arrays(c.State) {
+	for i, p := range c.State.AllArrays() {
 		if err != nil {
 			break
 		}

@@ -92,7 +92,7 @@ func (c *Capture) begin(r *recorder) (err error) {
 	if c.still { // a kind may compute its arrays, which takes long, and changes of the cells wait
 		c.state = g.State()
 	}
-	c.arrays = statecode.ArraysOf(c.state)
+	c.arrays = c.state.AllArrays()
 	return nil
 }
 
@@ -204,7 +204,7 @@ func (c *Capture) end() (m Meta, err error) {
 	}
 	if m.To != m.From && !c.still {
 		c.state = f.filter.State()
-		if c.invalid = !sameSizes(statecode.ArraysOf(c.state), c.arrays); c.invalid {
+		if c.invalid = !sameSizes(c.state.AllArrays(), c.arrays); c.invalid {
 			return Meta{}, nil
 		}
 	}

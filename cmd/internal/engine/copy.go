@@ -8,7 +8,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 const (
@@ -170,7 +169,7 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 	copied := slices.Clone(c.arrays)
 	for i, a := range copied {
 		var err error
-		if copied[i], err = cells.New(a.Len, max(a.Width, 1)); err != nil { // with large pages
+		if copied[i], err = cells.New(a.Len, a.Width); err != nil { // with large pages
 			return nil, err
 		}
 	}
@@ -188,11 +187,11 @@ func (f *Filter) copyFlowing() (umbel.Filter, error) {
 // complete makes a filter from its state at the end of a copy, cells that were copied before, and the
 // digests that were added meanwhile, as the replay of a journal does.
 func (f *Filter) complete(s umbel.State, arrays []cells.Array, added []umbel.Digest) (umbel.Filter, error) {
-	g, err := f.open(statecode.WithArrays(s, arrays))
+	g, err := f.open(s.WithArrays(arrays))
 	if err != nil || len(added) == 0 {
 		return g, err
 	}
 	stopGrowth(g)
 	umbel.AddAll(g, nil, added)
-	return f.open(statecode.WithArrays(s, statecode.ArraysOf(g.State())))
+	return f.open(s.WithArrays(g.State().AllArrays()))
 }

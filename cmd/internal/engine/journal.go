@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 )
 
 // Position is the number of a change among all changes of a journal, across restarts. The first
@@ -94,7 +93,7 @@ type write struct {
 // and is called without locks.
 func (e *Engine) begin(f *Filter, c Change) (write, error) {
 	w := write{change: c}
-	if e.journal == nil || c.State == nil || wordBytes(*c.State) <= e.longBytes {
+	if e.journal == nil || c.State == nil || c.State.Bytes() <= e.longBytes {
 		return w, nil
 	}
 	if f.id == 0 {
@@ -106,15 +105,6 @@ func (e *Engine) begin(f *Filter, c Change) (write, error) {
 		return w, readOnly(err)
 	}
 	return w, nil
-}
-
-// wordBytes returns the size of the cells of a state, 0 for arrays without words.
-func wordBytes(s umbel.State) uint64 {
-	n := uint64(0)
-	for _, a := range statecode.ArraysOf(s) {
-		n += 8 * uint64(len(a.Words))
-	}
-	return n
 }
 
 // abort discards a change.

@@ -116,7 +116,7 @@ func (j *journal) behind(p engine.Position) []engine.Change {
 func materialize(s *umbel.State) {
 	for i, a := range s.Arrays {
 		if len(a.Words) == 0 {
-			full, err := cells.New(a.Len, max(a.Width, 1))
+			full, err := cells.New(a.Len, a.Width)
 			if err != nil {
 				panic(err)
 			}

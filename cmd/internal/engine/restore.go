@@ -46,7 +46,7 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 	if m.From > m.To {
 		return fmt.Errorf("captured from position %d to %d: %w", m.From, m.To, umbel.ErrCorrupt)
 	}
-	arrays := statecode.ArraysOf(m.State)
+	arrays := m.State.AllArrays()
 	bytes, err := arraysSize(arrays)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (e *Engine) rebuild(m Meta, arrays []cells.Array, fill func(s Segment, dst 
 	if err := readArrays(arrays, fill); err != nil {
 		return nil, err
 	}
-	g, err := e.kinds.Open(statecode.WithArrays(m.State, arrays))
+	g, err := e.kinds.Open(m.State.WithArrays(arrays))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (e *Engine) addReplayed(f *Filter) {
 func arraysSize(arrays []cells.Array) (uint64, error) {
 	total := uint64(0)
 	for _, p := range arrays {
-		words, err := cells.WordsFor(p.Len, max(p.Width, 1))
+		words, err := cells.WordsFor(p.Len, p.Width)
 		if err != nil {
 			return 0, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 		}
@@ -139,7 +139,7 @@ func readArrays(arrays []cells.Array, fill func(s Segment, dst []byte) error) er
 	room := segments.Get().(*[SegmentBytes]byte)
 	defer segments.Put(room)
 	for i, p := range arrays {
-		a, err := cells.New(p.Len, max(p.Width, 1))
+		a, err := cells.New(p.Len, p.Width)
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 		}
@@ -151,7 +151,6 @@ func readArrays(arrays []cells.Array, fill func(s Segment, dst []byte) error) er
 			}
 			statecode.Words(words, dst)
 		}
-		a.Width = p.Width
 		arrays[i] = a
 	}
 	return nil
@@ -173,11 +172,11 @@ func (f *Filter) finishReplay() error {
 	if r == nil || r.torn == nil || f.Lost() {
 		return nil
 	}
-	arrays := statecode.ArraysOf(f.filter.State())
-	if !sameSizes(arrays, statecode.ArraysOf(*r.torn)) {
+	arrays := f.filter.State().AllArrays()
+	if !sameSizes(arrays, r.torn.AllArrays()) {
 		return fmt.Errorf("array sizes differ from those of the capture")
 	}
-	g, err := f.open(statecode.WithArrays(*r.torn, arrays))
+	g, err := f.open(r.torn.WithArrays(arrays))
 	if err != nil {
 		return err
 	}

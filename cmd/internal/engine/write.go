@@ -88,7 +88,5 @@ func bytesToWords(words []uint64, from int, data []byte) {
 
 // sameSizes reports whether arrays have pairwise the same sizes.
 func sameSizes(as, bs []cells.Array) bool {
-	return slices.EqualFunc(as, bs, func(a, b cells.Array) bool {
-		return a.Len == b.Len && max(a.Width, 1) == max(b.Width, 1)
-	})
+	return slices.EqualFunc(as, bs, cells.Array.SameShape)
 }

@@ -50,10 +50,10 @@ func (s *Service) source(ctx context.Context, f *engine.Filter) (*source, error)
 
 // sourceOf returns a state as a source.
 func sourceOf(s umbel.State) *source {
-	arrays := statecode.ArraysOf(s)
+	arrays := s.AllArrays()
 	src := &source{state: statecode.WithoutWords(s), cells: s.Bytes(), close: func() {}}
 	src.fill = func(array int, first uint64, b cells.Array) error {
-		copy(b.Words, arrays[array].Words[first*uint64(max(b.Width, 1))/64:])
+		copy(b.Words, arrays[array].Words[first*uint64(b.Width)/64:])
 		return nil
 	}
 	return src
@@ -91,7 +91,7 @@ func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, erro
 	}
 	var starts []int64
 	end := int64(0)
-	for _, a := range statecode.Arrays(&meta.State) {
+	for _, a := range meta.State.AllArrays() {
 		starts = append(starts, end)
 		end += int64(statecode.ArrayBytes(a))
 	}
@@ -100,7 +100,7 @@ func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, erro
 	src.fill = func(array int, first uint64, b cells.Array) error {
 		n := len(b.Words) * 8
 		bytes = slices.Grow(bytes[:0], n)[:n]
-		if _, err := file.ReadAt(bytes, starts[array]+int64(first*uint64(max(b.Width, 1))/8)); err != nil {
+		if _, err := file.ReadAt(bytes, starts[array]+int64(first*uint64(b.Width)/8)); err != nil {
 			return err
 		}
 		statecode.Words(b.Words, bytes)

@@ -22,7 +22,7 @@ type loads struct {
 // loads counts the nonzero cells of each complete block of 512 bits in the view. Blocks begin at
 // multiples of their size in the array.
 func (v View) loads() loads {
-	width := max(v.Array.Width, 1)
+	width := v.Array.Width
 	l := loads{size: blockBits / uint64(width)}
 	l.counts = make([]uint64, l.size+1)
 	const words = blockBits / 64

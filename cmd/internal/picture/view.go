@@ -31,7 +31,7 @@ func (v View) Histogram(last int) []uint64 {
 // runs yields the cells of the view as arrays: complete words as one array, which shares the
 // memory, and the cells before and after them one by one.
 func (v View) runs(yield func(cells.Array)) {
-	width := max(v.Array.Width, 1)
+	width := v.Array.Width
 	perWord := 64 / uint64(width)
 	for j, end := v.From, v.From+v.Cells; j < end; {
 		if words := (end - j) / perWord; j%perWord == 0 && words > 0 {

@@ -180,7 +180,7 @@ func restorePlaceholder(e *engine.Engine, m engine.Meta) error {
 	}
 	m.State = f.State()
 	var words [][]uint64
-	for _, p := range statecode.Arrays(&m.State) {
+	for _, p := range m.State.AllArrays() {
 		words = append(words, p.Words)
 	}
 	return e.Restore(m, func(g engine.Segment, dst []byte) error {

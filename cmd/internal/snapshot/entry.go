@@ -82,8 +82,8 @@ func EntryID(b []byte) uint64 { return (&statecode.Cursor{Rest: b}).Uvarint() }
 // checkSegments returns an error unless the lengths of the segments are those of the state's arrays.
 func checkSegments(s *umbel.State, segments []Reference) error {
 	i := 0
-	for array, p := range statecode.Arrays(s) {
-		for left := statecode.ArrayBytes(p); left > 0; i++ {
+	for array, a := range s.AllArrays() {
+		for left := statecode.ArrayBytes(a); left > 0; i++ {
 			want := min(left, engine.SegmentBytes)
 			if i >= len(segments) || uint64(segments[i].length) != want {
 				return fmt.Errorf("snapshot: segment %d of array %d, want %d bytes: %w", i, array, want, umbel.ErrCorrupt)
@@ -101,9 +101,9 @@ func checkSegments(s *umbel.State, segments []Reference) error {
 func SegmentIndex(s *umbel.State) func(engine.Segment) int {
 	var first []int
 	n := 0
-	for _, p := range statecode.Arrays(s) {
+	for _, a := range s.AllArrays() {
 		first = append(first, n)
-		n += int((statecode.ArrayBytes(p) + engine.SegmentBytes - 1) / engine.SegmentBytes)
+		n += int((statecode.ArrayBytes(a) + engine.SegmentBytes - 1) / engine.SegmentBytes)
 	}
 	return func(g engine.Segment) int { return first[g.Array] + int(g.Offset/engine.SegmentBytes) }
 }

@@ -3,7 +3,6 @@ package statecode
 import (
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"math"
 
 	"github.com/umbel-filters/umbel"
@@ -56,7 +55,7 @@ func Append(dst []byte, s *umbel.State) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Arrays)))
 	for _, p := range s.Arrays {
-		dst = append(dst, byte(max(p.Width, 1)))
+		dst = append(dst, byte(p.Width))
 		dst = binary.AppendUvarint(dst, p.Len)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Parts)))
@@ -156,52 +155,29 @@ func (c *Cursor) refuse(what string) {
 	c.Rest = nil
 }
 
-// Arrays yields the arrays of a state and then those of its parts, depth first, with the numbers that
-// engine.Segment gives them.
-func Arrays(s *umbel.State) iter.Seq2[int, *cells.Array] {
-	return func(yield func(int, *cells.Array) bool) {
-		n := 0
-		var walk func(s *umbel.State) bool
-		walk = func(s *umbel.State) bool {
-			for i := range s.Arrays {
-				if !yield(n, &s.Arrays[i]) {
-					return false
-				}
-				n++
-			}
-			for i := range s.Parts {
-				if !walk(&s.Parts[i]) {
-					return false
-				}
-			}
-			return true
-		}
-		walk(s)
-	}
-}
-
 // ArrayBytes returns the size of the words of an array, whether it has them or not.
-func ArrayBytes(p *cells.Array) uint64 {
-	words, _ := cells.WordsFor(p.Len, max(p.Width, 1))
+func ArrayBytes(a cells.Array) uint64 {
+	words, _ := cells.WordsFor(a.Len, a.Width)
 	return words * 8
 }
 
 // Size returns the size of the words of all arrays, whether they have them or not.
 func Size(s *umbel.State) (n uint64) {
-	for _, p := range Arrays(s) {
-		n += ArrayBytes(p)
+	for _, a := range s.AllArrays() {
+		n += ArrayBytes(a)
 	}
 	return n
 }
 
 // Materialise gives all arrays their words, which are zero.
 func Materialise(s *umbel.State) error {
-	for _, p := range Arrays(s) {
-		full, err := cells.New(p.Len, max(p.Width, 1))
-		if err != nil {
+	arrays := s.AllArrays()
+	for i, a := range arrays {
+		var err error
+		if arrays[i], err = cells.New(a.Len, a.Width); err != nil {
 			return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
 		}
-		*p = full
 	}
+	*s = s.WithArrays(arrays)
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 func TestShapeKeepsNotes(t *testing.T) {
 	for _, s := range []umbel.State{
 		{Kind: "a"},
-		{Kind: "a", Planned: umbel.Planned{Keys: 7, FPRate: 0.01}},
-		{Kind: "a", Tick: 1e9, Hasher: umbel.Hasher{Seed: fixture.Seed(1, 0)}},
-		{Kind: "a", Tick: 1<<63 - 1, Planned: umbel.Planned{Keys: 7, FPRate: 0.01}},
+		{Kind: "a", Notes: umbel.Notes{Planned: umbel.Planned{Keys: 7, FPRate: 0.01}}},
+		{Kind: "a", Notes: umbel.Notes{Tick: 1e9}, Hasher: umbel.Hasher{Seed: fixture.Seed(1, 0)}},
+		{Kind: "a", Notes: umbel.Notes{Tick: 1<<63 - 1, Planned: umbel.Planned{Keys: 7, FPRate: 0.01}}},
 	} {
 		b := Append(nil, &s)
 		c := &Cursor{Rest: b}

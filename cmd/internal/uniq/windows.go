@@ -212,7 +212,7 @@ func (w *Windows) State() umbel.State {
 	if len(w.list) == 1 {
 		return w.list[0].State()
 	}
-	s := umbel.State{Kind: union.Name, Hasher: w.Hasher(), Planned: w.planned, Tick: w.last().Tick()}
+	s := umbel.State{Kind: union.Name, Hasher: w.Hasher(), Notes: umbel.Notes{Planned: w.planned, Tick: w.last().Tick()}}
 	s.Planned.Keys *= 1<<len(w.list) - 1
 	for _, f := range w.list {
 		s.Parts = append(s.Parts, f.State())

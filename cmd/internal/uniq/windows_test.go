@@ -160,7 +160,7 @@ func TestOpenWindowsRefuses(t *testing.T) {
 		"without tick":  {byTime.State(), 0, false},
 		"unplanned":     {unplanned.State(), second, false},
 		"another kind":  {scalableFilter(t).State(), second, false},
-		"without parts": {umbel.State{Kind: union.Name, Tick: second, Planned: umbel.Planned{Keys: 1, FPRate: 0.1}}, 0, false},
+		"without parts": {umbel.State{Kind: union.Name, Notes: umbel.Notes{Tick: second, Planned: umbel.Planned{Keys: 1, FPRate: 0.1}}}, 0, false},
 	} {
 		if w, ok, err := OpenWindows(c.s.Clone(), c.tick); ok != c.ok || err != nil {
 			t.Errorf("%s: %v, %v", name, ok, err)

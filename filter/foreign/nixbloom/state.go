@@ -24,9 +24,9 @@ var (
 func (f *Filter) State() umbel.State {
 	return umbel.State{
 		Kind: Name, Hasher: f.hasher,
-		Params:  umbel.Params{{Name: paramNames[0], Value: umbel.Uint(uint64(f.k))}},
-		Arrays:  []cells.Array{f.bits},
-		Planned: f.planned,
+		Params: umbel.Params{{Name: paramNames[0], Value: umbel.Uint(uint64(f.k))}},
+		Arrays: []cells.Array{f.bits},
+		Notes:  umbel.Notes{Planned: f.planned},
 	}
 }
 

@@ -39,8 +39,8 @@ func (f *Filter) State() umbel.State {
 			{Name: "expansion", Value: umbel.Uint(uint64(f.expansion))},
 			{Name: "options", Value: umbel.Uint(uint64(f.flags))},
 		},
-		Parts:   make([]umbel.State, len(f.layers)),
-		Planned: f.planned,
+		Parts: make([]umbel.State, len(f.layers)),
+		Notes: umbel.Notes{Planned: f.planned},
 	}
 	for i, l := range f.layers {
 		s.Parts[i] = umbel.State{

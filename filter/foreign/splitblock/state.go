@@ -19,7 +19,7 @@ const Name = "splitblock"
 // State returns the complete contents of the filter: see [umbel.Filter]. It has no parameters; the array
 // determines the number of blocks.
 func (f *Filter) State() umbel.State {
-	return umbel.State{Kind: Name, Hasher: f.hasher, Arrays: []cells.Array{f.bits}, Planned: f.planned}
+	return umbel.State{Kind: Name, Hasher: f.hasher, Arrays: []cells.Array{f.bits}, Notes: umbel.Notes{Planned: f.planned}}
 }
 
 // Open returns the filter with state s, and takes over its memory. It returns an error wrapping

@@ -170,8 +170,8 @@ func (a Array) State(k Kind) umbel.State {
 			{Name: paramNames[0], Value: umbel.Uint(uint64(a.Shape.K))},
 			{Name: paramNames[1], Value: umbel.Uint(uint64(a.Shape.Group))},
 		},
-		Arrays:  []cells.Array{a.Cells},
-		Planned: a.Planned,
+		Arrays: []cells.Array{a.Cells},
+		Notes:  umbel.Notes{Planned: a.Planned},
 	}
 	if k.Counters {
 		copied := uint64(0)

@@ -153,7 +153,7 @@ func (a Array) sample() cells.Array {
 	c := a.Cells
 	if c.Len > sampleCells {
 		c.Len = sampleCells
-		c.Words = c.Words[:c.Len*uint64(max(c.Width, 1))/64]
+		c.Words = c.Words[:c.Len*uint64(c.Width)/64]
 	}
 	if c.Width > 1 {
 		c = a.bits(c, 1)

@@ -151,7 +151,6 @@ func (k Kind) OpenCells(s umbel.State, names []string, dst ...*uint64) (cells.Ar
 		return cells.Array{}, fmt.Errorf("%s: %d arrays and %d parts, want one array: %w", k.Name, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
 	}
 	a := s.Arrays[0]
-	a.Width = max(a.Width, 1)
 	if err := k.CheckWidth(a.Width); err != nil {
 		return cells.Array{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
 	}

@@ -85,7 +85,7 @@ func (c *Modeler) DecodeDelta(src []byte, base, block cells.Array) error {
 
 // checkShapes panics unless a block and that of the base have the same length and width.
 func checkShapes(base, block cells.Array) {
-	if base.Len != block.Len || max(base.Width, 1) != max(block.Width, 1) {
+	if !base.SameShape(block) {
 		panic(fmt.Sprintf("model: a block of %d cells of %d bits, in the base %d cells of %d bits",
 			block.Len, block.Width, base.Len, base.Width))
 	}

@@ -22,7 +22,7 @@ var contents = []struct {
 	{"full", func(_ *rand.Rand, a cells.Array) { each(a, a.Limit) }},
 	{"uniform", func(r *rand.Rand, a cells.Array) { each(a, func() uint64 { return r.Uint64() & a.Limit() }) }},
 	{"lengths", func(r *rand.Rand, a cells.Array) {
-		each(a, func() uint64 { return r.Uint64() & a.Limit() >> r.Uint64N(uint64(max(a.Width, 1))) })
+		each(a, func() uint64 { return r.Uint64() & a.Limit() >> r.Uint64N(uint64(a.Width)) })
 	}},
 	{"half", func(r *rand.Rand, a cells.Array) { throw(r, a, a.Len) }},
 	{"sparse", func(r *rand.Rand, a cells.Array) { throw(r, a, a.Len/30) }},

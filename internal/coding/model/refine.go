@@ -74,7 +74,7 @@ func (c *Modeler) putStep(prior, after []uint64, p int) {
 func (c *Modeler) DecodeRefinement(src []byte, full, fold cells.Array, r, group, from, to uint64) error {
 	c.reset()
 	u := c.unit(full, r, group, from, to)
-	if fold.Len*r != full.Len || max(fold.Width, 1) != 1 {
+	if fold.Len*r != full.Len || fold.Width != 1 {
 		panic(fmt.Sprintf("model: an array of %d cells has no fold by %d of %d cells of %d bits", full.Len, r, fold.Len, fold.Width))
 	}
 	strings := uint64(0)
@@ -137,7 +137,7 @@ type unit struct {
 
 // unit returns the unit with the fold's cells from cell from up to cell to.
 func (c *Modeler) unit(full cells.Array, r, group, from, to uint64) unit {
-	if max(full.Width, 1) != 1 || r == 0 || r > MaxRefinement || full.Len%r != 0 || group == 0 || full.Len/r%group != 0 || from > to || to > full.Len/r {
+	if full.Width != 1 || r == 0 || r > MaxRefinement || full.Len%r != 0 || group == 0 || full.Len/r%group != 0 || from > to || to > full.Len/r {
 		panic(fmt.Sprintf("model: cells %d to %d of the fold of %d cells of %d bits by %d in groups of %d",
 			from, to, full.Len, full.Width, r, group))
 	}

@@ -53,11 +53,11 @@ func Count(a cells.Array) uint64 {
 }
 
 // Cells returns the number of cells of a whole block of an array.
-func Cells(a cells.Array) uint64 { return Words * 64 / uint64(max(a.Width, 1)) }
+func Cells(a cells.Array) uint64 { return Words * 64 / uint64(a.Width) }
 
 // NumWords returns the number of words of an array whose width is valid.
 func NumWords(a cells.Array) uint64 {
-	perWord := 64 / uint64(max(a.Width, 1))
+	perWord := 64 / uint64(a.Width)
 	return a.Len/perWord + (a.Len%perWord+perWord-1)/perWord
 }
 
@@ -74,7 +74,7 @@ func Run(a cells.Array, i, n uint64) cells.Array {
 // shape returns n blocks of an array from block i on, without words.
 func shape(a cells.Array, i, n uint64) cells.Array {
 	per := Cells(a)
-	return cells.Array{Len: min(n*per, a.Len-i*per), Width: max(a.Width, 1)}
+	return cells.Array{Len: min(n*per, a.Len-i*per), Width: a.Width}
 }
 
 // All yields the blocks of an array that passes its Check.
@@ -144,7 +144,7 @@ func Fill(b cells.Array) {
 
 // lastOnes returns the last word of an array of which all cells are full.
 func lastOnes(a cells.Array) uint64 {
-	return ^uint64(0) >> (-(a.Len * uint64(max(a.Width, 1))) & 63)
+	return ^uint64(0) >> (-(a.Len * uint64(a.Width)) & 63)
 }
 
 // CheckEnd returns an error wrapping umbel.ErrCorrupt if bits are set beyond the last

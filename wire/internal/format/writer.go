@@ -116,7 +116,7 @@ func (w *Writer) Params(params umbel.Params) {
 
 // Array writes an array.
 func (w *Writer) Array(a cells.Array) {
-	w.Buf = append(w.Buf, byte(max(a.Width, 1)))
+	w.Buf = append(w.Buf, byte(a.Width))
 	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, a.Len)
 	if w.Err == nil {
 		w.Arrays(w, a)
