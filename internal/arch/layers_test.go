@@ -15,7 +15,7 @@ var layers = []layer{
 	{"formats", []string{"internal/probe", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "multicast/inpacket", "multicast/adaptive", "multicast/lipsin"}},
-	{"network", []string{"multicast/...", "share/...", "siblings", "internal/faultlog", "internal/httptarget", "internal/hop/...", "internal/pace"}},
+	{"network", []string{"multicast/...", "share/...", "siblings", "internal/faultlog", "internal/wholefile", "internal/httptarget", "internal/hop/...", "internal/pace"}},
 	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},
@@ -54,9 +54,9 @@ var libraries = []string{
 // partLibraries are what only the named packages of the library module may import, so that nobody who uses filters
 // compiles them.
 var partLibraries = map[string][]string{
-	"golang.org/x/mod/sumdb": {"share/...", "siblings"}, // signed heads
-	"github.com/gofrs/flock": {"share/dir"},             // one writer of a directory
-	"golang.org/x/sys":       {"multicast/dataplane"},   // options of sockets
+	"golang.org/x/mod/sumdb": {"share/...", "siblings"},           // signed heads
+	"github.com/gofrs/flock": {"share/dir", "internal/wholefile"}, // one writer of a directory or file
+	"golang.org/x/sys":       {"multicast/dataplane"},             // options of sockets
 }
 
 // testLibraries are what the tests of the library module may depend on in addition.
@@ -77,7 +77,7 @@ var kindAgnostic = []string{
 
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
-	"github.com/gofrs/flock": {"cmd/internal/disk", "cmd/internal/atomicfile", "share/dir"},
+	"github.com/gofrs/flock": {"cmd/internal/disk", "internal/wholefile", "share/dir"},
 	"gocloud.dev":            {"share/blob"},
 	"github.com/maypok86":    {"cmd/internal/httpcache"},
 	"github.com/nats-io":     {"share/nats"},

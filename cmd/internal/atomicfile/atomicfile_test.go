@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/wholefile"
 )
 
 func text(s string) func(io.Writer) error {
@@ -116,7 +118,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err := replace(ctx, path, 0o666, os.Rename, func(w io.Writer) error {
+	err := writeUntil(ctx, path, 0o666, wholefile.Replace, func(w io.Writer) error {
 		cancel()
 		return text("new")(w)
 	})
@@ -194,19 +196,5 @@ func TestDeletedFile(t *testing.T) {
 	}
 	if b, err := io.ReadAll(f); err != nil || string(b) != "x" {
 		t.Errorf("the file contains %q, %v; want x", b, err)
-	}
-}
-
-// An error of the new file has the name of the file that it would have replaced.
-func TestErrorNamesFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	f, err := os.Open(t.TempDir()) // which can't be written
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	_, err = guarded{context.Background(), f, path}.Write([]byte("x"))
-	if err == nil || !strings.HasPrefix(err.Error(), "write "+path+": ") || !strings.HasSuffix(err.Error(), "; nothing was written") {
-		t.Errorf("error %v", err)
 	}
 }

@@ -1,7 +1,6 @@
-package atomicfile
+package wholefile
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,7 +17,7 @@ func TestLock(t *testing.T) {
 		t.Skip("files are not locked there")
 	}
 	path := filepath.Join(t.TempDir(), "f")
-	if err := Write(path, text("0")); err != nil {
+	if err := Replace(path, 0o600, text("0")); err != nil {
 		t.Fatal(err)
 	}
 	const programs, changes = 8, 10
@@ -50,7 +49,7 @@ func increment(path string) error {
 	if err != nil {
 		return err
 	}
-	return replace(context.Background(), path, 0o600, os.Rename, text(strconv.Itoa(n+1)))
+	return Replace(path, 0o600, text(strconv.Itoa(n+1)))
 }
 
 // A file that does not exist yet needs no lock.
@@ -83,10 +82,10 @@ func TestOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Write(text("0")); err != nil || o.Missing() {
+	if err := o.Replace(path, 0o600, text("0")); err != nil || o.Missing() {
 		t.Fatalf("%v, missing %v", err, o.Missing())
 	}
-	if err := late.Write(text("late")); !errors.Is(err, fs.ErrExist) {
+	if err := late.Replace(path, 0o600, text("late")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error %v, want one that wraps ErrExist", err)
 	}
 	holds(t, path, "0")
@@ -99,7 +98,7 @@ func TestOwner(t *testing.T) {
 		})
 	}
 	for i := range 10 {
-		if err := o.Write(text(strconv.Itoa(100 + i))); err != nil {
+		if err := o.Replace(path, 0o600, text(strconv.Itoa(100+i))); err != nil {
 			t.Fatal(err)
 		}
 		runtime.Gosched()
