@@ -25,10 +25,10 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-func BenchmarkLink(b *testing.B) {
+func BenchmarkCodewords(b *testing.B) {
 	d := LIPSIN()
 	b.ReportAllocs()
 	for b.Loop() {
-		d.Link(inpacket.Codeword{H1: 1, H2: 2})
+		d.Codewords(inpacket.Codeword{H1: 1, H2: 2})
 	}
 }

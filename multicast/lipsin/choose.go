@@ -23,15 +23,15 @@ type Candidate struct {
 
 // Candidates returns the filters of a tree, one for each set of codewords, in order. tree
 // are the links of the tree; others are the links next to it, among which False is
-// counted. It ignores MaxFill. All links must have these parameters.
-func (d Parameters) Candidates(tree, others []Link) []Candidate {
+// counted. It ignores MaxFill. Links are given by their [Parameters.Codewords].
+func (d Parameters) Candidates(tree, others [][]inpacket.BitString) []Candidate {
 	all := make([]Candidate, d.Sets)
 	filters := make([]uint64, d.Sets*d.words())
 	for s := range all {
 		filter := filters[:d.words():d.words()]
 		filters = filters[d.words():]
 		for _, l := range tree {
-			for w, word := range l.Set(s) {
+			for w, word := range l[s] {
 				filter[w] |= word
 			}
 		}
@@ -40,7 +40,7 @@ func (d Parameters) Candidates(tree, others []Link) []Candidate {
 			c.Ones += bits.OnesCount64(word)
 		}
 		for _, l := range others {
-			if c.holds(l) {
+			if c.holds(l[s]) {
 				c.False++
 			}
 		}
@@ -53,9 +53,9 @@ func (d Parameters) Candidates(tree, others []Link) []Candidate {
 
 // holds reports whether l matches. It has no early return, because mispredicted branches
 // cost more than the words.
-func (c *Candidate) holds(l Link) bool {
+func (c *Candidate) holds(l inpacket.BitString) bool {
 	var missing uint64
-	for w, word := range l.Set(c.Set) {
+	for w, word := range l {
 		missing |= word &^ c.Filter[w]
 	}
 	return missing == 0
@@ -88,7 +88,7 @@ type Choice struct {
 // Choose returns the best candidates of a tree among those that are at most as full as
 // MaxFill; see [Parameters.Candidates]. Among equals it returns the first. It returns an
 // error wrapping [ErrOverfull] if all are too full, or the error of Check.
-func (d Parameters) Choose(tree, others []Link) (Choice, error) {
+func (d Parameters) Choose(tree, others [][]inpacket.BitString) (Choice, error) {
 	if err := d.Check(); err != nil {
 		return Choice{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
@@ -15,7 +16,7 @@ func TestRoutersAgreeWithCandidates(t *testing.T) {
 	for _, d := range []Parameters{LIPSIN(), {M: 100, K: 4, Sets: 3, MaxFill: 1}, {M: 256, K: 5, Sets: 2, MaxFill: 1}} {
 		r := rand.New(rand.NewPCG(4, uint64(d.M)))
 		tree, others := links(d, codewords(r, 20)), links(d, codewords(r, 300))
-		table := d.Table(append(append([]Link{}, tree...), others...))
+		table := d.Table(slices.Concat(tree, others))
 		held := make([]uint64, (table.Len()+63)/64)
 		matches := 0
 		for _, c := range d.Candidates(tree, others) {

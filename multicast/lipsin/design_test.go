@@ -21,10 +21,10 @@ func codewords(r *rand.Rand, n int) []inpacket.Codeword {
 	return cs
 }
 
-func links(d Parameters, cs []inpacket.Codeword) []Link {
-	ls := make([]Link, len(cs))
+func links(d Parameters, cs []inpacket.Codeword) [][]inpacket.BitString {
+	ls := make([][]inpacket.BitString, len(cs))
 	for i, c := range cs {
-		ls[i] = d.Link(c)
+		ls[i] = d.Codewords(c)
 	}
 	return ls
 }
@@ -50,9 +50,9 @@ func TestCodewordsHaveExactlyKBits(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("m=%d k=%d d=%d", d.M, d.K, d.Sets), func(t *testing.T) {
 			for _, c := range append(codewords(rand.New(rand.NewPCG(1, 1)), 50), inpacket.Codeword{}) {
-				l := d.Link(c)
+				l := d.Codewords(c)
 				for s := range d.Sets {
-					at := ones(l.Set(s))
+					at := ones(l[s])
 					if len(at) != d.K || at[len(at)-1] >= d.M {
 						t.Fatalf("set %d of %x has the bits %v, want %d below %d", s, c, at, d.K, d.M)
 					}
@@ -65,12 +65,12 @@ func TestCodewordsHaveExactlyKBits(t *testing.T) {
 // TestCodewordsGolden: the bits of codewords never change, since senders and routers must agree
 // on them. The values were computed independently, in big integers.
 func TestCodewordsGolden(t *testing.T) {
-	l := LIPSIN().Link(inpacket.Codeword{H1: 0x0123456789abcdef, H2: 0xfedcba9876543210})
+	l := LIPSIN().Codewords(inpacket.Codeword{H1: 0x0123456789abcdef, H2: 0xfedcba9876543210})
 	for s, want := range map[int][]int{
 		0: {6, 33, 87, 110, 237},
 		7: {5, 8, 32, 47, 214},
 	} {
-		if got := ones(l.Set(s)); !slices.Equal(got, want) {
+		if got := ones(l[s]); !slices.Equal(got, want) {
 			t.Errorf("set %d has the bits %v, want %v", s, got, want)
 		}
 	}
@@ -83,9 +83,9 @@ func TestBitsAreEquallyLikely(t *testing.T) {
 	var single [10]int
 	var pairs [10][10]int
 	for _, c := range codewords(rand.New(rand.NewPCG(2, 2)), trials/d.Sets) {
-		l := d.Link(c)
+		l := d.Codewords(c)
 		for s := range d.Sets {
-			at := ones(l.Set(s))
+			at := ones(l[s])
 			for i, a := range at {
 				single[a]++
 				for _, b := range at[i+1:] {
@@ -116,9 +116,9 @@ func TestSetsAreIndependent(t *testing.T) {
 	const trials = 4000
 	common := 0
 	for _, c := range codewords(rand.New(rand.NewPCG(3, 3)), trials) {
-		l := d.Link(c)
-		for w, word := range l.Set(0) {
-			common += bits.OnesCount64(word & l.Set(1)[w])
+		l := d.Codewords(c)
+		for w, word := range l[0] {
+			common += bits.OnesCount64(word & l[1][w])
 		}
 	}
 	mean := trials * 25. / 248

@@ -10,10 +10,10 @@ import (
 func Example() {
 	network := inpacket.Key{1, 2, 3}
 	design := lipsin.LIPSIN()
-	link := func(name string) lipsin.Link {
-		return design.Link(network.Derive([]byte(name)).Codeword(0))
+	link := func(name string) []inpacket.BitString {
+		return design.Codewords(network.Derive([]byte(name)).Codeword(0))
 	}
-	var tree, others []lipsin.Link
+	var tree, others [][]inpacket.BitString
 	for i := range 42 {
 		tree = append(tree, link(fmt.Sprint("tree ", i)))
 	}
@@ -30,7 +30,7 @@ func Example() {
 	// The router of a node matches its own links.
 	header := inpacket.Header{TTL: 32, Group: 7}
 	best.ByTests.Put(&header)
-	table := design.Table([]lipsin.Link{tree[0], others[0], tree[1]})
+	table := design.Table([][]inpacket.BitString{tree[0], others[0], tree[1]})
 	held := make([]uint64, 1)
 	table.Match(held, &header)
 	fmt.Printf("links held: %03b\n", held[0])

@@ -2,7 +2,7 @@
 // codewords of m bits, of which k are set. Each tree has d candidate filters, and the
 // best one is sent.
 //
-// [Parameters] are the values of m, k and d. They give each [Link] its codewords.
+// [Parameters] are the values of m, k and d. They give each link its codewords: [Parameters.Codewords].
 // [Parameters.Choose] makes the candidates of a tree and chooses the best by each of two
 // measures: the expected false-positive rate, and the false positives among the links
 // next to the tree. Routers have the codewords of their links in an inpacket.DenseTable.
@@ -60,30 +60,20 @@ func (d Parameters) Check() error {
 // words returns the length of a codeword in words.
 func (d Parameters) words() int { return (d.M + 63) / 64 }
 
-// Link contains the codewords of a link: LIPSIN's link identity tags.
-type Link struct {
-	bits  []uint64 // one codeword after the other
-	words int      // length of each
-}
-
-// Set returns codeword s, below the parameters' Sets. Exactly K of its bits are ones. The
-// caller must not modify it.
-func (l Link) Set(s int) inpacket.BitString {
-	return l.bits[s*l.words : (s+1)*l.words : (s+1)*l.words]
-}
-
-// Link returns the codewords of a link. Codeword s is drawn with the values of the link's
-// stream from s<<12 on, one value per bit; headers with seed s begin there too. It panics
-// if d.Check fails.
-func (d Parameters) Link(c inpacket.Codeword) Link {
+// Codewords returns the codewords of a link, LIPSIN's link identity tags, one of each set. Exactly K bits of
+// each are ones. Codeword s is drawn with the values of the link's stream from s<<12 on, one value per bit;
+// headers with seed s begin there too. It panics if d.Check fails.
+func (d Parameters) Codewords(c inpacket.Codeword) []inpacket.BitString {
 	if err := d.Check(); err != nil {
 		panic(err)
 	}
-	l := Link{bits: make([]uint64, d.Sets*d.words()), words: d.words()}
-	for s := range d.Sets {
-		d.draw(l.Set(s), c, s)
+	n := d.words()
+	all, sets := make(inpacket.BitString, d.Sets*n), make([]inpacket.BitString, d.Sets)
+	for s := range sets {
+		sets[s] = all[s*n : (s+1)*n : (s+1)*n]
+		d.draw(sets[s], c, s)
 	}
-	return l
+	return sets
 }
 
 // draw sets K of M bits, all choices with equal probability, with K values. It is Floyd's
@@ -102,13 +92,12 @@ func (d Parameters) draw(bits inpacket.BitString, c inpacket.Codeword, set int) 
 	}
 }
 
-// Table returns the router table of a node with these links, in their order. All links
-// must have these parameters.
-func (d Parameters) Table(links []Link) *inpacket.DenseTable {
+// Table returns the router table of a node with links, given by their codewords, in their order.
+func (d Parameters) Table(links [][]inpacket.BitString) *inpacket.DenseTable {
 	sets := make([][]inpacket.BitString, d.Sets)
 	for s := range sets {
 		for _, l := range links {
-			sets[s] = append(sets[s], l.Set(s))
+			sets[s] = append(sets[s], l[s])
 		}
 	}
 	return inpacket.NewDenseTable(d.M, sets)

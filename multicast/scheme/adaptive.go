@@ -3,15 +3,11 @@ package scheme
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/topology"
-	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
 // Defaults of [Adaptive]: the paper's number of links, and a rate at which most packets
@@ -37,13 +33,13 @@ type Adaptive struct {
 
 	Links int     // the largest number of links of a tree; 0 is DefaultLinks. Ignored with a Design.
 	Rate  float64 // at which links that are not in the filter may match; 0 is DefaultRate. Ignored with a Design.
-	TTL   int     // as in [Lipsin]
+	TTL   int     // as in [Dense]
 	Routers
 
-	once    sync.Once
-	design  *adaptive.Design
-	sampler *adaptive.Sampler
-	err     error
+	once   sync.Once
+	design *adaptive.Design
+	dense  Dense
+	err    error
 }
 
 // Name returns "adaptive".
@@ -51,21 +47,13 @@ func (*Adaptive) Name() string { return "adaptive" }
 
 // Domain returns the domain of the adaptive filters; see [Scheme].
 func (a *Adaptive) Domain(known, present *multicast.Network) (Domain, error) {
-	if err := checkTTL(a.TTL); err != nil {
-		return nil, err
-	}
 	a.once.Do(a.make)
 	if a.err != nil {
 		return nil, a.err
 	}
-	s := newStored(a.design.Bits(), 1, func(c inpacket.Codeword, set int) inpacket.BitString {
-		return a.sampler.Codeword(c, set)
-	})
-	f, err := newFilters(known, present, a.Routers, true, s)
-	if err != nil {
-		return nil, err
-	}
-	return &adaptiveDomain{f, a.design, a.TTL}, nil
+	d := a.dense
+	d.TTL, d.Routers = a.TTL, a.Routers
+	return d.Domain(known, present)
 }
 
 // make computes the default design, if there is no design, and its sampler.
@@ -88,55 +76,40 @@ func (a *Adaptive) make() {
 			return
 		}
 	}
-	a.sampler, a.err = a.design.Sampler()
-}
-
-type adaptiveDomain struct {
-	*filters
-	design *adaptive.Design
-	ttl    int
-}
-
-// Plan implements Domain.
-func (d *adaptiveDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
-	ttl := startTTL(d.ttl, t)
-	if err := d.check(t, ttl); err != nil {
-		return Plan{}, err
+	sampler, err := a.design.Sampler()
+	if err != nil {
+		a.err = err
+		return
 	}
-	start := time.Now()
-	m, ok := d.design.Truncate(len(t.Steps))
+	a.dense = Dense{Bits: a.design.Bits(), Sets: 1, AnyFill: true, Encode: a.encode,
+		Codewords: func(c inpacket.Codeword) []inpacket.BitString { return []inpacket.BitString{sampler.Codeword(c, 0)} },
+	}
+}
+
+// encode implements Dense.
+func (a *Adaptive) encode(links, _ [][]inpacket.BitString) (inpacket.Header, Plan, error) {
+	m, ok := a.design.Truncate(len(links))
 	if !ok {
-		return Plan{}, fmt.Errorf("scheme: a tree of %d links, want at most %d; use a design for more links, or split the tree", len(t.Steps), d.design.Links())
+		return inpacket.Header{}, Plan{}, fmt.Errorf("scheme: a tree of %d links, want at most %d; use a design for more links, or split the tree", len(links), a.design.Links())
 	}
-	h, err := d.cut(d.codewords(arcsOf(t)), m)
-	if err != nil {
-		return Plan{}, err
-	}
-	h.TTL = uint8(ttl)
-	headers, err := d.finish(h, group)
-	if err != nil {
-		return Plan{}, err
-	}
-	took := time.Since(start)
-	others := d.codewords(slices.Concat(adjacent(t, ttl)...))
-	return Plan{Headers: headers, Bits: h.Bits + setBits, Form: FormName(inpacket.Dense), Search: took, Trials: 1,
-		False: d.matches(&h, others), FalseMatch: d.design.RedrawnFPRate(len(t.Steps))}, nil
+	h, err := a.cut(links, m)
+	return h, Plan{Trials: 1, FalseMatch: a.design.RedrawnFPRate(len(links))}, err
 }
 
 // cut returns the header of links, with the first m bits or the smallest number above
 // that routers accept.
-func (d *adaptiveDomain) cut(held []inpacket.BitString, m int) (inpacket.Header, error) {
-	for _, c := range held {
-		at := lowest(c)
+func (a *Adaptive) cut(links [][]inpacket.BitString, m int) (inpacket.Header, error) {
+	for _, c := range links {
+		at := lowest(c[0])
 		if at < 0 {
-			return inpacket.Header{}, fmt.Errorf("scheme: a link's codeword has no ones among the design's %d bits; use another network key", d.design.Bits())
+			return inpacket.Header{}, fmt.Errorf("scheme: a link's codeword has no ones among the design's %d bits; use another network key", a.design.Bits())
 		}
 		m = max(m, at+1)
 	}
-	for ; m <= d.design.Bits(); m++ {
+	for ; m <= a.design.Bits(); m++ {
 		h := inpacket.Header{Form: inpacket.Dense, Bits: m, Filter: make([]byte, (m+7)/8)}
-		for _, c := range held {
-			if err := h.OrDense(c); err != nil {
+		for _, c := range links {
+			if err := h.OrDense(c[0]); err != nil {
 				return h, err
 			}
 		}
@@ -144,36 +117,7 @@ func (d *adaptiveDomain) cut(held []inpacket.BitString, m int) (inpacket.Header,
 			return h, nil
 		}
 	}
-	return inpacket.Header{}, fmt.Errorf("scheme: %d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree", len(held), d.design.Bits())
-}
-
-// arcsOf returns the arcs of a tree.
-func arcsOf(t *tree.Tree) []topology.Arc {
-	arcs := make([]topology.Arc, len(t.Steps))
-	for i, s := range t.Steps {
-		arcs[i] = s.Arc
-	}
-	return arcs
-}
-
-// codewords returns the codewords of arcs of the known network.
-func (d *adaptiveDomain) codewords(arcs []topology.Arc) []inpacket.BitString {
-	cs := make([]inpacket.BitString, len(arcs))
-	for i, a := range arcs {
-		cs[i] = d.stored.of(d.known.Codeword(a))[0]
-	}
-	return cs
-}
-
-// matches returns the number of codewords that routers find in a header.
-func (d *adaptiveDomain) matches(h *inpacket.Header, cs []inpacket.BitString) int {
-	held := make([]uint64, (len(cs)+63)/64)
-	inpacket.NewDenseTable(d.design.Bits(), [][]inpacket.BitString{cs}).Match(held, h)
-	n := 0
-	for _, w := range held {
-		n += bits.OnesCount64(w)
-	}
-	return n
+	return inpacket.Header{}, fmt.Errorf("scheme: %d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree", len(links), a.design.Bits())
 }
 
 // lowest returns the position of the lowest one of c, or -1.

@@ -170,9 +170,9 @@ func put(filter []byte, first, n int, v uint32) {
 var lipsinDesign = lipsin.Parameters{M: 256, K: 5, Sets: 8, MaxFill: 0.7}
 
 func lipsinLinks(cs []inpacket.Codeword) (matcher, error) {
-	links := make([]lipsin.Link, len(cs))
+	links := make([][]inpacket.BitString, len(cs))
 	for i, c := range cs {
-		links[i] = lipsinDesign.Link(c)
+		links[i] = lipsinDesign.Codewords(c)
 	}
 	return lipsinDesign.Table(links), nil
 }

@@ -139,7 +139,7 @@ func (s *untrustedHeader) domain(n *multicast.Network) (listening, error) {
 			for set := range lipsin.Sets {
 				var stored []inpacket.BitString
 				for _, c := range keys.Ports {
-					stored = append(stored, lipsin.Link(c).Set(set))
+					stored = append(stored, lipsin.Codewords(c)[set])
 				}
 				keys.Dense = append(keys.Dense, stored)
 			}

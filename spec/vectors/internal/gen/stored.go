@@ -29,8 +29,8 @@ func lipsinCodewords() file {
 	var b strings.Builder
 	for _, d := range []lipsin.Parameters{{M: 248, K: 5, Sets: 8, MaxFill: 1}, {M: 20, K: 15, Sets: 2, MaxFill: 1}, {M: 64, K: 1, Sets: 1, MaxFill: 1}, {M: 3, K: 3, Sets: 1, MaxFill: 1}} {
 		for _, c := range codewords()[:storedLinks] {
-			link, set := d.Link(c), d.Sets-1
-			fmt.Fprintf(&b, "%d %d %s %d %x\n", d.M, d.K, codewordText(c), set, bitBytes(link.Set(set), d.M))
+			set := d.Sets - 1
+			fmt.Fprintf(&b, "%d %d %s %d %x\n", d.M, d.K, codewordText(c), set, bitBytes(d.Codewords(c)[set], d.M))
 		}
 	}
 	return file{"inpacket/lipsin.txt", []field{

@@ -52,7 +52,7 @@ func codewordOf(t *testing.T, text string) (c inpacket.Codeword) {
 func TestLIPSINCodewords(t *testing.T) {
 	for i, row := range storedRows(t, "inpacket/lipsin.txt") {
 		d := lipsin.Parameters{M: numberOf(t, row[0]), K: numberOf(t, row[1]), Sets: numberOf(t, row[3]) + 1, MaxFill: 1}
-		got := d.Link(codewordOf(t, row[2])).Set(d.Sets - 1)
+		got := d.Codewords(codewordOf(t, row[2]))[d.Sets-1]
 		if hex.EncodeToString(bitBytes(got, d.M)) != row[4] {
 			t.Errorf("row %d: got %x, want %s", i, bitBytes(got, d.M), row[4])
 		}
