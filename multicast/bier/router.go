@@ -144,6 +144,28 @@ func (d *scratch) open(b []byte, in int) (set int, ttl uint8, wrong multicast.Re
 	return int(h.BIFT - d.bift), h.TTL, multicast.None
 }
 
+// TTL returns the TTL of a packet, or -1 if it is malformed.
+func (d *scratch) TTL(packet []byte) int {
+	var h Header
+	if _, err := h.Parse(packet); err != nil {
+		return -1
+	}
+	return int(h.TTL)
+}
+
+// Flood sets all bits of a packet, as an attacker would who wants to reach all nodes. It returns the errors
+// of [Header.Parse].
+func (d *scratch) Flood(packet []byte) error {
+	var h Header
+	if _, err := h.Parse(packet); err != nil {
+		return err
+	}
+	for i := range h.Bits {
+		h.Bits[i] = 0xff
+	}
+	return nil
+}
+
 // copy returns a copy of the packet b with a TTL and the bits of d.out. The last copy of
 // a packet is b itself.
 func (d *scratch) copy(b []byte, ttl uint8, last bool) []byte {

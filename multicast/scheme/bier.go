@@ -15,6 +15,9 @@ type BIER struct{ bier.Options }
 // Name returns "bier".
 func (BIER) Name() string { return "bier" }
 
+// OwnPaths returns true: routers choose the paths.
+func (BIER) OwnPaths() bool { return true }
+
 // Domain returns the domain of BIER; see [Scheme]. The routers' tables are those of the
 // known network.
 func (b BIER) Domain(known, present *multicast.Network) (Domain, error) {

@@ -86,7 +86,8 @@ type Experiment struct {
 	// Routers with a window use them to detect packets that they have seen.
 	Sequenced bool
 	// Flood sets all bits of the filters, or of the receivers, as an attacker would who
-	// wants to reach all nodes.
+	// wants to reach all nodes. Routers other than [multicast.Node] need a method
+	// Flood(packet []byte) error that does it.
 	Flood bool
 
 	MaxCopies int // of a tree; 0 means the constant MaxCopies

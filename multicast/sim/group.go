@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/multicast"
-	"github.com/umbel-filters/umbel/multicast/bier"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/topology"
 )
@@ -67,33 +66,41 @@ func distances(ports [][]topology.Port, from int) []int {
 	return away
 }
 
+// packets is a router whose packets are not those of package inpacket.
+type packets interface {
+	TTL(packet []byte) int     // of a packet, or -1 if it is malformed
+	Flood(packet []byte) error // sets all bits of a packet's links or receivers
+}
+
 // ttlOf returns the TTL of a packet for a router, or -1 if it has none.
 func ttlOf(r multicast.Router, packet []byte) int {
-	if _, ok := r.(*multicast.Node); ok {
+	switch r := r.(type) {
+	case packets:
+		return r.TTL(packet)
+	case *multicast.Node:
 		var h inpacket.Header
 		if _, err := h.Parse(packet); err == nil {
 			return int(h.TTL)
 		}
-		return -1
-	}
-	var h bier.Header
-	if _, err := h.Parse(packet); err == nil {
-		return int(h.TTL)
 	}
 	return -1
 }
 
 // flooded returns copies of packets for a router in which all bits of the filter, or of
 // the receivers, are set: each would be sent everywhere if routers accepted it.
-func flooded(r multicast.Router, packets [][]byte) ([][]byte, error) {
-	all := make([][]byte, len(packets))
-	for i, packet := range packets {
+func flooded(r multicast.Router, headers [][]byte) ([][]byte, error) {
+	all := make([][]byte, len(headers))
+	for i, packet := range headers {
 		all[i] = slices.Clone(packet)
-		fill := fillBits
-		if _, ok := r.(*multicast.Node); ok {
-			fill = fillFilter
+		flood := fillFilter
+		switch r := r.(type) {
+		case packets:
+			flood = r.Flood
+		case *multicast.Node:
+		default:
+			return nil, fmt.Errorf("sim: can't flood packets of %T, want a method Flood", r)
 		}
-		if err := fill(all[i]); err != nil {
+		if err := flood(all[i]); err != nil {
 			return nil, fmt.Errorf("sim: can't flood header %d: %w", i, err)
 		}
 	}
@@ -108,18 +115,6 @@ func fillFilter(packet []byte) error {
 	}
 	for b := range h.Bits {
 		h.Filter[b>>3] |= 1 << (b & 7) // shares the packet's memory
-	}
-	return nil
-}
-
-// fillBits sets all bits of the bit string of a BIER packet.
-func fillBits(packet []byte) error {
-	var h bier.Header
-	if _, err := h.Parse(packet); err != nil {
-		return err
-	}
-	for i := range h.Bits {
-		h.Bits[i] = 0xff
 	}
 	return nil
 }

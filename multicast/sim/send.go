@@ -32,8 +32,11 @@ type Options struct {
 }
 
 // OwnPaths reports whether a scheme finds its own paths to the receivers instead of using
-// the tree: the value for Options.
-func OwnPaths(s scheme.Scheme) bool { return s.Name() == "bier" }
+// the tree: the value for Options. Such a scheme has a method OwnPaths that returns true.
+func OwnPaths(s scheme.Scheme) bool {
+	own, ok := s.(interface{ OwnPaths() bool })
+	return ok && own.OwnPaths()
+}
 
 // Send carries the packets of a plan from the source of its tree through the routers of a
 // domain, and returns the result. The domain's present network is that of the fabric. The
