@@ -108,12 +108,20 @@ func (k Kind) Check(ps Params) error { return ps.Check(k.Name, k.Params) }
 // other kinds are opened.
 type Kinds []Kind
 
+// reserved are the names of kinds that the library does not have, and what they are.
+var reserved = map[string]string{
+	"incremental": "a baseline of the papers, which only umbel's research programs open (research/baselines/incremental)",
+}
+
 // Find returns the kind with the given name. The error wraps [ErrKind].
 func (ks Kinds) Find(name string) (Kind, error) {
 	for _, k := range ks {
 		if k.Name == name {
 			return k, nil
 		}
+	}
+	if is, ok := reserved[name]; ok {
+		return Kind{}, fmt.Errorf("umbel: kind %s is %s: %w", name, is, ErrKind)
 	}
 	names := make([]string, len(ks))
 	for i, k := range ks {

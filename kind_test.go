@@ -37,6 +37,15 @@ func TestVariantsFind(t *testing.T) {
 	}
 }
 
+// A kind that the library no longer has is named as what it is, in every list but one that has it.
+func TestReservedKind(t *testing.T) {
+	_, err := umbel.Kinds{exactVariant("exact")}.Find("incremental")
+	wantError(t, err, umbel.ErrKind, "baseline")
+	if v, err := (umbel.Kinds{exactVariant("incremental")}).Find("incremental"); err != nil || v.Name != "incremental" {
+		t.Errorf("Find in a list that has it: %q, %v", v.Name, err)
+	}
+}
+
 func TestVariantsOpen(t *testing.T) {
 	vs := umbel.Kinds{exactVariant("exact")}
 	if f, err := vs.Open(umbel.State{Kind: "exact"}); err != nil || f == nil {

@@ -34,7 +34,6 @@
 //   - weighted: more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)
 //   - scalable: scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)
 //   - dynamic: dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)
-//   - incremental: layers opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)
 //   - folding: folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)
 //   - window: age-partitioned Bloom filter: keys expire after a window of time or of keys (Shtul, Baquero and Almeida 2020)
 //   - sparse: Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)

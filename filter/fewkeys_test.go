@@ -103,7 +103,7 @@ func forms() []form {
 	}
 	return append(all,
 		of("bloom", "k", 3), of("counting", "width", 16), of("partitioned", "k", 5), of("blocked", "words", 2),
-		of("folding", "width", 4), of("folding", "oversize", 1), of("dynamic", "width", 4), of("incremental", "planes", 1),
+		of("folding", "width", 4), of("folding", "oversize", 1), of("dynamic", "width", 4),
 		of("window", "by-keys", 1), of("window", "l", 1), classes())
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
-	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/scalable"
@@ -38,7 +37,6 @@ var All = umbel.Kinds{
 	weighted.Kind,
 	scalable.Kind,
 	dynamic.Kind,
-	incremental.Kind,
 	folding.Kind,
 	window.Kind,
 	sparse.Kind,

@@ -6,7 +6,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
-	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/internal/fixture"
 )
@@ -25,8 +24,6 @@ func TestIntervalsOfLayers(t *testing.T) {
 		added int
 	}{
 		{scalable.Kind, 300, 0.2, 9000},
-		{incremental.Kind, 3000, 0.2, 3000},
-		{incremental.Kind, 3000, 0.5, 3000},
 		{redisbloom.Kind, 300, 0.2, 9000},
 	} {
 		const filters = 200

@@ -24,9 +24,8 @@
 //
 // # Filters of several layers
 //
-// [ScalableLayerAt] and [ScalableFirstRate] plan scalable filters, [DynamicLayers] dynamic ones,
-// [IncrementalLayers] and [LimitedFPRate] incremental ones, and [WindowSize] and [WindowFPRate] those that
-// expire keys. [CompoundFPRate] joins the rates of layers.
+// [ScalableLayerAt] and [ScalableFirstRate] plan scalable filters, [DynamicLayers] dynamic ones, and
+// [WindowSize] and [WindowFPRate] those that expire keys. [CompoundFPRate] joins the rates of layers.
 //
 // # Numbers of keys
 //

@@ -100,7 +100,7 @@ func TestHeadBytes(t *testing.T) {
 	signer, verifier := keys(t, strings.Repeat("n", 20))
 	h := goldenHead()
 	h.Name, h.Version, h.Bytes, h.Valid = signer.Name(), 1e12, 1<<40, 24*time.Hour
-	h.Kind = "incremental"
+	h.Kind = "partitioned"
 	h.Index.Bytes = 1 << 20
 	for i := range h.Deltas {
 		h.Deltas[i].Bytes = 1 << 30

@@ -46,7 +46,7 @@ bloom filter of the same size including the table of these keys; see docs/kinds/
 
 If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
 many to plan for, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
-own, such as incremental, reject the key that would exceed it. Without any keys nothing is written either, unless
+own, such as redisbloom with nonscaling, reject the key that would exceed it. Without any keys nothing is written either, unless
 --allow-empty is given.
 
 An existing filter in FILE is replaced, which the summary states. A key file, a file

@@ -15,7 +15,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
-	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -35,7 +34,7 @@ const MaxMembers = 1024
 // filters depends on the classes of keys, which a digest does not determine.
 var memberKinds = umbel.Kinds{
 	bloom.Kind, partitioned.Kind, blocked.Kind, splitblock.Kind, counting.Kind, scalable.Kind, dynamic.Kind,
-	incremental.Kind, folding.Kind, window.Kind, sparse.Kind, redisbloom.Kind, ribbon.Kind,
+	folding.Kind, window.Kind, sparse.Kind, redisbloom.Kind, ribbon.Kind,
 	squid.Kind, nixbloom.Kind,
 }
 

@@ -126,7 +126,6 @@ func TestFull(t *testing.T) {
 		{"no memory", "redisbloom", nil, 5000, true},
 		{"no memory", "scalable", nil, 6000, true},
 		{"no memory", "dynamic", nil, 5000, true},
-		{"no memory", "incremental", nil, 3000, false}, // its plan is all that it takes
 		{"its own limit", "scalable", umbel.Params{{Name: "max-bytes", Value: umbel.Uint(4000)}}, 1 << 30, false},
 		{"a list", "sparse", nil, 1 << 30, false},
 		{"listed keys", "ribbon", nil, 300_000, true},

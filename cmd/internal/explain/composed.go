@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
-	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -60,31 +58,6 @@ func unionSteps(d *derivation, s union.Shape, n uint64) {
 	p := s.Forecast(n).FPRate
 	d.let("p", p)
 	d.add("rate of a union with another member with the same rate", "1 - (1 - p)^2", sixDigits(plan.CompoundFPRate(p, p)), "independent events")
-}
-
-func incrementalSteps(d *derivation, s incremental.Shape, n uint64) {
-	const hao = "Hao, Kodialam and Lakshman 2008"
-	fc := s.Forecast(n)
-	var cells, fills, factors []string
-	negative, bytes := 0.0, uint64(0) // negative is the logarithm of the share of correct answers
-	for _, l := range s.Layers {
-		ones := min(l.M, l.Limit+uint64(l.K)-1)
-		cells = append(cells, fmt.Sprintf("ceil(%d / 64)", l.M))
-		fills = append(fills, fmt.Sprintf("%d of %d", l.Limit, l.M))
-		factors = append(factors, fmt.Sprintf("(1 - (%d/%d)^%d)", ones, l.M, l.K))
-		negative += math.Log1p(-plan.FPRateAtFill(float64(ones)/float64(l.M), l.K))
-		bytes += (l.M + 63) / 64 * 8
-	}
-	step := func(what, general, numbers, value string) {
-		d.formulas = append(d.formulas, Formula{what, general, numbers, value, hao})
-	}
-	step("set bits at which each of L layers is full", "m_i · q^(1/k_i) - (k_i - 1), q = 1 - (1-f)^(1/L)",
-		strings.Join(fills, ", "), fmt.Sprintf("%d layers", len(s.Layers)))
-	step("bound of the rate when all layers are full", "1 - Π (1 - ((b_i + k_i - 1)/m_i)^k_i)",
-		"1 - "+strings.Join(factors, " · "), sixDigits(-math.Expm1(negative)))
-	step(fmt.Sprintf("false-positive rate with %d keys", n), "the same with the number of set bits that is expected then",
-		fmt.Sprintf("%d keys in %d layers", n, len(s.Layers)), sixDigits(fc.FPRate))
-	step("memory when all layers are open", "8 · Σ ceil(m_i / 64)", "8 · ("+strings.Join(cells, " + ")+")", fmt.Sprintf("%d bytes", bytes))
 }
 
 func foldingSteps(d *derivation, s folding.Shape, n uint64) {

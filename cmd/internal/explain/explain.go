@@ -16,7 +16,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
-	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/scalable"
@@ -42,7 +41,6 @@ var kinds = map[string]func(s umbel.Shape, n uint64) []Formula{
 	counting.Name:    of(countingSteps),
 	dynamic.Name:     of(dynamicSteps),
 	folding.Name:     of(foldingSteps),
-	incremental.Name: of(incrementalSteps),
 	nixbloom.Name:    of(nixbloomSteps),
 	partitioned.Name: of(partitionedSteps),
 	redisbloom.Name:  of(redisbloomSteps),

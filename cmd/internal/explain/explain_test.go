@@ -89,7 +89,7 @@ func compute(t *testing.T, fs []explain.Formula) (computed int) {
 func TestParams(t *testing.T) {
 	for _, c := range []struct{ kind, param string }{
 		{"bloom", "k"}, {"blocked", "words"}, {"counting", "width"}, {"dynamic", "width"}, {"folding", "k"},
-		{"incremental", "planes"}, {"redisbloom", "nonscaling"}, {"scalable", "growth"}, {"window", "by-keys"},
+		{"redisbloom", "nonscaling"}, {"scalable", "growth"}, {"window", "by-keys"},
 	} {
 		k, err := filter.All.Find(c.kind)
 		if err != nil {

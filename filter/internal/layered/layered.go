@@ -5,7 +5,6 @@ package layered
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -34,20 +33,14 @@ type Layer struct {
 // concurrently; changes require exclusive access. The zero List has no layers and contains
 // nothing.
 type List struct {
-	// OldestFirst is set if the oldest layers have most keys: queries then begin with them.
-	OldestFirst bool
-
 	layers   []Layer
-	heads    []head // of the layers, in the order of queries; empty unless all have one
+	heads    []head // of the layers, the newest first; empty unless all have one
 	headroom Headroom
 }
 
 // Set replaces the layers.
 func (l *List) Set(layers []Layer) {
 	l.layers, l.heads, l.headroom = layers, headsOf(layers), Headroom{}
-	if l.OldestFirst {
-		slices.Reverse(l.heads)
-	}
 }
 
 // Append adds a last layer, to which additions go from then on.
@@ -67,16 +60,13 @@ func (l *List) Clear() {
 	}
 }
 
-// Has reports whether a layer has d. Unless OldestFirst is set it checks the newest layer
-// first: if layers grow by a factor, it has most keys.
+// Has reports whether a layer has d. It checks the newest layer first: if layers grow by a
+// factor, it has most keys.
 func (l *List) Has(d umbel.Digest) bool { return l.oldestHave(len(l.layers), d) }
 
 // oldestHave reports whether one of the n oldest layers has d.
 func (l *List) oldestHave(n int, d umbel.Digest) bool {
 	if len(l.heads) > 0 {
-		if l.OldestFirst { // the first layer has most keys: its bits in one go, without a head
-			return n > 0 && (l.layers[0].Bits.Has(d) || anyHas(l.heads[1:n], d))
-		}
 		return anyHas(l.heads[len(l.heads)-n:], d)
 	}
 	for i := n - 1; i >= 0; i-- {

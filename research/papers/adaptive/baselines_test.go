@@ -21,7 +21,7 @@ func TestBaselines(t *testing.T) {
 				{"any_m", adaptive.AnyLength},
 				{"fixed", fixed},
 				{"lower_bound", adaptive.Bound},
-				{"ibf", incremental},
+				{"ibf", incrementalBits},
 				{"sbf_slice128", func(n int, rate float64) (adaptive.Lengths, error) { return scalable(n, rate, 128, true) }},
 				{"sbf_total128", func(n int, rate float64) (adaptive.Lengths, error) { return scalable(n, rate, 128, false) }},
 			} {
@@ -65,7 +65,7 @@ func TestBaselinesRefuse(t *testing.T) {
 		"no links":                  func() error { _, err := adaptive.AnyLength(0, 0.1); return err },
 		"a rate of one":             func() error { _, err := fixed(10, 1); return err },
 		"no rate":                   func() error { _, err := adaptive.Bound(10, 0); return err },
-		"too many links":            func() error { _, err := incremental(adaptive.MaxLinks+1, 0.1); return err },
+		"too many links":            func() error { _, err := incrementalBits(adaptive.MaxLinks+1, 0.1); return err },
 		"no bits":                   func() error { _, err := scalable(10, 0.1, 0, true); return err },
 		"scalable, no links":        func() error { _, err := scalable(-1, 0.1, 128, true); return err },
 		"more than the base":        func() error { _, _, err := folded(4000, 1e-6, 20, nil); return err },

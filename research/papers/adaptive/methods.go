@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/research/baselines/incremental"
 )
 
 // The largest number of links and the rate of most figures.
@@ -51,7 +52,7 @@ var ours = []method{
 
 // counterparts contains the filters with which the paper compares.
 var counterparts = []method{
-	{"incremental", 3, incremental},
+	{"incremental", 3, incrementalBits},
 	{"scalable", 4, scalableOf128(true)},
 	{"scalable, 128 in the first layer", 4, scalableOf128(false)},
 }
@@ -152,15 +153,15 @@ func foldedWith(n int, rate float64, k int) (adaptive.Lengths, error) {
 	})
 }
 
-// incremental returns the bits of an incremental filter (Hao, Kodialam and Lakshman 2008)
+// incrementalBits returns the bits of an incremental filter (Hao, Kodialam and Lakshman 2008)
 // of 1 to n links, at the rate of n links. The layers are opened one after the other, and
 // only open ones are sent. Their number and sizes have the least mean for equally
-// frequent sizes; see [plan.IncrementalLayers]. It returns an error wrapping [umbel.ErrGoal].
-func incremental(n int, rate float64) (adaptive.Lengths, error) {
+// frequent sizes; see [incremental.Divide]. It returns an error wrapping [umbel.ErrGoal].
+func incrementalBits(n int, rate float64) (adaptive.Lengths, error) {
 	if err := checkGoal(n, rate); err != nil {
 		return nil, err
 	}
-	layers, _, err := plan.IncrementalLayers(uint64(n), rate, 0, min(n, 64), maxLayerK)
+	layers, _, err := incremental.Divide(uint64(n), rate, 0, min(n, 64), maxLayerK)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
 	}

@@ -36,7 +36,7 @@ var forms = []form{
 	{kind: "ribbon", name: "shards", comment: "two shards of several blocks", make: ribbonOf(1600, smallRate), keys: 1600},
 	{kind: "ribbon", name: "columns", comment: "blocks of two columns and of three", make: ribbonOf(300, 0.17), keys: 300},
 	{kind: "ribbon", name: "unsealed", comment: "a list and no solution", make: ribbonOf(small.keys, smallRate), keys: late - 1},
-	{kind: "union", name: "mixed", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
+	{kind: "union", name: "kinds", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
 	{kind: "union", name: "digests", comment: "parts of kind squid", make: unionOfDigests, keys: 20},
 	{kind: "union", name: "nixbloom", comment: "a part of kind nixbloom", make: unionOfNixbloom, keys: 20},
 	{kind: "redisbloom", name: "last-layer", comment: "the last two layers that a filter can have", make: lastLayers, keys: 6},

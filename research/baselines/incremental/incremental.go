@@ -7,7 +7,9 @@
 // A layer is closed when it has as many bits as its share of the rate allows. A key is
 // present if any layer has it.
 //
-// The states and parameters of this kind call a layer a plane.
+// The states and parameters of this kind call a layer a plane. The kind is a baseline of the papers and no
+// kind of the library: its name is reserved in the specification (spec/kinds/incremental.md), and this
+// package reads what earlier programs wrote.
 package incremental
 
 import (
@@ -19,36 +21,28 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
-	"github.com/umbel-filters/umbel/filter/internal/layered"
 )
 
 // Name is the name of this kind.
 const Name = "incremental"
 
-// Filter is an incremental Bloom filter. Stats, State and all methods that begin with Has are safe to call
-// concurrently; everything else requires exclusive access. A Filter must not be copied, since the copies
-// would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
-// adding to it panics.
+// Filter is an incremental Bloom filter. Stats, State and Has are safe to call concurrently; everything else
+// requires exclusive access.
 type Filter struct {
-	_ kinds.NoCopy
-
 	shape   Shape
-	layers  layered.List // the open layers
+	layers  []*bloom.Filter // the open layers
+	ones    uint64          // bits of the last layer that are set
 	planned umbel.Planned
 }
 
 // NewShape returns an empty filter of shape s, whose first layer is open. The error wraps umbel.ErrGoal if
-// no filter can have that shape. It allocates the memory of the shape: for untrusted sizes, check
-// [Shape.Forecast] first.
+// no filter can have that shape.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	s.Layers = slices.Clone(s.Layers)
 	f := &Filter{shape: s}
-	f.layers.OldestFirst = true
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -57,47 +51,82 @@ func NewShape(s Shape) (*Filter, error) {
 
 // open appends the next layer, which exists. The error wraps umbel.ErrGoal.
 func (f *Filter) open() error {
-	i := f.layers.Len()
-	b, err := arrays.NewBits(arrays.Bloom, f.shape.core(i))
+	b, err := bloom.NewShape(f.shape.bloom(len(f.layers)))
 	if err == nil {
-		f.layers.Append(layered.Layer{Bits: b, Full: f.shape.Layers[i].Limit})
+		f.layers, f.ones = append(f.layers, b), 0
 	}
 	return err
 }
 
+// isFull reports whether the last layer is full.
+func (f *Filter) isFull() bool { return f.ones >= f.shape.Layers[len(f.layers)-1].Limit }
+
 // Add adds d unless the filter has it, and reports whether it did. If the newest layer is
 // full it opens the next; if that was the last one, it takes d and the rate rises.
-func (f *Filter) Add(d umbel.Digest) bool { return f.layers.Add(d, f.grow) }
+func (f *Filter) Add(d umbel.Digest) bool {
+	changed, err := f.TryAdd(d)
+	return changed || err != nil && f.put(d)
+}
 
 // TryAdd is Add, but it refuses a new key if the last layer is full or if the machine cannot
 // address the next one: the error then wraps umbel.ErrLimit and f is unchanged. The rate
 // therefore stays within the goal.
-func (f *Filter) TryAdd(d umbel.Digest) (bool, error) { return f.layers.TryAdd(d, f.grow) }
+func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
+	if f.Has(d) {
+		return false, nil
+	}
+	if f.isFull() {
+		if err := f.checkGrowth(); err != nil {
+			return false, err
+		}
+		if err := f.open(); err != nil { // more than the machine can address
+			return false, fmt.Errorf("%v: %w", err, umbel.ErrLimit)
+		}
+	}
+	return f.put(d), nil
+}
+
+// put adds d to the last layer, counts its ones, and reports whether there are more.
+func (f *Filter) put(d umbel.Digest) bool {
+	last := f.layers[len(f.layers)-1]
+	a, before := last.Cells(), f.ones
+	for _, i := range last.Locate(nil, d) {
+		if a.SetBit(i) {
+			f.ones++
+		}
+	}
+	return f.ones > before
+}
 
 // Has reports whether d may have been added. It is never false for a digest that was.
-func (f *Filter) Has(d umbel.Digest) bool { return f.layers.Has(d) }
+func (f *Filter) Has(d umbel.Digest) bool {
+	return slices.ContainsFunc(f.layers, func(l *bloom.Filter) bool { return l.Has(d) })
+}
 
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
-func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) { f.layers.HasAll(dst, ds) }
+// Hasher returns the hasher of the keys.
+func (f *Filter) Hasher() umbel.Hasher { return f.shape.Hasher }
 
 // Clear removes all keys and closes all layers except the first.
-func (f *Filter) Clear() { f.layers.Clear() }
+func (f *Filter) Clear() {
+	f.layers = f.layers[:1:1]
+	f.layers[0].Clear()
+	f.ones = 0
+}
 
 // NextGrowth returns the bytes that the next new key needs: see [umbel.GrowthForecaster].
 func (f *Filter) NextGrowth() (uint64, error) {
-	f.layers.MustInit()
-	if !f.layers.IsFull() {
+	if !f.isFull() {
 		return 0, nil
 	}
 	if err := f.checkGrowth(); err != nil {
 		return 0, err
 	}
-	return f.shape.Layers[f.layers.Len()].bytes(), nil
+	return f.shape.Layers[len(f.layers)].bytes(), nil
 }
 
 // checkGrowth returns an error that wraps umbel.ErrLimit if all layers are open.
 func (f *Filter) checkGrowth() error {
-	n := f.layers.Len()
+	n := len(f.layers)
 	if n < len(f.shape.Layers) {
 		return nil
 	}
@@ -105,15 +134,15 @@ func (f *Filter) checkGrowth() error {
 		"make a filter for more keys: %w", n, f.shape.Layers[n-1].Limit, umbel.ErrLimit)
 }
 
-// grow opens the next layer. The error wraps umbel.ErrLimit.
-func (f *Filter) grow() error {
-	if err := f.checkGrowth(); err != nil {
-		return err
+// Planned returns what the filter was made for: see [umbel.Planner].
+func (f *Filter) Planned() umbel.Planned { return f.planned }
+
+// SetPlanned sets what the filter is compared with from now on: see [umbel.Planner].
+func (f *Filter) SetPlanned(p umbel.Planned) {
+	if err := p.Check(); err != nil {
+		panic(err)
 	}
-	if err := f.open(); err != nil { // more than the machine can address
-		return fmt.Errorf("%v: %w", err, umbel.ErrLimit)
-	}
-	return nil
+	f.planned = p
 }
 
 // Shape returns the shape of the filter.
@@ -140,7 +169,10 @@ func (f *Filter) State() umbel.State {
 	for _, l := range layers {
 		numbers = append(numbers, l.M, uint64(l.K), l.Limit)
 	}
-	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Parts: f.layers.States(), Notes: umbel.Notes{Planned: f.planned}}
+	s := umbel.State{Kind: Name, Hasher: f.shape.Hasher, Notes: umbel.Notes{Planned: f.planned}}
+	for _, l := range f.layers {
+		s.Parts = append(s.Parts, l.State())
+	}
 	for i, name := range paramNames(len(layers)) {
 		s.Params = append(s.Params, umbel.Param{Name: name, Value: umbel.Uint(numbers[i])})
 	}
@@ -164,23 +196,20 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, fmt.Errorf("incremental: %d arrays and %d parts, want no array and 1 to %d parts: %w",
 			len(s.Arrays), len(s.Parts), len(shape.Layers), umbel.ErrCorrupt)
 	}
-	layers := make([]layered.Layer, len(s.Parts))
+	f := &Filter{shape: shape, planned: s.Planned}
 	for i, part := range s.Parts {
-		b, err := arrays.OpenBits(arrays.Bloom, part)
+		b, err := bloom.Open(part)
 		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
 			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // a part of the wrong kind
 		}
 		if err != nil {
 			return nil, fmt.Errorf("incremental: part %d: %w", i, err)
 		}
-		if got, want := b.Shape(), shape.core(i); got != want {
+		if got, want := b.Shape(), shape.bloom(i); got != want {
 			return nil, fmt.Errorf("incremental: part %d has shape %+v, want %+v: %w", i, got, want, umbel.ErrCorrupt)
 		}
-		layers[i] = layered.Layer{Bits: b, Full: shape.Layers[i].Limit}
+		f.layers, f.ones = append(f.layers, b), b.Cells().Nonzero()
 	}
-	f := &Filter{shape: shape, planned: s.Planned}
-	f.layers.OldestFirst = true
-	f.layers.Set(layers)
 	return f, nil
 }
 
@@ -207,25 +236,22 @@ func openShape(s umbel.State) (Shape, error) {
 		v := numbers[1+3*i:]
 		shape.Layers[i] = Layer{M: v[0], K: int(min(v[1], bloom.MaxK+1)), Limit: v[2]}
 	}
-	return shape, kinds.Wrap(shape.check(), umbel.ErrCorrupt)
+	return shape, wrap(shape.check(), umbel.ErrCorrupt)
 }
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. A layer receives the
 // keys that are no false positive in those before it, so after layers with a common rate p
-// a key of it stands for 1/(1-p) keys. The stats of the zero Filter are zero.
+// a key of it stands for 1/(1-p) keys.
 func (f *Filter) Stats() umbel.Stats {
-	if f.layers.Len() == 0 {
-		return umbel.Stats{}
-	}
 	var all umbel.Stats
 	var ones, set, below, above float64
 	logNegative := 0.0 // logarithm of the fraction of absent keys that no layer so far has
-	for i := range f.layers.Len() {
-		s := f.layers.Bits(i).Stats()
+	for i := range len(f.layers) {
+		s := f.layers[i].Stats()
 		negative := max(math.Exp(logNegative), 0x1p-20) // after a full layer nothing is known
 		keys := s.Keys / negative
-		below += square((s.Keys-s.Low)/negative) + layered.Skipped(s.Keys, negative)
-		above += square((s.High-s.Keys)/negative) + layered.Skipped(s.Keys, negative)
+		below += square((s.Keys-s.Low)/negative) + skipped(s.Keys, negative)
+		above += square((s.High-s.Keys)/negative) + skipped(s.Keys, negative)
 		all.Keys += keys
 		all.Low += s.Low
 		all.Cells += s.Cells
@@ -236,7 +262,7 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 	all.FPRate = 0 - math.Expm1(logNegative)
 	all.Fill = ones / float64(all.Cells)
-	all.K = float64(f.shape.Layers[f.layers.Len()-1].K)
+	all.K = float64(f.shape.Layers[len(f.layers)-1].K)
 	if math.IsInf(all.Keys, 1) { // a layer is full; the lower bound still holds
 		all.High = all.Keys
 		return all
@@ -249,3 +275,18 @@ func (f *Filter) Stats() umbel.Stats {
 }
 
 func square(x float64) float64 { return x * x }
+
+// skipped returns the square of half the 95 percent interval by which the number of keys deviates of
+// which a layer took that many: each was taken with the probability share, and the others were false
+// positives of older layers. The number has a negative binomial distribution.
+func skipped(taken, share float64) float64 {
+	return 1.96 * 1.96 * taken * (1 - share) / (share * share)
+}
+
+// wrap returns err with a sentinel, and nil for nil.
+func wrap(err, sentinel error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", err, sentinel)
+}

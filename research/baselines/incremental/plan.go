@@ -6,24 +6,53 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Kind describes this kind to code that handles any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
+	k := umbel.Kind{
 		Name: Name,
 		Doc:  "layers opened one by one, so that its size grows with its keys up to a maximum (Hao, Kodialam and Lakshman 2008)",
 		Params: []umbel.ParamDoc{
 			{Name: "planes", Doc: "layers with the maximum of keys", Min: 1, Max: MaxLayers},
 		},
-		Plan: planWith,
-		New:  NewShape,
-		Open: Open,
-	}.Kind()
+	}
+	checked := func(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+		if err := k.Check(ps); err != nil {
+			return Shape{}, 0, err
+		}
+		return planWith(g, ps)
+	}
+	k.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+		s, n, err := checked(g, ps)
+		if err != nil {
+			return umbel.Forecast{}, err
+		}
+		return s.Forecast(n), nil
+	}
+	k.Shape = func(g umbel.Goal, ps umbel.Params) (umbel.Shape, uint64, error) { return checked(g, ps) }
+	k.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+		s, n, err := checked(g, ps)
+		if err != nil {
+			return nil, err
+		}
+		f, err := NewShape(s)
+		if err != nil {
+			return nil, err
+		}
+		f.SetPlanned(umbel.PlannedBy(g, s.Forecast(n)))
+		return f, nil
+	}
+	k.Open = func(s umbel.State) (umbel.Filter, error) {
+		f, err := Open(s)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+	return k
 }
 
 // planWith is Plan with a parameter that may fix the number of layers. It also returns the
@@ -58,12 +87,12 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 // them, so the last has room for three standard deviations: the variance of the keys of a
 // half full layer is 0.44 n/k.
 func size(n uint64, p float64, layers int) (Shape, error) {
-	ps, _, err := plan.IncrementalLayers(n, p, layers, MaxLayers, bloom.MaxK)
+	ps, _, err := Divide(n, p, layers, MaxLayers, bloom.MaxK)
 	if err != nil {
-		return Shape{}, fmt.Errorf("incremental: %w: %w", err, umbel.ErrGoal)
+		return Shape{}, err
 	}
 	s := Shape{Layers: make([]Layer, len(ps))}
-	each := plan.LayeredFPRate(p, len(ps))
+	each := layerRate(p, len(ps))
 	for i, x := range ps {
 		keys := x.Keys
 		if i == len(ps)-1 {
@@ -116,7 +145,7 @@ func mostKeysIn(p float64, bytes uint64, layers int) (uint64, Shape, error) {
 		return err == nil && s.bytes() <= bytes
 	}
 	first := uint64(max(layers, 1))
-	most := kinds.Largest(first-1, first, 1<<56, fits)
+	most := largest(first-1, first, 1<<56, fits)
 	s, err := size(most, p, layers)
 	if err != nil || s.bytes() > bytes {
 		return 0, Shape{}, fmt.Errorf("incremental: %d bytes are too few for one key at a rate of %.3g: allow more bytes or a higher rate: %w", bytes, p, umbel.ErrGoal)
@@ -162,4 +191,21 @@ func leastRateIn(n, bytes uint64, layers int) (float64, Shape, error) {
 		}
 	}
 	return math.Exp(high), best, nil
+}
+
+// largest returns the largest n from low on, below about twice the limit, for which ok is
+// true. ok is true at low and false from some number on. largest doubles high, which is
+// above low, until ok is false there or the limit is reached, and then bisects.
+func largest(low, high, limit uint64, ok func(n uint64) bool) uint64 {
+	for high < limit && ok(high) {
+		low, high = high, high*2
+	}
+	for low+1 < high {
+		if middle := low + (high-low)/2; ok(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
 }

@@ -6,9 +6,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
-	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // MaxLayers is the largest number of layers.
@@ -31,7 +28,7 @@ const (
 
 // Plan returns the shape that meets the goal with any number of keys up to g.Keys. Of these
 // it has the least memory on average over all these numbers, all equally likely: see
-// plan.IncrementalLayers. Layers from 64 cells on are whole words. The error wraps
+// [Divide]. Layers from 64 cells on are whole words. The error wraps
 // umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) {
 	s, _, err := planWith(g, nil)
@@ -39,7 +36,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return wrap(s.check(), umbel.ErrGoal) }
 
 func (s Shape) check() error {
 	if n := len(s.Layers); n < 1 || n > MaxLayers {
@@ -66,11 +63,11 @@ func (s Shape) check() error {
 	return s.Hasher.Check()
 }
 
-// core returns the shape of layer i.
-func (s Shape) core(i int) arrays.Shape {
-	l := arrays.Shape{M: s.Layers[i].M, K: s.Layers[i].K, Hasher: s.Hasher}
-	if l.M >= 1<<arrays.WordGroup {
-		l.Group = arrays.WordGroup
+// bloom returns the shape of layer i, whose cells stay together in words from 64 on.
+func (s Shape) bloom(i int) bloom.Shape {
+	l := bloom.Shape{M: s.Layers[i].M, K: s.Layers[i].K, Hasher: s.Hasher}
+	if l.M >= 64 {
+		l.Group = 6
 	}
 	return l
 }
@@ -90,7 +87,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 		rate := l.closedRate()
 		if left*negative < keys || i == len(s.Layers)-1 {
 			keys = left * negative
-			rate = plan.FPRateAtFill(l.ones(keys)/float64(l.M), l.K)
+			rate = math.Pow(l.ones(keys)/float64(l.M), float64(l.K))
 		}
 		left -= keys / negative
 		logNegative += math.Log1p(-rate)
@@ -100,22 +97,13 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	}
 	fc.FPRate, fc.K = 0-math.Expm1(logNegative), set/float64(max(n, 1))
 	if n <= fewKeys {
-		fc.FPRate = plan.LimitedFPRate(s.limited(), n)
+		fc.FPRate = limitedFPRate(s.Layers, n)
 	}
 	return fc
 }
 
 // fewKeys is the number of keys up to which a forecast follows the distributions of the layers' bits.
 const fewKeys = 200
-
-// limited returns the layers as package plan takes them.
-func (s Shape) limited() []plan.LimitedLayer {
-	layers := make([]plan.LimitedLayer, len(s.Layers))
-	for i, l := range s.Layers {
-		layers[i] = plan.LimitedLayer(l)
-	}
-	return layers
-}
 
 // Layer contains the parameters of one layer.
 type Layer struct {
@@ -126,7 +114,7 @@ type Layer struct {
 
 // layerFor returns the smallest layer that accepts that many keys on average and has a rate
 // of at most p with the last of them, which may set K bits beyond Limit-1. It has slightly
-// more cells than the layer of plan.IncrementalLayers, which ignores that: those of one or
+// more cells than the layer of [Divide], which ignores that: those of one or
 // two keys.
 func layerFor(keys uint64, k int, p float64) Layer {
 	fill := math.Pow(p, 1/float64(k))
@@ -137,7 +125,7 @@ func layerFor(keys uint64, k int, p float64) Layer {
 		}
 		return Layer{M: m, K: k, Limit: uint64(max(limit, 0))}
 	}
-	high := 1 + kinds.Largest(0, 64, 1<<56, func(m uint64) bool { return at(m).keys() < float64(keys) })
+	high := 1 + largest(0, 64, 1<<56, func(m uint64) bool { return at(m).keys() < float64(keys) })
 	if high > 64 {
 		high = (high + 63) &^ 63
 	}
@@ -187,7 +175,7 @@ func (l Layer) closedRate() (mean float64) {
 	m, k, limit := float64(l.M), float64(l.K), float64(l.Limit)
 	chance := math.Pow(limit/m, k) // of S = o
 	if chance == 0 || l.Limit >= l.M {
-		return plan.FPRateAtFill(min(limit, m)/m, l.K)
+		return math.Pow(min(limit, m)/m, k)
 	}
 	odds, more, all := m/limit-1, 1.0, 0.0
 	for o := range l.K {

@@ -1,28 +1,19 @@
-package plan
+package incremental
 
 import "math"
 
-// LimitedLayer is a layer of an incremental filter: a Bloom filter that is closed when Limit of its
-// cells are set.
-type LimitedLayer struct {
-	M     uint64 // cells, at least 1
-	K     int    // cells set per key, at least 1
-	Limit uint64 // set cells from which on it accepts no more keys, at least 1
-}
-
-// LimitedFPRate returns the expected false-positive rate of an incremental filter after n distinct
+// limitedFPRate returns the expected false-positive rate of an incremental filter after n distinct
 // keys, as a fraction in [0, 1]. Its layers are opened one after another; the last is never closed. A
-// key that is a false positive of an older layer is not added. It panics if M or K of a layer is zero.
+// key that is a false positive of an older layer is not added.
 //
 // The rate is a mean over filters. It follows the distribution of the number of set cells of each
 // layer from key to key, and of the number of keys after which it is closed. It takes the layers as
 // independent of each other. The time is proportional to n·k·sqrt(m), about 2 ms for 100 keys at 1e-9.
-func LimitedFPRate(layers []LimitedLayer, n uint64) float64 {
+func limitedFPRate(layers []Layer, n uint64) float64 {
 	begins := make([]float64, n+1) // the probability that the layer begins after a number of keys
 	begins[0] = 1
 	logNegative, older := 0.0, 0.0 // of the layers before; older is the rate of those that are closed
 	for i, l := range layers {
-		mustShape(l.M, l.K)
 		if i == len(layers)-1 {
 			l.Limit = math.MaxUint64
 		}
@@ -56,7 +47,7 @@ func LimitedFPRate(layers []LimitedLayer, n uint64) float64 {
 // follow returns, for each number of keys from 0 to n, the probability that the layer closes with the
 // last of them, that times its rate, and the rate times the probability that it is still open. A key
 // is not added with the probability older.
-func (l LimitedLayer) follow(n int, older float64) (closes, closed, open []float64) {
+func (l Layer) follow(n int, older float64) (closes, closed, open []float64) {
 	const negligible = 1e-16
 	closes, closed, open = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	m, k := float64(l.M), float64(l.K)

@@ -1,7 +1,6 @@
 package incremental_test
 
 import (
-	"encoding"
 	"errors"
 	"math"
 	"slices"
@@ -9,27 +8,19 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/filtertest"
-	"github.com/umbel-filters/umbel/filter/incremental"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/research/baselines/incremental"
 )
 
 var (
-	_ umbel.Filter               = (*incremental.Filter)(nil)
-	_ umbel.Grower               = (*incremental.Filter)(nil)
-	_ umbel.GrowthForecaster     = (*incremental.Filter)(nil)
-	_ umbel.Clearer              = (*incremental.Filter)(nil)
-	_ umbel.BatchQuerier         = (*incremental.Filter)(nil)
-	_ encoding.BinaryAppender    = (*incremental.Filter)(nil)
-	_ encoding.BinaryMarshaler   = (*incremental.Filter)(nil)
-	_ encoding.BinaryUnmarshaler = (*incremental.Filter)(nil)
+	_ umbel.Filter           = (*incremental.Filter)(nil)
+	_ umbel.Planner          = (*incremental.Filter)(nil)
+	_ umbel.Grower           = (*incremental.Filter)(nil)
+	_ umbel.GrowthForecaster = (*incremental.Filter)(nil)
+	_ umbel.Clearer          = (*incremental.Filter)(nil)
 )
 
 func TestKind(t *testing.T) { filtertest.Run(t, incremental.Kind) }
-
-func TestZero(t *testing.T) {
-	filtertest.Zero(t, incremental.Kind, func() umbel.Filter { return new(incremental.Filter) })
-}
 
 func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, incremental.Kind) }
 
@@ -70,7 +61,7 @@ func TestSizeGrowsWithKeys(t *testing.T) {
 	if got := len(f.State().Parts); got != len(s.Layers) {
 		t.Errorf("%d planes are open, want %d", got, len(s.Layers))
 	}
-	_, want, err := plan.IncrementalLayers(n, p, 0, 64, 256)
+	_, want, err := incremental.Divide(n, p, 0, 64, 256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +115,7 @@ func TestTryAdd(t *testing.T) {
 	}
 }
 
-// The rate never exceeds the goal on the way to the maximum. -v prints the table of
-// docs/kinds/incremental.md.
+// The rate never exceeds the goal on the way to the maximum. -v prints them.
 func TestRates(t *testing.T) {
 	for _, p := range []float64{0.1, 0.01, 0.001} {
 		const n = 10_000
@@ -186,31 +176,4 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want an error that wraps %q", name, err, umbel.ErrCorrupt)
 		}
 	}
-}
-
-func BenchmarkHas(b *testing.B) {
-	f := mustNew(b, mustPlan(b, 100_000, 0.01))
-	hits, misses := fixture.Digests(1, 100_000), fixture.Digests(2, 1<<17)
-	umbel.AddAll(f, nil, hits)
-	for name, ds := range map[string][]umbel.Digest{"hit": hits, "miss": misses} {
-		b.Run(name+"/n=100000", func(b *testing.B) {
-			i := 0
-			for b.Loop() {
-				f.Has(ds[i])
-				if i++; i == len(ds) {
-					i = 0
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkAdd(b *testing.B) {
-	ds := fixture.Digests(1, 100_000)
-	f := mustNew(b, mustPlan(b, 100_000, 0.01))
-	for b.Loop() {
-		f.Clear()
-		umbel.AddAll(f, nil, ds)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ds)), "ns/key")
 }
