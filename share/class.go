@@ -43,7 +43,7 @@ func (c *class) draft(s umbel.State, changed wordLists, version uint64) *draft {
 	// As much memory as for the whole filter, so that its classes have deltas from the same versions.
 	d.connected = c.head != nil && c.history.add(s, changed, max(s.Bytes()*c.fold/2, c.o.MaxOldBytes))
 	if d.connected {
-		d.tree.UpdateLeaves(c.history.state, c.history.newest().leaves)
+		d.tree.UpdateLeaves(c.history.state, c.history.newest().changes.Leaves)
 	} else {
 		d.tree = wire.NewTree(s, c.o.Workers)
 	}
@@ -61,9 +61,9 @@ func (d *draft) revert() {
 		return
 	}
 	c := d.class
-	changed := *c.history.newest()
+	changes := c.history.newest().changes
 	c.history.removeNewest()
-	c.tree.UpdateLeaves(c.history.state, changed.leaves)
+	c.tree.UpdateLeaves(c.history.state, changes.Leaves)
 }
 
 // commit makes the draft the last version.
@@ -135,21 +135,30 @@ func (d *draft) index(ctx context.Context) error {
 // hasSnapshot reports whether the version has a snapshot.
 func (d *draft) hasSnapshot() bool { return d.next.snapshots[0].Version == d.head.Version }
 
-// deltas writes the deltas to the version.
+// deltas writes the deltas to the version. If the history has the version, it takes the changes from there.
 func (d *draft) deltas(ctx context.Context) error {
 	c, v := d.class, d.head.Version
 	if c.head == nil {
 		return nil
 	}
-	changes, err := c.history.newStretch(c.o.Workers)
-	if err != nil {
-		return err
-	}
+	var changes delta.Changes // from version since
+	since := v
 	for from := range incoming(v) {
 		if !c.history.has(from) || v-from > MaxHeadDeltas && !useful(from, v, v) {
 			continue
 		}
-		b, err := d.delta(from, changes)
+		var b []byte
+		var err error
+		if e := (delta.Encoder{Workers: c.o.Workers}); d.connected {
+			before, earlier := c.history.between(from, since)
+			changes, since = delta.Merge(earlier, changes), from
+			b, err = e.AppendKnown(nil, before, c.history.state, changes, c.history.ones)
+		} else {
+			err = c.history.visit(from, func(before umbel.State) error {
+				b, err = e.AppendChange(nil, before, d.state)
+				return err
+			})
+		}
 		if errors.Is(err, umbel.ErrMismatch) || err == nil && uint64(len(b)) >= d.next.limit() {
 			continue
 		}
@@ -161,20 +170,6 @@ func (d *draft) deltas(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// delta returns the delta from a version. If the history has the draft, it uses changes.
-func (d *draft) delta(from uint64, changes *stretch) (b []byte, err error) {
-	if d.connected {
-		if b, err = changes.change(from); !errors.Is(err, delta.ErrCompare) {
-			return b, err
-		}
-	}
-	err = d.class.history.visit(from, func(base umbel.State) error {
-		b, err = delta.Encoder{Workers: d.class.o.Workers}.AppendChange(nil, base, d.state)
-		return err
-	})
-	return b, err
 }
 
 // store stores the signed head of the last version.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/wire/delta"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -142,18 +143,23 @@ func FuzzPart(f *testing.F) {
 		}
 		connect(revisions, state)
 		x := newHistory(state.Clone(), h.Version, revisions)
-		d := draft{class: &class{o: &PublisherOptions{}, history: x}, state: state, connected: true}
-		changes, err := x.newStretch(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		var changes delta.Changes
+		since := h.Version
 		for _, r := range slices.Backward(x.revisions) {
-			v := r.from
-			if err := x.visit(v, umbel.State.Check); err != nil {
-				t.Errorf("version %d: %v", v, err)
+			before, earlier := x.between(r.from, since)
+			changes, since = delta.Merge(earlier, changes), r.from
+			change, err := delta.Encoder{}.AppendKnown(nil, before, x.state, changes, x.ones)
+			if err != nil {
+				t.Errorf("the change from version %d: %v", r.from, err)
 			}
-			if _, err := d.delta(v, changes); err != nil {
-				t.Errorf("the delta from version %d: %v", v, err)
+			if err := x.visit(r.from, func(base umbel.State) error {
+				got, err := delta.Decoder{}.ApplyChange(base, change)
+				if err == nil && !got.Equal(state) {
+					t.Errorf("the change from version %d leads to another state", r.from)
+				}
+				return err
+			}); err != nil {
+				t.Errorf("version %d: %v", r.from, err)
 			}
 		}
 		if !x.state.Equal(state) {

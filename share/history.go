@@ -45,7 +45,7 @@ func (h *history) has(version uint64) bool {
 // bytes returns the memory of the revisions.
 func (h *history) bytes() (n uint64) {
 	for i := range h.revisions {
-		n += h.revisions[i].bytes()
+		n += h.revisions[i].changes.Bytes()
 	}
 	return n
 }
@@ -54,14 +54,11 @@ func (h *history) bytes() (n uint64) {
 // more than limit bytes. If changed is not nil, only the words that it lists are compared. It forgets the
 // oldest versions so that the revisions take at most limit bytes.
 func (h *history) add(s umbel.State, changed wordLists, limit uint64) bool {
-	flips, ok := compare(h.state, s, changed)
-	if !ok {
+	changes, ok := delta.Compare(h.state, s, changed)
+	if !ok || changes.Bytes() > limit {
 		return false
 	}
-	r := newRevision(h.version, h.version+1, h.state.WithoutArrays(), s.WithoutArrays(), flips)
-	if r.bytes() > limit {
-		return false
-	}
+	r := revision{h.version, h.version + 1, h.state.WithoutArrays(), s.WithoutArrays(), changes}
 	h.version++
 	h.revisions = append(h.revisions, r)
 	if h.version%base == 0 {
@@ -69,11 +66,11 @@ func (h *history) add(s umbel.State, changed wordLists, limit uint64) bool {
 	}
 	drop, bytes := 0, h.bytes()
 	for ; bytes > limit; drop++ {
-		bytes -= h.revisions[drop].bytes()
+		bytes -= h.revisions[drop].changes.Bytes()
 	}
 	h.revisions = slices.Delete(h.revisions, 0, drop)
 	r.apply(&h.state, r.after)
-	h.ones.Update(h.state, flips)
+	h.ones.Update(h.state, changes)
 	return true
 }
 
@@ -99,7 +96,7 @@ func unite(list []revision) revision {
 		return list[0]
 	}
 	first, last := list[0], list[len(list)-1]
-	return newRevision(first.from, last.to, first.before, last.after, mergeAll(list))
+	return revision{first.from, last.to, first.before, last.after, changesOf(list)}
 }
 
 // newest returns the revision that leads to the newest version.
@@ -109,7 +106,7 @@ func (h *history) newest() *revision { return &h.revisions[len(h.revisions)-1] }
 func (h *history) removeNewest() {
 	r := h.newest()
 	r.apply(&h.state, r.before)
-	h.ones.Update(h.state, r.unpack())
+	h.ones.Update(h.state, r.changes)
 	h.version--
 	h.revisions = h.revisions[:len(h.revisions)-1]
 }
@@ -128,26 +125,9 @@ func (h *history) visit(version uint64, use func(umbel.State) error) error {
 	return err
 }
 
-// stretch encodes the changes from earlier and earlier versions to the newest one.
-type stretch struct {
-	h      *history
-	from   uint64 // the version with which it begins
-	series *delta.Series
-}
-
-// newStretch returns the stretch without revisions.
-func (h *history) newStretch(workers int) (*stretch, error) {
-	series, err := delta.Encoder{Workers: workers}.NewSeries(h.state, h.ones)
-	return &stretch{h, h.version, series}, err
-}
-
-// change returns the change from a version that the history has, and that is earlier than those of the calls
-// before.
-func (s *stretch) change(from uint64) ([]byte, error) {
-	list, _ := s.h.after(from)
-	before := list[0].before
-	end := slices.IndexFunc(list, func(r revision) bool { return r.to == s.from })
-	s.series.Extend(mergeAll(list[:end+1]))
-	s.from = from
-	return s.series.AppendChange(nil, before)
+// between returns the changes between two versions that the history has, and the parameters of the first one.
+func (h *history) between(from, to uint64) (before umbel.State, changes delta.Changes) {
+	older, _ := h.after(from)
+	newer, _ := h.after(to)
+	return older[0].before, changesOf(older[:len(older)-len(newer)])
 }

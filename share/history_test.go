@@ -1,6 +1,7 @@
 package share
 
 import (
+	"bytes"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -105,15 +106,13 @@ func checkHistory(t *testing.T, h *history, stored []umbel.State, v uint64) {
 	if v == h.version {
 		return
 	}
-	want, ok := compare(stored[v-1], h.state, nil)
-	since, _ := h.after(v)
-	if !ok || !since[0].before.Equal(stored[v-1].WithoutArrays()) {
+	want, ok := delta.Compare(stored[v-1], h.state, nil)
+	before, got := h.between(v, h.version)
+	if !ok || !before.Equal(stored[v-1].WithoutArrays()) {
 		t.Fatalf("version %d has other parameters", v)
 	}
-	for i, flips := range mergeAll(since) {
-		if !slices.Equal(flips, want[i]) {
-			t.Fatalf("since version %d other words of array %d have changed", v, i)
-		}
+	if !bytes.Equal(got.Append(nil), want.Append(nil)) {
+		t.Fatalf("since version %d other words have changed", v)
 	}
 }
 
@@ -160,27 +159,13 @@ func TestHistoryChanged(t *testing.T) {
 	}, 1000) {
 		t.Fatal("not connected")
 	}
-	if got, want := h.newest().unpack(), [][]delta.Flip{{{Word: 599, Mask: 1}}, nil}; !slices.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("flips %v, want %v", got, want)
+	want := someState(t)
+	want.Arrays[0].Words[599] = 1
+	if !h.state.Equal(want) {
+		t.Error("the history has another state")
 	}
-}
-
-// Packed flips are unpacked as they were, for any number of changed bits per word.
-func TestPackedFlips(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for n := range 65 {
-		var list []delta.Flip
-		word := uint64(0)
-		for range n {
-			f := delta.Flip{Word: word}
-			for _, bit := range rng.Perm(64)[:1+rng.IntN(n)] {
-				f.Mask |= 1 << bit
-			}
-			list = append(list, f)
-			word += 1 + rng.Uint64N(1<<rng.IntN(40))
-		}
-		if got := packFlips(list).unpack(); !slices.Equal(got, list) {
-			t.Fatalf("%v was %v", got, list)
-		}
+	h.removeNewest()
+	if !h.state.Equal(someState(t)) {
+		t.Error("the history has another state before the version")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 )
 
 const partMagic = "umbrev\n\x02"
@@ -28,11 +28,7 @@ func (r *revision) append(b []byte) []byte {
 	if err != nil {
 		panic(fmt.Sprintf("share: %v", err)) // the state was published
 	}
-	b = appendString(binary.AppendUvarint(b, r.to-r.from), before)
-	for _, packed := range r.flips {
-		b = appendString(b, packed)
-	}
-	return b
+	return r.changes.Append(appendString(binary.AppendUvarint(b, r.to-r.from), before))
 }
 
 // parsePart decodes the revisions between two versions, whose states have the shape of s.
@@ -42,7 +38,6 @@ func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, 
 	if !ok {
 		r.fail("a part of notes that begins with %.8q", b)
 	}
-	arrays := s.AllArrays()
 	for from < to {
 		v := revision{from: from}
 		if n := r.uvarint(); n == 0 || n > to-from {
@@ -57,11 +52,11 @@ func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, 
 		if !v.before.SameShape(s.WithoutArrays()) {
 			r.fail("a state of another shape")
 		}
-		for _, a := range arrays {
-			v.flips = append(v.flips, r.flips(a))
-		}
 		if r.err != nil {
 			return nil, r.err
+		}
+		if v.changes, r.b, err = delta.ParseChanges(r.b, s); err != nil {
+			return nil, err
 		}
 		revisions = append(revisions, v)
 	}
@@ -69,28 +64,6 @@ func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, 
 		r.fail("%d bytes follow a part of notes", len(r.b))
 	}
 	return revisions, r.err
-}
-
-// flips reads the flips of an array.
-func (r *indexReader) flips(a cells.Array) packedFlips {
-	packed := bytes.Clone(r.next(int(r.count(1))))
-	next := uint64(0)
-	for in := (indexReader{b: packed}); len(in.b) > 0; {
-		gap := in.uvarint()
-		if in.err != nil || gap >= uint64(len(a.Words))-next {
-			r.fail("a change beyond the last word")
-			return nil
-		}
-		next += gap + 1
-		var mask uint64
-		mask, in.b = unpackMask(in.b)
-		used := a.Len * uint64(a.Width) % 64
-		if mask == 0 || next == uint64(len(a.Words)) && used > 0 && mask>>used != 0 {
-			r.fail("word %d changes in %#x", next-1, mask)
-			return nil
-		}
-	}
-	return packed
 }
 
 // connect sets the parameters of the versions after revisions that lead to s.

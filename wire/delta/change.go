@@ -14,8 +14,13 @@ func (e Encoder) AppendChange(dst []byte, base, result umbel.State) ([]byte, err
 	if err := checkBoth(base, result); err != nil {
 		return dst, err
 	}
+	return e.appendChange(dst, base, result, nil)
+}
+
+// appendChange is AppendChange for states that have a delta, with the changes if they are known.
+func (e Encoder) appendChange(dst []byte, base, result umbel.State, k *known) ([]byte, error) {
 	out := format.Appender(dst)
-	w := newWriter(&out, e.Workers)
+	w := newWriter(&out, e.Workers, k)
 	defer w.close()
 	w.whole(base, result)
 	w.Flush()

@@ -289,17 +289,17 @@ func (r *reader) runs(s source, a cells.Array) error {
 }
 
 // run reads the run that begins with block i of an array, without decoding it, and returns
-// the number of the next block. It leaves j.cells empty if the blocks are kept.
+// the number of the next block. It leaves j.cells empty if the blocks are as predicted.
 func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint64, err error) {
 	if j.coding, err = r.Byte(); err != nil {
 		return i, err
 	}
 	n := uint64(1)
 	switch j.coding {
-	case kept + runs, given + runs, flipped + runs, listed + runs:
-		j.coding -= runs
+	case codingSame + codingRun, codingDelta + codingRun, codingPositions + codingRun, codingList + codingRun:
+		j.coding -= codingRun
 		most := block.Count(a) - i
-		if j.coding != kept && j.coding != listed {
+		if j.coding != codingSame && j.coding != codingList {
 			most = min(most, s.runs())
 		}
 		if n, err = r.Uvarint(); err != nil {
@@ -309,12 +309,12 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 			return i, fmt.Errorf("a run of %d blocks, want 2 to %d, and none if the array unfolds: %w", n, most, umbel.ErrCorrupt)
 		}
 	}
-	if j.coding == kept {
+	if j.coding == codingSame {
 		return i + n, nil
 	}
 	j.cells = block.Run(a, i, n)
 	switch j.coding {
-	case given, flipped, listed:
+	case codingDelta, codingPositions, codingList:
 		j.payload, err = r.Payload(j.payload[:0], j.cells.Bytes())
 		return i + n, err
 	}
@@ -328,11 +328,11 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 func (j *decodeJob) decode() {
 	switch {
 	case j.err != nil || j.cells.Len == 0:
-	case j.coding == given:
+	case j.coding == codingDelta:
 		j.err = corrupt(j.Codec.Modeler.DecodeDelta(j.payload, j.cells, j.cells))
-	case j.coding == listed:
+	case j.coding == codingList:
 		j.err = corrupt(j.Codec.Modeler.DecodeListed(j.payload, j.cells))
-	case j.coding == flipped:
+	case j.coding == codingPositions:
 		j.err = corrupt(j.flip())
 	default:
 		j.Decode()

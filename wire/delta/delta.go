@@ -73,7 +73,7 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 		e.Result = hashtree.Identify(result, e.Workers)
 	}
 	out := format.Appender(dst)
-	w := newWriter(&out, e.Workers)
+	w := newWriter(&out, e.Workers, nil)
 	defer w.close()
 	w.Buf = append(w.Buf, format.DeltaMagic...)
 	w.Buf = append(w.Buf, e.Base[:]...)

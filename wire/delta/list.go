@@ -4,96 +4,137 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
-// An array of which few bits change is also encoded as one run with lists. The smaller encoding is written.
-
-// listFactor is the number of bits per bit that changes from which lists are tried. They save the few bytes
-// that begin the code of each other run.
-const listFactor = 1 << 11
-
-// isRare reports whether lists are tried: whether bits differ, but few.
-func (k known) isRare() bool {
-	n, most := uint64(0), k.a.Bytes()*8/listFactor
-	for _, f := range k.list {
-		if n += uint64(bits.OnesCount64(f.Mask)); n > most {
-			return false
-		}
-	}
-	return n > 0
-}
-
-// rareFlips returns the comparison of an array with its prediction if that differs in few bits.
-func rareFlips(a, predicted cells.Array) (known, bool) {
-	var list []ranked
-	n, most := uint64(0), a.Bytes()*8/listFactor
-	for i, words := range a.Blocks(skipWords) {
-		was := predicted.Words[i*skipWords:][:len(words)]
-		differ := uint64(0)
-		for j, w := range words {
-			differ |= w ^ was[j]
-		}
-		if differ == 0 {
-			continue
-		}
-		for j, w := range words {
-			if x := w ^ was[j]; x != 0 {
-				n += uint64(bits.OnesCount64(x))
-				list = append(list, ranked{Flip: Flip{uint64(i*skipWords + j), x}})
-			}
-		}
-		if n > most {
-			return known{}, false
-		}
-	}
-	if n == 0 {
-		return known{}, false
-	}
-	ones := countArray(a)
-	if ones.blocks != nil {
-		r := ranker{words: a.Words, arrayOnes: ones}
-		for i := range list {
-			list[i].before = r.rank(int(list[i].Word))
-		}
-	}
-	return newKnown(a, list, ones.blocks), true
-}
-
-// skipWords is the number of words that rareFlips compares at once.
-const skipWords = 8
-
-// rare writes the blocks of an array of which few bits change.
-func (w *writer) rare(s source, k known) {
-	start := len(w.Buf)
-	w.held = true
-	w.writeRuns(s, nextRun(k, block.Count(k.a), s.runs()), (*encodeJob).encodeKnown)
-	w.held = false
-	j := encodeJobs.Get().(*encodeJob)
-	if j.list(k); len(j.bytes) > 0 && len(j.bytes) < len(w.Buf)-start {
-		w.Buf = append(w.Buf[:start], j.bytes...)
-	}
-	w.Flush()
-	j.forget()
-	encodeJobs.Put(j)
-}
+// A list has the cells that change or, if several cells of a key are close together, groups of words that
+// change (spec/codings.md, "Lists of changes"). The choices in this file decide how long it is. Any choice is
+// correct.
 
 // list encodes an array as one run with lists. It leaves j.bytes empty if they would have too many words.
-func (j *encodeJob) list(k known) {
+func (j *encodeJob) list(d difference) {
 	j.bytes = j.bytes[:0]
-	j.n = block.Count(k.a)
-	k.take(j, 0, j.n)
-	size := k.groupWords()
-	if size == 0 && k.a.Width <= 1 {
-		gone, come := j.known.split(k.a)
+	j.n = block.Count(d.a)
+	j.run = d.run(0, j.n)
+	if size := j.groupSize(); size == 0 && d.a.Width <= 1 {
+		gone, come := j.split(&j.runMemory)
 		j.payload = model.AppendListedBits(j.payload[:0], gone, come)
 	} else {
-		at, base, part := k.parts(size)
+		at, base, part := j.parts(size)
 		if max(size*uint64(len(at.Ones)), uint64(len(part.Words))) > model.MaxListed {
 			return
 		}
 		j.payload = j.codec.Modeler.AppendListed(j.payload[:0], size, at, base, part)
 	}
-	j.append(listed)
+	j.append(codingList)
+}
+
+// maxGroup is the logarithm of the words of the largest groups that are tried: from words to the blocks of common
+// filters.
+const maxGroup = 4
+
+// groupSize returns the words of the groups with the shortest code, 0 for single cells.
+func (r *run) groupSize() (words uint64) {
+	changed := uint64(0)            // cells
+	var groups [maxGroup + 1]uint64 // of 1<<i words
+	last := noWord
+	c := r.changes
+	for c.next() {
+		for range changedCells(c.mask, r.cells) {
+			changed++
+		}
+		for i := range min(bits.Len64(c.word^last), len(groups)) {
+			groups[i]++
+		}
+		last = c.word
+	}
+	least := changed * gapBits(r.cells.Len, changed)
+	for i, n := range groups {
+		size := uint64(1) << i
+		if b := n*gapBits(numGroups(r.cells, size), n) + changed*gapBits(n*size*64/uint64(r.cells.Width), changed); b < least {
+			words, least = size, b
+		}
+	}
+	return words
+}
+
+// gapBits returns about 256·(log2(n/x) + 1.44), which a gap between x random ones of n bits takes. Between powers of
+// two, a line stands for the logarithm.
+func gapBits(n, x uint64) uint64 {
+	log := func(v uint64) uint64 {
+		e := uint64(bits.Len64(v)) - 1
+		return e<<8 + v<<(63-e)<<1>>56
+	}
+	return log(n) + 369 - log(x)
+}
+
+// numGroups returns the number of groups of an array, of which the last one may have fewer words.
+func numGroups(a cells.Array, size uint64) uint64 { return (uint64(len(a.Words)) + size - 1) / size }
+
+// changedCells yields the cells of a word that change, and their masks.
+func changedCells(mask uint64, a cells.Array) func(yield func(cell, mask uint64) bool) {
+	width := uint64(a.Width)
+	return func(yield func(uint64, uint64) bool) {
+		for mask != 0 {
+			i := uint64(bits.TrailingZeros64(mask)) / width
+			cell := mask >> (i * width) & a.Limit()
+			if !yield(i, cell) {
+				return
+			}
+			mask &^= cell << (i * width)
+		}
+	}
+}
+
+// parts returns which groups of words change, or which counters if size is 0, and their cells before and after
+// the change.
+func (r *run) parts(size uint64) (at entropy.Sparse, base, part cells.Array) {
+	if size == 0 {
+		return r.counters()
+	}
+	return r.groups(size)
+}
+
+// counters returns which cells change, and these cells before and after the change.
+func (r *run) counters() (at entropy.Sparse, base, part cells.Array) {
+	at.Len = r.cells.Len
+	width := uint64(r.cells.Width)
+	base.Width, part.Width = r.cells.Width, r.cells.Width
+	c := r.changes
+	for c.next() {
+		for i, flips := range changedCells(c.mask, r.cells) {
+			n, cell := uint64(len(at.Ones)), c.word*(64/width)+i
+			at.Ones = append(at.Ones, cell)
+			if n*width%64 == 0 {
+				base.Words, part.Words = append(base.Words, 0), append(part.Words, 0)
+			}
+			base.Len, part.Len = n+1, n+1
+			v := r.cells.Get(cell)
+			part.Put(n, v)
+			base.Put(n, v^flips)
+		}
+	}
+	return at, base, part
+}
+
+// groups returns which groups change, and their cells before and after the change.
+func (r *run) groups(size uint64) (at entropy.Sparse, base, part cells.Array) {
+	at.Len = numGroups(r.cells, size)
+	perWord := 64 / uint64(r.cells.Width)
+	base.Width, part.Width = r.cells.Width, r.cells.Width
+	c := r.changes
+	for c.next() {
+		group := c.word / size
+		words := r.cells.Words[group*size : min((group+1)*size, uint64(len(r.cells.Words)))]
+		if n := len(at.Ones); n == 0 || at.Ones[n-1] != group {
+			at.Ones = append(at.Ones, group)
+			base.Words, part.Words = append(base.Words, words...), append(part.Words, words...)
+			part.Len += min(uint64(len(words))*perWord, r.cells.Len-group*size*perWord)
+		}
+		base.Words[len(base.Words)-len(words):][c.word-group*size] ^= c.mask
+	}
+	base.Len = part.Len
+	return at, base, part
 }

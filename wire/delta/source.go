@@ -17,13 +17,13 @@ const (
 )
 
 // Codings of predicted blocks, in addition to those of containers (spec/delta.md, "Arrays
-// with a prediction"). A coding plus runs is that of a run of blocks.
+// with a prediction"). A coding plus codingRun is that of a run of blocks.
 const (
-	kept    = 128
-	given   = 130
-	flipped = 132
-	listed  = 136
-	runs    = 1
+	codingSame      = 128 // as predicted
+	codingDelta     = 130 // given the prediction
+	codingPositions = 132 // the bits that change
+	codingList      = 136 // the cells or groups that change
+	codingRun       = 1
 )
 
 // allParams is written instead of a number of changed parameters if all follow.

@@ -1,0 +1,112 @@
+package delta
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
+)
+
+// Changes that are known, between states or merged from several steps, are encoded as the bytes that comparing
+// the states returns, and these lead to the result. Arrays have all fill ratios, changes all sizes.
+func TestKnown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range trials(150) {
+		states := []umbel.State{randomState(t, rng)}
+		ones := NewOnes(states[0])
+		var steps []Changes
+		for i := range 3 {
+			next := changed(rng, states[i])
+			step, _ := Compare(states[i], next, nil)
+			ones.Update(next, step)
+			states, steps = append(states, next), append(steps, step)
+		}
+		result := states[3]
+		e := Encoder{Workers: 1 + rng.IntN(3)}
+		for i, base := range states {
+			want, err := e.AppendChange(nil, base, result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, _ := Compare(base, result, nil)
+			for _, c := range []Changes{whole, Merge(steps[i:]...)} {
+				got, err := e.AppendKnown([]byte("x"), withoutArrays(base), result, c, ones)
+				if err != nil || !bytes.Equal(got[1:], want) {
+					t.Fatalf("%d bytes, AppendChange writes %d: %v", len(got)-1, len(want), err)
+				}
+			}
+			if s, err := (Decoder{}).ApplyChange(base, want); err != nil || !s.Equal(result) {
+				t.Fatalf("the change leads to another state: %v", err)
+			}
+		}
+	}
+}
+
+// withoutArrays returns a state without arrays.
+func withoutArrays(s umbel.State) umbel.State {
+	s.Arrays, s.Parts = nil, slices.Clone(s.Parts)
+	for i, p := range s.Parts {
+		s.Parts[i] = withoutArrays(p)
+	}
+	return s
+}
+
+// The numbers of ones after changes, and after the same changes back, are those of the state.
+func TestOnes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range trials(40) {
+		s := randomState(t, rng)
+		ones := NewOnes(s)
+		next := changed(rng, s)
+		c, _ := Compare(s, next, nil)
+		if ones.Update(next, c); !reflect.DeepEqual(ones, NewOnes(next)) {
+			t.Fatal("the numbers of ones after a change are not those of the state")
+		}
+		if ones.Update(s, c); !reflect.DeepEqual(ones, NewOnes(s)) {
+			t.Fatal("the numbers of ones after the change back are not those of the state")
+		}
+	}
+}
+
+// A ranker returns the number of ones before any words that ascend, in all of an array or in some blocks.
+func TestRanker(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range trials(40) {
+		a := randomArray(t, rng, 1+rng.Uint64N(1<<22), 1)
+		n := count(a)
+		blocks := uint64(len(n.blocks))
+		first := rng.Uint64N(blocks)
+		words := a.Words[first*8192:]
+		r := ranker{counts: n.of(first, blocks-first), words: words}
+		for word := 0; word < len(words); word += rng.IntN(1 << rng.IntN(16)) {
+			if got, want := r.rank(word), countOnes(words[:word]); got != uint64(want) {
+				t.Fatalf("%d ones before word %d, want %d", got, word, want)
+			}
+			word++
+		}
+		if got, want := r.all(), countOnes(words); got != uint64(want) {
+			t.Fatalf("%d ones, want %d", got, want)
+		}
+	}
+}
+
+// Without a common kind nothing is encoded. Changes or ones of another number of arrays panic.
+func TestKnownRefuses(t *testing.T) {
+	s := randomState(t, rand.New(rand.NewPCG(9, 1)))
+	other := s
+	other.Kind = "y"
+	if b, err := (Encoder{}).AppendKnown([]byte{1}, other, s, Changes{}, NewOnes(s)); !errors.Is(err, umbel.ErrMismatch) || len(b) != 1 {
+		t.Errorf("another kind: %d bytes, %v", len(b), err)
+	}
+	more := s
+	more.Arrays = append(slices.Clone(s.Arrays), cells.Array{})
+	fixture.WantPanic(t, "the ones of another state", func() { _, _ = Encoder{}.AppendKnown(nil, s, s, Changes{}, NewOnes(more)) })
+	c, _ := Compare(more, more, nil)
+	fixture.WantPanic(t, "the changes of another state", func() { _, _ = Encoder{}.AppendKnown(nil, s, s, c, NewOnes(s)) })
+}
