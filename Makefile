@@ -59,7 +59,7 @@ BENCHTIME = 1x
 tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5 \
 	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(PATIENT) $(1),go test $(PATIENT) $(1) $(2))
 
-.PHONY: test foreign vet tidy race purego platforms fuzz bench generate release rehearse recording
+.PHONY: test foreign vet tidy race purego platforms previous fuzz bench generate release rehearse recording
 
 # vet is a target of its own, so that no other vets again.
 test:
@@ -102,6 +102,14 @@ purego:
 # On arm64: plans are the same where the compiler fuses multiplications and additions, and filters work without kernels. It needs qemu-user.
 platforms:
 	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -short -run "PlansOfPlatforms|Kind|Has|Add|Atomic" ./plan ./internal/probe ./cells ./filter/bloom ./filter/blocked ./filter/foreign/splitblock
+
+# The library supports the version of Go before the current one, too. The go command downloads it.
+PREVIOUS = go1.25.5
+previous:
+	GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go vet ./...
+	cd share/blob && GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go vet ./...
+	cd share/nats && GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go vet ./...
+	GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go test $(STRIPPED) -short ./...
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:
