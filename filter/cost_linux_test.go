@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // TestCostPerByte: a description, a copy, a message and a change of a whole filter take at most 250 ns of processor time
@@ -59,7 +60,7 @@ func wholes(k umbel.Kind) map[string]func(umbel.Filter) {
 			_, _ = k.Open(f.State().Clone())
 		},
 		"a container": func(f umbel.Filter) { _, _ = wire.AppendReadable(nil, f.State()) },
-		"an ID":       func(f umbel.Filter) { wire.Identify(f.State()) },
+		"an ID":       func(f umbel.Filter) { hashtree.Identify(f.State()) },
 		"additions":   func(f umbel.Filter) { umbel.AddAll(f, nil, fixture.Digests(2, 1000)) },
 		"Merge": func(f umbel.Filter) {
 			if m, ok := f.(umbel.Merger); ok {

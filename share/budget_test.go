@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -85,7 +85,7 @@ func TestClasses(t *testing.T) {
 				t.Errorf("version %d: rate %v, want at most %v", v+1, view.Rate(), rates[i])
 			}
 			c := p.classHead(folds[i])
-			if c.Version != v+1 || c.Time != h.Time || c.Stream != h.Stream || c.ID != wire.Identify(folded(t, state, folds[i])) || !slices.Equal(c.Classes, h.Classes) {
+			if c.Version != v+1 || c.Time != h.Time || c.Stream != h.Stream || c.ID != hashtree.Identify(folded(t, state, folds[i])) || !slices.Equal(c.Classes, h.Classes) {
 				t.Fatalf("the head of class %d is %+v, that of the filter %+v", folds[i], c, h)
 			}
 			if a := c.Classes[i]; a.Fold != folds[i] || a.Rate < view.Rate() || a.Rate > view.Rate()+2e-9 || v > 0 && a.Delta != c.Deltas[0].Bytes {

@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // brokenStore is a store that can refuse objects.
@@ -79,7 +79,7 @@ func TestPublishChangedAfterFailure(t *testing.T) {
 	p.publisher()
 	publish := func(changed func(int) iter.Seq[uint64]) error {
 		h, err := p.p.PublishChanged(t.Context(), f.State(), changed)
-		if err == nil && h.ID != wire.Identify(f.State()) {
+		if err == nil && h.ID != hashtree.Identify(f.State()) {
 			t.Errorf("version %d lacks changes", h.Version)
 		}
 		return err

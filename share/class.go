@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // class is a publication of the filter folded by a factor, as its publisher keeps it. The whole filter is
@@ -23,14 +24,14 @@ type class struct {
 	tried   []byte // a head whose writing failed: it may be in the store
 	current *edition
 	history history
-	tree    *wire.Tree // of the last version
+	tree    *hashtree.Tree // of the last version
 }
 
 // draft is a version of a class that is being written.
 type draft struct {
 	class     *class
 	state     umbel.State
-	tree      *wire.Tree
+	tree      *hashtree.Tree
 	connected bool // the history has the version
 	next      *edition
 	head      *Head
@@ -45,7 +46,7 @@ func (c *class) draft(s umbel.State, changed wordLists, version uint64) *draft {
 	if d.connected {
 		d.tree.UpdateLeaves(c.history.state, c.history.newest().changes.Leaves)
 	} else {
-		d.tree = wire.NewTree(s, c.o.Workers)
+		d.tree = hashtree.New(s, c.o.Workers)
 	}
 	d.head = &Head{Version: version, ID: d.tree.ID(), Kind: s.Kind, Bytes: s.Bytes(), Fold: c.fold}
 	d.next = c.current.next(version)

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/folding"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // The filter of the day has 64·10,080 cells. 10,080 has divisors 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, …
@@ -114,7 +115,7 @@ func (d *day) check(f *follower, at time.Duration) {
 	if v == nil || !v.Exact() || v.Head().Version != d.bits.p.Head().Version {
 		d.Fatalf("%v: the version has not arrived", at)
 	}
-	if wire.Identify(v.Filter().State()) != wire.Identify(folded(d, d.state, v.Head().Fold)) {
+	if hashtree.Identify(v.Filter().State()) != hashtree.Identify(folded(d, d.state, v.Head().Fold)) {
 		d.Fatalf("%v: the view is not the fold by %d", at, v.Head().Fold)
 	}
 	for _, x := range d.keys {

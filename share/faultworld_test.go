@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -169,7 +170,7 @@ func (x *site) publish() error {
 		if err != nil {
 			return err
 		}
-		x.w.states[wire.Identify(folded)] = published{folded, slices.Clone(x.keys)}
+		x.w.states[hashtree.Identify(folded)] = published{folded, slices.Clone(x.keys)}
 	}
 	_, err = x.p.Publish(context.Background(), s)
 	return x.again(err)

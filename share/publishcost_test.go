@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 var (
@@ -80,7 +81,7 @@ func add(f *bloom.Filter, key *uint64, n int) (words []uint64) {
 
 // writeSnapshot does what a publisher does for a snapshot of s.
 func writeSnapshot(b *testing.B, s umbel.State) {
-	wire.NewTree(s, 1)
+	hashtree.New(s, 1)
 	if err := (wire.Packer{}).Write(sha256.New(), s); err != nil {
 		b.Fatal(err)
 	}

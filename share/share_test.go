@@ -12,8 +12,8 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -124,7 +124,7 @@ func update(t testing.TB, s *share.Subscriber) {
 func wantState(t testing.TB, s *share.Subscriber, want umbel.State) {
 	t.Helper()
 	v := s.View()
-	if v == nil || !v.Exact() || wire.Identify(v.Filter().State()) != wire.Identify(want) {
+	if v == nil || !v.Exact() || hashtree.Identify(v.Filter().State()) != hashtree.Identify(want) {
 		t.Fatal("the subscriber has another state, or none that is exact")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // applier fetches the objects of a path and applies them.
@@ -124,9 +125,9 @@ func (x *attempt) run(ctx context.Context, from local, p path) (local, int, erro
 }
 
 // identify returns the tree of a state. If there is a local state, it hashes what differs.
-func (a *applier) identify(from local, s umbel.State) *wire.Tree {
+func (a *applier) identify(from local, s umbel.State) *hashtree.Tree {
 	if from.tree == nil {
-		return wire.NewTree(s, a.limits.Workers)
+		return hashtree.New(s, a.limits.Workers)
 	}
 	t := from.tree.Clone()
 	t.Update(from.state, s, a.limits.Workers)
@@ -151,7 +152,7 @@ func (x *attempt) open(ctx context.Context, got *local, o object) (data []byte, 
 	}
 	got.objects, got.base = nil, baseSnapshot{}
 	if x.verified {
-		got.state, got.tree, err = wire.ReadTree(bytes.NewReader(x.snapshot), o.Bytes, x.limits)
+		got.state, got.tree, err = hashtree.Read(bytes.NewReader(x.snapshot), o.Bytes, x.limits)
 	} else {
 		got.state, got.tree, err = x.read(ctx, o)
 	}
@@ -166,7 +167,7 @@ func (x *attempt) open(ctx context.Context, got *local, o object) (data []byte, 
 
 // read reads a snapshot from the source. Before it is verified, it may need little more memory than the
 // filter.
-func (x *attempt) read(ctx context.Context, o object) (state umbel.State, tree *wire.Tree, err error) {
+func (x *attempt) read(ctx context.Context, o object) (state umbel.State, tree *hashtree.Tree, err error) {
 	limits := x.limits
 	limits.Bytes = min(limits.Bytes, x.head.Bytes+x.head.Bytes/4+1<<20)
 	r := stream{ctx: ctx, source: x.source, ref: o.Ref, keep: x.keep}
@@ -174,7 +175,7 @@ func (x *attempt) read(ctx context.Context, o object) (state umbel.State, tree *
 	if err = r.start(); err != nil {
 		return state, nil, err
 	}
-	state, tree, err = wire.ReadTree(bufio.NewReaderSize(&r, streamBuffer), o.Bytes, limits)
+	state, tree, err = hashtree.Read(bufio.NewReaderSize(&r, streamBuffer), o.Bytes, limits)
 	if r.failure != nil {
 		return state, nil, r.failure
 	}

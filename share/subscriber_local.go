@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/sparse"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // local is a version that a subscriber has: a verified state, and the objects that lead to it. The zero local is
@@ -15,7 +15,7 @@ import (
 type local struct {
 	head  *Head
 	state umbel.State
-	tree  *wire.Tree // of the state
+	tree  *hashtree.Tree // of the state
 	// compact is the state of a bloom filter with k = 1 as a list of positions. Then state and tree are empty.
 	compact *sparse.Filter
 	// objects lead to the state: a snapshot and changes. After a fold the snapshot is missing.

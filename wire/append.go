@@ -1,7 +1,7 @@
 // Package wire writes and reads containers: the self-describing encoding of a filter's
 // state, for files and messages. It handles states of any kind, so a program can store,
 // forward and inspect filters that it can't open. Package wire/delta encodes the
-// difference between two states.
+// difference between two states, wire/hashtree computes IDs.
 //
 // [Append] and [Write] run at the speed of copying. A [Packer] writes the smallest
 // containers. [Parse] and [Read] read both; [Scan] reads them without memory for arrays.

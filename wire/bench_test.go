@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
@@ -38,7 +39,7 @@ func Benchmark(b *testing.B) {
 			{"parse", func() error { _, err := wire.Parse(box, wire.Limits{}); return err }},
 			{"read", func() error { _, err := wire.Read(bytes.NewReader(box), wire.Limits{}); return err }},
 			{"stream", func() error { _, err := wire.Read(bytes.NewBuffer(box), wire.Limits{}); return err }},
-			{"identify", func() error { wire.Identify(s); return nil }},
+			{"identify", func() error { hashtree.Identify(s); return nil }},
 		} {
 			b.Run(fmt.Sprintf("%s/%s", op.name, c.name), func(b *testing.B) {
 				b.SetBytes(int64(c.size))

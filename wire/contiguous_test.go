@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
@@ -72,9 +73,9 @@ func sameReads(t *testing.T, b []byte, s umbel.State) {
 		if got, err := wire.Read(bytes.NewBuffer(b), l); err != nil || !wiretest.Equal(got, s) {
 			t.Errorf("Read: %v", err)
 		}
-		got, tree, err := wire.ReadTree(bytes.NewBuffer(b), uint64(len(b)), l)
-		if err != nil || !wiretest.Equal(got, s) || tree.ID() != wire.Identify(s) {
-			t.Errorf("ReadTree: %v", err)
+		got, tree, err := hashtree.Read(bytes.NewBuffer(b), uint64(len(b)), l)
+		if err != nil || !wiretest.Equal(got, s) || tree.ID() != hashtree.Identify(s) {
+			t.Errorf("hashtree.Read: %v", err)
 		}
 		nonzero, want := uint64(0), uint64(0)
 		if _, err := wire.Scan(bytes.NewBuffer(b), l, func(b wire.Block) error { nonzero += b.Cells.Nonzero(); return nil }); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // state returns the state of a filter.
@@ -46,7 +47,7 @@ func ExamplePacker() {
 		len(plain), len(packed), stats.Arithmetic.Bytes, stats.Arithmetic.Blocks)
 	fmt.Printf("the entropy is %.0f bytes\n", stats.Entropy/8)
 	back, err := wire.Parse(packed, wire.Limits{})
-	fmt.Println(wire.Identify(back) == wire.Identify(s), err)
+	fmt.Println(hashtree.Identify(back) == hashtree.Identify(s), err)
 	// Output:
 	// 125061 bytes, 17746 packed, of which 17687 are in 2 arithmetic blocks
 	// the entropy is 17679 bytes
@@ -100,9 +101,9 @@ func ExampleRead() {
 // Two filters are equal if their IDs are.
 func ExampleIdentify() {
 	a, b := state(), state()
-	fmt.Println(wire.Identify(a) == wire.Identify(b))
+	fmt.Println(hashtree.Identify(a) == hashtree.Identify(b))
 	b.Arrays[0].SetBit(1)
-	fmt.Println(wire.Identify(a) == wire.Identify(b))
+	fmt.Println(hashtree.Identify(a) == hashtree.Identify(b))
 	// Output:
 	// true
 	// false
@@ -112,10 +113,10 @@ func ExampleIdentify() {
 // its cells.
 func ExampleTree() {
 	old := state()
-	tree := wire.NewTree(old, 1)
+	tree := hashtree.New(old, 1)
 	changed := old.Clone()
 	changed.Arrays[0].SetBit(123)
 	tree.Update(old, changed, 1)
-	fmt.Println(tree.ID() == wire.Identify(changed), tree.Bytes(), "bytes of hashes for", changed.Bytes(), "bytes of cells")
+	fmt.Println(tree.ID() == hashtree.Identify(changed), tree.Bytes(), "bytes of hashes for", changed.Bytes(), "bytes of cells")
 	// Output: true 7904 bytes of hashes for 125000 bytes of cells
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
@@ -59,7 +60,7 @@ func parseBothWays(t *testing.T, b []byte) {
 			t.Fatalf("%s: %d bytes, Size says %d", name, len(again), most)
 		}
 		back, err := wire.Parse(again, l)
-		if err != nil || !wiretest.Equal(back, s) || wire.Identify(back) != wire.Identify(s) {
+		if err != nil || !wiretest.Equal(back, s) || hashtree.Identify(back) != hashtree.Identify(s) {
 			t.Fatalf("%s: what was written is another state: %v", name, err)
 		}
 	}

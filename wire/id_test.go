@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
@@ -66,21 +67,21 @@ func identify(s umbel.State) wire.ID {
 // The ID is that of spec/container.md.
 func TestIdentify(t *testing.T) {
 	s := wiretest.Sample(t)
-	if a, b := wire.Identify(s), wire.Identify(s.Clone()); a != b {
+	if a, b := hashtree.Identify(s), hashtree.Identify(s.Clone()); a != b {
 		t.Errorf("a clone has another ID: %v, %v", a, b)
 	}
-	if got, want := wire.Identify(s), identify(s); got != want {
+	if got, want := hashtree.Identify(s), identify(s); got != want {
 		t.Errorf("ID %v, want %v", got, want)
 	}
 	for _, n := range []uint64{0, 1, 128, 129, 256, 257, 63 * 128, 64 * 128, 65 * 128, 65*128 + 1, 3*8192 + 700} {
 		for what, word := range map[string]func(int) uint64{"noise": wiretest.Noise, "zeros": wiretest.Zeros, "ones": wiretest.Ones} {
 			s.Arrays[0] = wiretest.Array(t, n, 64, word)
 			want := identify(s)
-			if got := wire.Identify(s); got != want {
+			if got := hashtree.Identify(s); got != want {
 				t.Errorf("%d words of %s: ID %v, want %v", n, what, got, want)
 			}
 			for workers := range 4 {
-				if got := wire.NewTree(s, workers).ID(); got != want {
+				if got := hashtree.New(s, workers).ID(); got != want {
 					t.Errorf("%d words of %s, %d workers: tree of %v, want %v", n, what, workers, got, want)
 				}
 			}
@@ -89,7 +90,7 @@ func TestIdentify(t *testing.T) {
 	t.Run("one bit", func(t *testing.T) {
 		other := s.Clone()
 		other.Parts[1].Parts[0].Arrays[0].Words[0] ^= 1
-		if wire.Identify(other) == wire.Identify(s) {
+		if hashtree.Identify(other) == hashtree.Identify(s) {
 			t.Error("states that differ have one ID")
 		}
 	})
@@ -99,6 +100,6 @@ func TestIdentify(t *testing.T) {
 				t.Error("a state without a kind has an ID")
 			}
 		}()
-		wire.Identify(umbel.State{})
+		hashtree.Identify(umbel.State{})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 	"pgregory.net/rapid"
 )
@@ -47,7 +48,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || !wiretest.Equal(read, s) {
 			t.Fatalf("Read: %v", err)
 		}
-		if wire.Identify(parsed) != wire.Identify(s) {
+		if hashtree.Identify(parsed) != hashtree.Identify(s) {
 			t.Fatal("the ID changed on the way")
 		}
 		if _, err := wire.Parse(b, wire.Limits{Bytes: s.Bytes()}); err != nil {
@@ -223,13 +224,13 @@ func (l lostSeeker) Seek(offset int64, whence int) (int64, error) {
 // neither the ID nor the bytes of the state.
 func TestNotes(t *testing.T) {
 	s := wiretest.Sample(t)
-	plain, id := mustAppend(t, s), wire.Identify(s)
+	plain, id := mustAppend(t, s), hashtree.Identify(s)
 	s.Planned, s.Tick = umbel.Planned{Keys: 1000, FPRate: 0.01}, 1e9
 	b := mustAppend(t, s)
 	if end := len(plain) - 4; !bytes.Equal(b[8:end], plain[8:end]) || b[7] != 2 || plain[7] != 1 {
 		t.Errorf("with notes it is % x, without % x", b, plain)
 	}
-	if got := wire.Identify(s); got != id {
+	if got := hashtree.Identify(s); got != id {
 		t.Errorf("ID %v, want %v", got, id)
 	}
 	var written bytes.Buffer
@@ -245,9 +246,9 @@ func TestNotes(t *testing.T) {
 		if got, err := wire.Parse(b, wire.Limits{}); err != nil || !wiretest.Equal(got, s) {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, s)
 		}
-		tree, _, err := wire.ReadTree(bytes.NewReader(b), uint64(len(b)), wire.Limits{})
+		tree, _, err := hashtree.Read(bytes.NewReader(b), uint64(len(b)), wire.Limits{})
 		if err != nil || tree.Planned != s.Planned || tree.Tick != s.Tick {
-			t.Errorf("%s: ReadTree returns %+v, %v, %v, want %+v, %v", name, tree.Planned, tree.Tick, err, s.Planned, s.Tick)
+			t.Errorf("%s: hashtree.Read returns %+v, %v, %v, want %+v, %v", name, tree.Planned, tree.Tick, err, s.Planned, s.Tick)
 		}
 		for n := range len(b) {
 			if _, err := wire.Parse(b[:n], wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // WriteFunc writes the bytes that Write writes for the same state.
@@ -114,8 +115,8 @@ func TestWriteFuncRefuses(t *testing.T) {
 	}
 }
 
-// WriteCanonicalFunc writes a container with the size and the ID of the state.
-func TestWriteCanonicalFunc(t *testing.T) {
+// WriteCanonical writes a container with the size and the ID of the state.
+func TestWriteCanonical(t *testing.T) {
 	bits, err := cells.New(3*1<<19+77, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -139,15 +140,15 @@ func TestWriteCanonicalFunc(t *testing.T) {
 	bare.Arrays[0].Words, bare.Parts[0].Arrays[1].Words = nil, nil
 
 	var got bytes.Buffer
-	id, err := wire.WriteCanonicalFunc(&got, bare, func(array int, first uint64, b cells.Array) error {
+	id, err := hashtree.WriteCanonical(&got, bare, func(array int, first uint64, b cells.Array) error {
 		copy(b.Words, all[array].Words[first*uint64(b.Width)/64:])
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id != wire.Identify(s) {
-		t.Errorf("ID %v, want %v", id, wire.Identify(s))
+	if id != hashtree.Identify(s) {
+		t.Errorf("ID %v, want %v", id, hashtree.Identify(s))
 	}
 	if uint64(got.Len()) != wire.Size(s) {
 		t.Errorf("%d bytes, want %d", got.Len(), wire.Size(s))
@@ -156,26 +157,26 @@ func TestWriteCanonicalFunc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wire.Identify(back) != id {
-		t.Errorf("what was written is read as %v, want %v", wire.Identify(back), id)
+	if hashtree.Identify(back) != id {
+		t.Errorf("what was written is read as %v, want %v", hashtree.Identify(back), id)
 	}
 }
 
-func TestWriteCanonicalFuncRefuses(t *testing.T) {
+func TestWriteCanonicalRefuses(t *testing.T) {
 	bare := umbel.State{Kind: "a", Arrays: []cells.Array{{Len: 100, Width: 1}}}
 	failed := errors.New("no cells")
-	if _, err := wire.WriteCanonicalFunc(io.Discard, bare, func(int, uint64, cells.Array) error { return failed }); !errors.Is(err, failed) {
+	if _, err := hashtree.WriteCanonical(io.Discard, bare, func(int, uint64, cells.Array) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("error %v, want %v", err, failed)
 	}
 	beyond := func(_ int, _ uint64, b cells.Array) error {
 		b.Words[1] = ^uint64(0)
 		return nil
 	}
-	if _, err := wire.WriteCanonicalFunc(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
+	if _, err := hashtree.WriteCanonical(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("error %v, want one that wraps %v", err, umbel.ErrCorrupt)
 	}
 	bare.Kind = ""
-	if _, err := wire.WriteCanonicalFunc(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
+	if _, err := hashtree.WriteCanonical(io.Discard, bare, beyond); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("error %v, want one that wraps %v", err, umbel.ErrCorrupt)
 	}
 }

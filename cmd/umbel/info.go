@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 const infoHelp = `Describe the filters in the files: kind, hash, parameters, size, the estimated number of
@@ -141,7 +141,7 @@ func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, err
 	}
 	in := info{
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
-		FileBytes: size, ID: wire.Identify(s).String(), hasher: s.Hasher,
+		FileBytes: size, ID: hashtree.Identify(s).String(), hasher: s.Hasher,
 	}
 	if in.Sent, err = pack(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. Several
@@ -77,7 +78,7 @@ func patchCommand() *cobra.Command {
 			}
 		}
 		if *ifNeeded {
-			deltas = deltas.after(wire.Identify(old))
+			deltas = deltas.after(hashtree.Identify(old))
 		}
 		s, err := deltas.apply(cmd, old)
 		if err != nil {

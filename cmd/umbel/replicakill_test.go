@@ -16,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 const (
@@ -151,7 +151,7 @@ func (f *fleet) write() {
 		b.AddString(setKey(n*editionKeys + i))
 	}
 	f.filters = append(f.filters, b)
-	f.editions[wire.Identify(b.State()).String()] = n
+	f.editions[hashtree.Identify(b.State()).String()] = n
 	f.mu.Unlock()
 	if err := container.Write(f.file, b.State()); err != nil {
 		f.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // keepsPlanned: New records what a filter was planned for, also if it follows from a number of bytes.
@@ -25,7 +25,7 @@ func keepsPlanned(t tb, v umbel.Kind) {
 
 	addAll(f, digests(1, n))
 	seal(t, f)
-	id := wire.Identify(f.State())
+	id := hashtree.Identify(f.State())
 	other := copyOf(t, v, f)
 	want = umbel.Planned{Keys: 7, FPRate: 0.125}
 	p.SetPlanned(want)
@@ -33,7 +33,7 @@ func keepsPlanned(t tb, v umbel.Kind) {
 	if p.Planned() != want {
 		t.Errorf("Planned returns %+v, want %+v", p.Planned(), want)
 	}
-	if got := wire.Identify(f.State()); got != id {
+	if got := hashtree.Identify(f.State()); got != id {
 		t.Errorf("SetPlanned changes the ID from %v to %v", id, got)
 	}
 	if !f.State().Equal(other.State()) {

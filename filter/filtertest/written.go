@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // readsWhatItWrites: a goal of unusual numbers and parameters is planned and made, or refused with an error that
@@ -121,7 +122,7 @@ func wantReadable(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest, what st
 		if err != nil {
 			t.Fatalf("%s: %s: %v", what, encoding, err)
 		}
-		if wire.Identify(s) != wire.Identify(state) || s.Planned != state.Planned {
+		if hashtree.Identify(s) != hashtree.Identify(state) || s.Planned != state.Planned {
 			t.Fatalf("%s: from %s: %s", what, encoding, difference(s, state))
 		}
 		g, err := v.Open(s)

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 const (
@@ -31,7 +32,7 @@ type message struct {
 }
 
 func newMessage(s umbel.State, old *message) *message {
-	return &message{s, bytesOf(s.Arrays[0].Words), wire.Identify(s), old}
+	return &message{s, bytesOf(s.Arrays[0].Words), hashtree.Identify(s), old}
 }
 
 // clone returns a deep copy of m.

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -96,10 +96,10 @@ func Publish(t testing.TB, p *share.Publisher, f umbel.Filter) *share.Head {
 // Arrives waits until a subscriber that runs has exactly a filter.
 func Arrives(t testing.TB, s *share.Subscriber, f umbel.Filter) {
 	t.Helper()
-	want := wire.Identify(f.State())
+	want := hashtree.Identify(f.State())
 	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
 		if v := s.View(); v != nil && v.Head().ID == want && v.Exact() {
-			if wire.Identify(v.Filter().State()) != want {
+			if hashtree.Identify(v.Filter().State()) != want {
 				t.Fatal("the subscriber has another filter than its head states")
 			}
 			return

@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/share/sharetest"
 	"github.com/umbel-filters/umbel/share/web"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // faulty is a carrier between a handler and a client. Each request has a fault with a probability.
@@ -136,7 +137,7 @@ func (h *history) check(err error) {
 	if !v.Exact() {
 		h.t.Fatal("the version is not exact, though its head is valid")
 	}
-	if id := wire.Identify(v.Filter().State()); id != head.ID || id != h.ids[head.Version] || head.Version < h.last {
+	if id := hashtree.Identify(v.Filter().State()); id != head.ID || id != h.ids[head.Version] || head.Version < h.last {
 		h.t.Fatalf("version %d after %d has another content", head.Version, h.last)
 	}
 	h.last = head.Version

@@ -9,7 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
-	"github.com/umbel-filters/umbel/wire/internal/hashtree"
+	"github.com/umbel-filters/umbel/wire/internal/roots"
 )
 
 // Apply returns the result of applying a delta to its base, in memory of its own. It checks
@@ -33,7 +33,7 @@ type Decoder struct {
 	// Unverified omits the check of the result's ID, which takes longer than applying a
 	// small delta. It is for deltas of a trusted sender over a channel that changes
 	// nothing, and for a Base that is certain. It is also for a program that keeps the
-	// [wire.Tree] of the base, which computes the ID in the time of comparing both states:
+	// [hashtree.Tree] of the base, which computes the ID in the time of comparing both states:
 	// it must compare the ID with [Info.Result] before it uses the result.
 	Unverified bool
 	// Limits are those of the result. An array with another length than that of the base
@@ -51,7 +51,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 		return umbel.State{}, fmt.Errorf("delta: %w", err)
 	}
 	if d.Base == (wire.ID{}) {
-		d.Base = hashtree.Identify(base, d.Limits.Workers)
+		d.Base = roots.Identify(base, d.Limits.Workers)
 	}
 	if err := info.checkBase(d.Base); err != nil {
 		if info.Kind != base.Kind {
@@ -73,7 +73,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	if d.Unverified {
 		return s, nil
 	}
-	if id := wire.ID(hashtree.Identify(s, d.Limits.Workers)); id != info.Result {
+	if id := wire.ID(roots.Identify(s, d.Limits.Workers)); id != info.Result {
 		return umbel.State{}, fmt.Errorf("delta: the result is %s, want %s: get the whole filter: %w", short(id), short(info.Result), umbel.ErrCorrupt)
 	}
 	return s, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
@@ -103,7 +104,7 @@ func TestApplyMismatch(t *testing.T) {
 		wantRefused(t, name, s, message, umbel.ErrMismatch)
 		_, err := delta.Apply(s, message, wire.Limits{})
 		for _, s := range []umbel.State{base, result} {
-			if id := wire.Identify(s).String()[:8]; !strings.Contains(err.Error(), id) {
+			if id := hashtree.Identify(s).String()[:8]; !strings.Contains(err.Error(), id) {
 				t.Errorf("%s: %v, want the ID %s", name, err, id)
 			}
 		}
@@ -118,7 +119,7 @@ func TestApplyWrongID(t *testing.T) {
 	message := mustDelta(t, base, result)
 	wrong := base.Clone()
 	wrong.Arrays[4].Words[0]++
-	p := delta.Decoder{Base: wire.Identify(base)}
+	p := delta.Decoder{Base: hashtree.Identify(base)}
 	if _, err := p.Apply(wrong, message); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("%v, want %v", err, umbel.ErrCorrupt)
 	}
@@ -126,7 +127,7 @@ func TestApplyWrongID(t *testing.T) {
 	if _, err := p.Apply(wrong, message); err != nil {
 		t.Errorf("unverified: %v", err)
 	}
-	lying, err := delta.Encoder{Base: wire.Identify(result), Result: wire.Identify(base)}.Append(nil, base, result)
+	lying, err := delta.Encoder{Base: hashtree.Identify(result), Result: hashtree.Identify(base)}.Append(nil, base, result)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestApplyLimits(t *testing.T) {
 
 // deltaOf returns a delta of fields from base to a result with an invalid ID.
 func deltaOf(base umbel.State, bytes uint64, fields ...any) []byte {
-	id := wire.Identify(base)
+	id := hashtree.Identify(base)
 	all := []any{string(id[:]), strings.Repeat("?", 32), bytes, string(rune(len(base.Kind))), base.Kind}
 	b := wiretest.Container(append(all, fields...)...)
 	copy(b, "\x89umdlt\n\x01")
@@ -260,7 +261,7 @@ func TestApplyBombs(t *testing.T) {
 func TestInspectDelta(t *testing.T) {
 	base, result := revised(t)
 	info, err := delta.Inspect(mustDelta(t, base, result))
-	want := delta.Info{Base: wire.Identify(base), Result: wire.Identify(result), Kind: base.Kind, Bytes: result.Bytes()}
+	want := delta.Info{Base: hashtree.Identify(base), Result: hashtree.Identify(result), Kind: base.Kind, Bytes: result.Bytes()}
 	if err != nil || info != want {
 		t.Errorf("%+v, %v, want %+v", info, err, want)
 	}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
@@ -32,7 +32,7 @@ func BenchmarkDelta(b *testing.B) {
 				i := rng.Uint64N(words * 64)
 				result.Arrays[0].Words[i/64] ^= 1 << (i % 64)
 			}
-			d := delta.Encoder{Base: wire.Identify(base), Result: wire.Identify(result)}
+			d := delta.Encoder{Base: hashtree.Identify(base), Result: hashtree.Identify(result)}
 			message, err := d.Append(nil, base, result)
 			if err != nil {
 				b.Fatal(err)

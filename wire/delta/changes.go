@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // Changes are the bits in which two states of one shape differ, in about 2 bytes for each word that has such
@@ -16,7 +16,7 @@ import (
 type Changes struct{ arrays []packed } // no arrays, or all of them
 
 // leafWords is the number of words of a leaf of the hash tree.
-const leafWords = wire.LeafBytes / 8
+const leafWords = hashtree.LeafBytes / 8
 
 // Compare returns the changes from base to result, and false if they have arrays of other sizes, or other kinds
 // or hashers. Parameters may differ: they are not part of the changes. If changed is not nil, only the words
@@ -83,7 +83,7 @@ func (c Changes) Apply(s umbel.State) {
 }
 
 // Leaves yields the leaves of an array that change, in ascending order and possibly several times, as
-// [wire.Tree.UpdateLeaves] expects them. It returns nil if there are none.
+// [hashtree.Tree.UpdateLeaves] expects them. It returns nil if there are none.
 func (c Changes) Leaves(array int) iter.Seq[uint64] {
 	if len(c.of(array)) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
-	"github.com/umbel-filters/umbel/wire/internal/hashtree"
+	"github.com/umbel-filters/umbel/wire/internal/roots"
 )
 
 // Append appends the delta from base to result to dst. Each bit is coded given the bit of
@@ -67,10 +67,10 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 		return dst, err
 	}
 	if e.Base == (wire.ID{}) {
-		e.Base = hashtree.Identify(base, e.Workers)
+		e.Base = roots.Identify(base, e.Workers)
 	}
 	if e.Result == (wire.ID{}) {
-		e.Result = hashtree.Identify(result, e.Workers)
+		e.Result = roots.Identify(result, e.Workers)
 	}
 	out := format.Appender(dst)
 	w := newWriter(&out, e.Workers, nil)

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // state returns the state of a filter.
@@ -56,7 +57,7 @@ func ExampleRefine() {
 		return
 	}
 	got, err := delta.Apply(folded, refinement, wire.Limits{})
-	fmt.Println(wire.Identify(got) == wire.Identify(full), err)
+	fmt.Println(hashtree.Identify(got) == hashtree.Identify(full), err)
 	fmt.Println("fold", sizes[0], "and refinement", len(refinement), "bytes, the whole", sizes[1])
 	// Output:
 	// true <nil>

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
 
@@ -72,7 +73,7 @@ func applyAnyWay(t *testing.T, base umbel.State, b []byte) {
 		t.Fatalf("error without sentinel: %v", err)
 	}
 	info, inspectErr := delta.Inspect(b)
-	if err == nil && (inspectErr != nil || wire.Identify(s) != info.Result || s.Kind != info.Kind || s.Bytes() != info.Bytes) {
+	if err == nil && (inspectErr != nil || hashtree.Identify(s) != info.Result || s.Kind != info.Kind || s.Bytes() != info.Bytes) {
 		t.Fatalf("another state than %+v, %v", info, inspectErr)
 	}
 	if inspectErr != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // keyFile writes n distinct keys to a file and opens it.
@@ -66,7 +67,7 @@ func TestSame(t *testing.T) {
 				t.Errorf("%s: read %d keys, folded by %d, want %d and 0", v.Name, made.Read, made.Fold, n)
 			}
 			mustHaveAll(t, made.Filter, n)
-			ids = append(ids, wire.Identify(made.Filter.State()))
+			ids = append(ids, hashtree.Identify(made.Filter.State()))
 		}
 		for i := range ids {
 			if ids[i] != ids[0] {
@@ -213,7 +214,7 @@ func TestLoaded(t *testing.T) {
 		if err != nil || made.Read != n {
 			t.Fatal(made.Read, err)
 		}
-		if wire.Identify(made.Filter.State()) != wire.Identify(want.State()) {
+		if hashtree.Identify(made.Filter.State()) != hashtree.Identify(want.State()) {
 			t.Errorf("%s: a loader makes another filter", name)
 		}
 	}

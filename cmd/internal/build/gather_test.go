@@ -10,7 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // repeatedFile writes n different keys to a file, each of them the given number of times.
@@ -65,7 +65,7 @@ func TestRepetitions(t *testing.T) {
 			if made.Read != n*times || made.Distinct != n || made.Estimated {
 				t.Errorf("%s of %s: %d keys read, %d distinct, estimated %v", name, v.Name, made.Read, made.Distinct, made.Estimated)
 			}
-			if wire.Identify(made.Filter.State()) != wire.Identify(want.Filter.State()) {
+			if hashtree.Identify(made.Filter.State()) != hashtree.Identify(want.Filter.State()) {
 				t.Errorf("%s of %s: not the filter that --keys makes", name, v.Name)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // tester is a test, also one of package rapid.
@@ -170,7 +171,7 @@ func TestChangesComeBack(t *testing.T) {
 		}
 		for i, want := range changes {
 			got := got[i]
-			if (got.State == nil) != (want.State == nil) || want.State != nil && wire.Identify(*got.State) != wire.Identify(*want.State) {
+			if (got.State == nil) != (want.State == nil) || want.State != nil && hashtree.Identify(*got.State) != hashtree.Identify(*want.State) {
 				t.Errorf("change %d: another state", i)
 			}
 			got.State, want.State = nil, nil

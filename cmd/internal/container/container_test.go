@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 func small(t *testing.T) umbel.Filter {
@@ -33,7 +34,7 @@ func TestOpenWhatWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wire.Identify(g.State()) != wire.Identify(f.State()) || uint64(size) > wire.Size(f.State()) {
+	if hashtree.Identify(g.State()) != hashtree.Identify(f.State()) || uint64(size) > wire.Size(f.State()) {
 		t.Errorf("the filter came back changed, or in %d bytes", size)
 	}
 	if _, _, err := Open(path, nil); !errors.Is(err, umbel.ErrKind) {

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // large is a goal of several segments.
@@ -34,7 +35,7 @@ func copied(t testing.TB, c *engine.Capture, between func(i int)) (engine.Meta, 
 func identify(t testing.TB, f *engine.Filter) wire.ID {
 	t.Helper()
 	var id wire.ID
-	if err := f.View(func(g umbel.Filter) { id = wire.Identify(g.State()) }); err != nil {
+	if err := f.View(func(g umbel.Filter) { id = hashtree.Identify(g.State()) }); err != nil {
 		t.Fatal(err)
 	}
 	return id

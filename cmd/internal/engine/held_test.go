@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // huge is a goal of a filter that is written to the journal before it is made.
@@ -232,7 +233,7 @@ func filledLike(t *testing.T, f *engine.Filter, seeds ...uint64) wire.ID {
 	for _, s := range seeds {
 		umbel.AddAll(g, nil, digests(s, 10))
 	}
-	return wire.Identify(g.State())
+	return hashtree.Identify(g.State())
 }
 
 // If there is no memory for a copy, a filter is still folded and cleared.

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"pgregory.net/rapid"
 )
 
@@ -26,7 +27,7 @@ func portraits(t interface{ Fatalf(string, ...any) }, e *engine.Engine) map[stri
 	all := make(map[string]portrait)
 	e.List(0, 1<<30, func(f *engine.Filter) bool {
 		p := portrait{id: f.ID(), expires: f.Expires(), hidden: f.Incomplete()}
-		if err := f.View(func(g umbel.Filter) { p.state = wire.Identify(g.State()) }); err != nil {
+		if err := f.View(func(g umbel.Filter) { p.state = hashtree.Identify(g.State()) }); err != nil {
 			t.Fatalf("View: %v", err)
 		}
 		all[f.Name()] = p

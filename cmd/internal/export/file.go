@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // inMemory is the size in bytes up to which the copy of a filter is in memory. Larger copies are files.
@@ -45,8 +46,8 @@ func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
 	}
 	count := &countingWriter{to: to}
 	if k.key.form == Canonical {
-		k.ID, err = wire.WriteCanonicalFunc(count, src.state, fill)
-	} else if k.ID, err = wire.WriteCanonicalFunc(io.Discard, src.state, fill); err == nil {
+		k.ID, err = hashtree.WriteCanonical(count, src.state, fill)
+	} else if k.ID, err = hashtree.WriteCanonical(io.Discard, src.state, fill); err == nil {
 		err = wire.Packer{}.WriteFunc(count, src.state, fill)
 	}
 	if err != nil {

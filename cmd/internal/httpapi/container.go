@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // sendContainer responds with the container of a filter, a range of it, or 304 Not Modified.
@@ -143,7 +144,7 @@ func (req *request) replaceMatching(old *engine.Filter, in umbel.Filter, match s
 		return 0, err
 	}
 	return old.Replace(func(f umbel.Filter) (umbel.Filter, error) {
-		if !matches(match, wire.Identify(f.State())) {
+		if !matches(match, hashtree.Identify(f.State())) {
 			return nil, problemf(precondition, "the filter has changed; its ID differs from If-Match")
 		}
 		return in, nil

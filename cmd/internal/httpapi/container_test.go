@@ -22,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 const acceptContainer = "Accept: " + api.MediaContainer
@@ -35,7 +36,7 @@ func (n *node) container(name string, headers ...string) (string, string) {
 		n.Fatal(err)
 	}
 	tag := r.Header.Get("Etag")
-	if want := `"` + wire.Identify(s).String() + `"`; tag != want {
+	if want := `"` + hashtree.Identify(s).String() + `"`; tag != want {
 		n.Errorf("the tag is %s, the ID %s", tag, want)
 	}
 	return r.body, tag
@@ -63,7 +64,7 @@ func TestContainers(t *testing.T) {
 			if err := n.engine.Get([]byte(name)).View(func(f umbel.Filter) { s = f.State().Clone() }); err != nil {
 				t.Fatal(err)
 			}
-			if got := `"` + wire.Identify(s).String() + `"`; got != tag {
+			if got := `"` + hashtree.Identify(s).String() + `"`; got != tag {
 				t.Errorf("the container is of %s, the filter is %s", tag, got)
 			}
 			if uint64(len(b)) != wire.Size(s) {
@@ -71,8 +72,8 @@ func TestContainers(t *testing.T) {
 			}
 
 			small := n.want(n.ask("GET", api.FilterPath(name), "", acceptContainer+";form=packed"), 200)
-			if got, err := wire.Parse([]byte(small.body), wire.Limits{}); err != nil || `"`+wire.Identify(got).String()+`"` != tag {
-				t.Errorf("packed it is %v, %v, not %s", wire.Identify(got), err, tag)
+			if got, err := wire.Parse([]byte(small.body), wire.Limits{}); err != nil || `"`+hashtree.Identify(got).String()+`"` != tag {
+				t.Errorf("packed it is %v, %v, not %s", hashtree.Identify(got), err, tag)
 			}
 			if want := strings.TrimSuffix(tag, `"`) + `-packed"`; small.Header.Get("Etag") != want {
 				t.Errorf("packed the tag is %s, want %s", small.Header.Get("Etag"), want)

@@ -24,6 +24,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // The numbers of creations: the ends of ranges, one step beyond them, and some from which usable filters are made.
@@ -311,7 +312,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 			t.Errorf("%s: a subscriber: %v", name, err)
 			continue
 		}
-		id := wire.Identify(s.View().Filter().State()).String()
+		id := hashtree.Identify(s.View().Filter().State()).String()
 		if want := resptest.Bulk(t, c.Do("UM.ID", name)); id != want {
 			t.Errorf("%s: a subscriber has %s, want %s", name, id, want)
 		}

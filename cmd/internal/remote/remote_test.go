@@ -29,6 +29,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -340,8 +341,8 @@ func TestContainers(t *testing.T) {
 		t.Errorf("packed %s of %d bytes, plain %s of %d", other, packed.Len(), id, plain.Len())
 	}
 	s := must(wire.Parse(packed.Bytes(), wire.Limits{}))(t)
-	if wire.Identify(s).String() != id {
-		t.Errorf("it is %v, said to be %s", wire.Identify(s), id)
+	if hashtree.Identify(s).String() != id {
+		t.Errorf("it is %v, said to be %s", hashtree.Identify(s), id)
 	}
 	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false))(t)
 	if _, err := n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false); !errors.Is(err, engine.ErrExists) {

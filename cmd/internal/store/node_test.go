@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // tester is a *testing.T or a *rapid.T.
@@ -131,7 +131,7 @@ func contents(e *engine.Engine) map[string]string {
 	for cursor := uint64(0); ; {
 		cursor = e.List(cursor, 100, func(f *engine.Filter) bool {
 			f.View(func(g umbel.Filter) {
-				all[f.Name()] = fmt.Sprintf("%s %v expires %d hidden %v", f.Kind(), wire.Identify(g.State()), f.Expires(), f.Incomplete())
+				all[f.Name()] = fmt.Sprintf("%s %v expires %d hidden %v", f.Kind(), hashtree.Identify(g.State()), f.Expires(), f.Incomplete())
 			})
 			return true
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // looks are the commands that describe filters and kinds.
@@ -94,7 +95,7 @@ func (u *um) id(c *resp.Conn, args [][]byte) {
 		return
 	}
 	var id wire.ID
-	if err := f.Inspect(func(f umbel.Filter) { id = wire.Identify(f.State()) }); err != nil {
+	if err := f.Inspect(func(f umbel.Filter) { id = hashtree.Identify(f.State()) }); err != nil {
 		command.Fail(c, err)
 		return
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -490,7 +491,7 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		identify := func() (id wire.ID) {
-			if err := g.View(func(f umbel.Filter) { id = wire.Identify(f.State()) }); err != nil {
+			if err := g.View(func(f umbel.Filter) { id = hashtree.Identify(f.State()) }); err != nil {
 				t.Fatal(err)
 			}
 			return id

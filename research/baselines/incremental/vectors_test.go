@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/research/baselines/incremental"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // vectors are the conformance vectors of kinds; those of this kind are no longer written.
@@ -43,7 +44,7 @@ func TestVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantKeys(t, fields, f)
-			if got := wire.Identify(f.State()).String(); got != fields["id"][0] {
+			if got := hashtree.Identify(f.State()).String(); got != fields["id"][0] {
 				t.Errorf("ID %s, want %s", got, fields["id"][0])
 			}
 			if again, err := wire.Append(nil, f.State()); err != nil || !bytes.Equal(again, b) {

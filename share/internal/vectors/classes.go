@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -45,7 +46,7 @@ func publishClasses(ctx context.Context) ([]file, error) {
 
 // publishClass returns the publication as subscribers of one class find it, with the ways that others take.
 func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
-	store, err := first(ctx, wire.Identify(state(1)))
+	store, err := first(ctx, hashtree.Identify(state(1)))
 	if err != nil {
 		return file{}, err
 	}
@@ -92,7 +93,7 @@ func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
 	record := share.ClassRecord(fold)
 	f := file{header: []field{
 		{"comment", ""}, {"expect", "ok"}, {"key", key}, {"record", record},
-		{"version", fmt.Sprint(lastVersion)}, {"id", wire.Identify(last).String()},
+		{"version", fmt.Sprint(lastVersion)}, {"id", hashtree.Identify(last).String()},
 	}}
 	objects, err := contents(ctx, store, record, verifier)
 	if err != nil {

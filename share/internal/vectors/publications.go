@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -91,7 +92,7 @@ func first(ctx context.Context, id wire.ID) (*share.Memory, error) {
 // publish publishes a number of versions, and returns the result with the ways that subscribers take
 // who have one of the versions in late; 0 means none.
 func publish(ctx context.Context, versions uint64, late []uint64) (file, error) {
-	store, err := first(ctx, wire.Identify(state(1)))
+	store, err := first(ctx, hashtree.Identify(state(1)))
 	if err != nil {
 		return file{}, err
 	}
@@ -123,7 +124,7 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 	}
 	f := file{header: []field{
 		{"comment", ""}, {"expect", "ok"}, {"key", key},
-		{"version", fmt.Sprint(versions)}, {"id", wire.Identify(state(versions)).String()},
+		{"version", fmt.Sprint(versions)}, {"id", hashtree.Identify(state(versions)).String()},
 	}}
 	for _, v := range late {
 		way, err := subscribers[v].way(ctx)
@@ -224,7 +225,7 @@ func read(ctx context.Context, store share.Source, name string) ([]byte, error) 
 // badPublications returns publications whose heads are correctly signed and mislead.
 func badPublications(ctx context.Context) ([]file, error) {
 	_, key := keyOf(publication, 0)
-	store, err := first(ctx, wire.Identify(state(2)))
+	store, err := first(ctx, hashtree.Identify(state(2)))
 	if err != nil {
 		return nil, err
 	}

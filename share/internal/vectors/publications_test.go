@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -77,7 +78,7 @@ func TestPublications(t *testing.T) {
 				return
 			}
 			h := s.View().Head()
-			if got := wire.Identify(s.View().Filter().State()).String(); got != f.value("id") || fmt.Sprint(h.Version) != f.value("version") {
+			if got := hashtree.Identify(s.View().Filter().State()).String(); got != f.value("id") || fmt.Sprint(h.Version) != f.value("version") {
 				t.Errorf("version %d, ID %s, want version %s, ID %s", h.Version, got, f.value("version"), f.value("id"))
 			}
 			for _, way := range f.values("way") {
@@ -146,7 +147,7 @@ func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := wire.Identify(s).String(); got != f.value("id") || fmt.Sprint(cost) != way[1] {
+	if got := hashtree.Identify(s).String(); got != f.value("id") || fmt.Sprint(cost) != way[1] {
 		t.Errorf("way from %s: ID %s, cost %d, want %s, %s", way[0], got, cost, f.value("id"), way[1])
 	}
 }
@@ -203,7 +204,7 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.ID, h.Kind, h.Bytes, h.Index = wire.Identify(s), s.Kind, s.Bytes(), commit(t, store, index)
+		h.ID, h.Kind, h.Bytes, h.Index = hashtree.Identify(s), s.Kind, s.Bytes(), commit(t, store, index)
 		signed, err := h.Sign(signer)
 		if err != nil {
 			t.Fatal(err)

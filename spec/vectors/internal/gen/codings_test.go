@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // TestLevels: the vectors of levels contain every level.
@@ -59,7 +60,7 @@ func TestDeltas(t *testing.T) {
 			if err != nil || info.Base.String() != f.value("base") || info.Result.String() != f.value("id") || info.Kind != f.value("kind") {
 				t.Errorf("Inspect returns %+v, %v", info, err)
 			}
-			if got := wire.Identify(result).String(); got != f.value("id") {
+			if got := hashtree.Identify(result).String(); got != f.value("id") {
 				t.Errorf("ID %s, want %s", got, f.value("id"))
 			}
 			again, err := delta.Append(nil, base, result)

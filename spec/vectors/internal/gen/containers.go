@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // containers returns vectors that test the container and not a kind. They are written by hand,
@@ -30,7 +31,7 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 				{"expect", "unknown-kind"},
 				{"kind", s.Kind},
 				{"form", v.form},
-				{"id", wire.Identify(s).String()},
+				{"id", hashtree.Identify(s).String()},
 			},
 			body: hexLines(v.bytes),
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // deltas returns vectors of deltas with their bases.
@@ -22,7 +23,7 @@ func deltas() []file {
 		f := v.file()
 		f.header = append(f.header,
 			field{"kind", v.base.Kind}, field{"form", v.form()},
-			field{"base", wire.Identify(v.base).String()}, field{"id", wire.Identify(v.result).String()})
+			field{"base", hashtree.Identify(v.base).String()}, field{"id", hashtree.Identify(v.result).String()})
 		if v.result.Planned != v.base.Planned || v.result.Tick != v.base.Tick {
 			f.header = append(f.header, notes(v.result)...)
 		}
@@ -99,7 +100,7 @@ func deltaOf(base, result umbel.State, change ...string) []byte {
 }
 
 func deltaOfBytes(base, result umbel.State, bytes uint64, change ...string) []byte {
-	from, to := wire.Identify(base), wire.Identify(result)
+	from, to := hashtree.Identify(base), hashtree.Identify(result)
 	name := string([]byte{byte(len(base.Kind))}) + base.Kind
 	return sum([]byte(deltaMagic + string(from[:]) + string(to[:]) + u64(bytes) + name + strings.Join(change, "")))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // hashers are the hashers of the filters.
@@ -178,7 +179,7 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 		{"expect", "ok"},
 		{"kind", v.Name},
 		{"form", "written"},
-		{"id", wire.Identify(s).String()},
+		{"id", hashtree.Identify(s).String()},
 	}
 	var keys, counts, absent []field
 	for i := range x.keys + 20 {

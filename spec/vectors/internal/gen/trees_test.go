@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/merkle"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // rowsOf returns the rows of a vector.
@@ -53,10 +54,10 @@ func TestTreeRoots(t *testing.T) {
 		root := hashOf(t, row[2])
 		s := stateOf(cells.Array{Width: 1, Len: uint64(n) * 64, Words: treeWords(n, factor)})
 		want := sha256.Sum256([]byte(magic + head + one + bits(uint64(n)*64) + string(root[:]) + alone))
-		if got := wire.Identify(s); got != want {
+		if got := hashtree.Identify(s); got != want {
 			t.Errorf("%d words, factor %x: ID %v, want %x", n, factor, got, want)
 		}
-		if got := wire.NewTree(s, 2).ID(); got != want {
+		if got := hashtree.New(s, 2).ID(); got != want {
 			t.Errorf("%d words, factor %x: tree of %v, want %x", n, factor, got, want)
 		}
 	}
@@ -94,7 +95,7 @@ func TestIDExample(t *testing.T) {
 	}
 	text := page(t, "container.md")
 	root := treeOf(s.Arrays[0].Words).Root()
-	for _, want := range []string{hex.EncodeToString(root[:]), wire.Identify(s).String()} {
+	for _, want := range []string{hex.EncodeToString(root[:]), hashtree.Identify(s).String()} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // root is spec/vectors.
@@ -156,7 +157,7 @@ func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 	if f.value("form") == "canonical" && wire.Size(s) != uint64(len(b)) {
 		t.Errorf("%d bytes in canonical form, Size returns %d", len(b), wire.Size(s))
 	}
-	if got := wire.Identify(s).String(); got != f.value("id") {
+	if got := hashtree.Identify(s).String(); got != f.value("id") {
 		t.Errorf("ID %s, want %s", got, f.value("id"))
 	}
 	if got := planned(s.Planned); got != f.value("planned") {

@@ -1,4 +1,4 @@
-package wire_test
+package hashtree_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 	"pgregory.net/rapid"
 )
@@ -27,7 +27,7 @@ func drawFlips(t *rapid.T, s umbel.State) []map[uint64]bool {
 		for range rapid.SampledFrom([]int{0, 1, 3, 200}).Draw(t, "changes") {
 			c := rapid.Uint64Range(0, a.Len-1).Draw(t, "cell")
 			a.Put(c, a.Get(c)^1)
-			leaves[i][c*uint64(a.Width)/(8*wire.LeafBytes)] = true
+			leaves[i][c*uint64(a.Width)/(8*hashtree.LeafBytes)] = true
 		}
 	}
 	return leaves
@@ -38,13 +38,13 @@ func TestTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := wiretest.DrawState(t, umbel.MaxDepth)
 		workers := rapid.IntRange(0, 3).Draw(t, "workers")
-		tree := wire.NewTree(s, workers)
+		tree := hashtree.New(s, workers)
 		first, origin, clone := tree.ID(), s.Clone(), tree.Clone()
 		check := func(what string, s umbel.State) {
-			if want := wire.Identify(s); tree.ID() != want {
+			if want := hashtree.Identify(s); tree.ID() != want {
 				t.Fatalf("%s: ID %v, want %v", what, tree.ID(), want)
 			}
-			if got, want := tree.Bytes(), wire.NewTree(s, 1).Bytes(); got != want {
+			if got, want := tree.Bytes(), hashtree.New(s, 1).Bytes(); got != want {
 				t.Fatalf("%s: %d bytes of hashes, want %d", what, got, want)
 			}
 		}
@@ -98,12 +98,12 @@ func TestTreeShape(t *testing.T) {
 	none := func(int) iter.Seq[uint64] { return nil }
 	beyond := func(int) iter.Seq[uint64] { return slices.Values([]uint64{2}) }
 	for what, f := range map[string]func(){
-		"no state":                 func() { wire.NewTree(umbel.State{}, 1) },
-		"no array before":          func() { wire.NewTree(a, 1).Update(umbel.State{}, a, 1) },
-		"a longer array before":    func() { wire.NewTree(a, 1).Update(longer, a, 1) },
-		"longer than before":       func() { wire.NewTree(a, 1).UpdateLeaves(longer, none) },
-		"a leaf beyond the last":   func() { wire.NewTree(a, 1).UpdateLeaves(a, beyond) },
-		"fewer arrays than before": func() { wire.NewTree(a, 1).UpdateLeaves(umbel.State{Kind: "x"}, none) },
+		"no state":                 func() { hashtree.New(umbel.State{}, 1) },
+		"no array before":          func() { hashtree.New(a, 1).Update(umbel.State{}, a, 1) },
+		"a longer array before":    func() { hashtree.New(a, 1).Update(longer, a, 1) },
+		"longer than before":       func() { hashtree.New(a, 1).UpdateLeaves(longer, none) },
+		"a leaf beyond the last":   func() { hashtree.New(a, 1).UpdateLeaves(a, beyond) },
+		"fewer arrays than before": func() { hashtree.New(a, 1).UpdateLeaves(umbel.State{Kind: "x"}, none) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			defer func() {
@@ -114,7 +114,7 @@ func TestTreeShape(t *testing.T) {
 			f()
 		})
 	}
-	if got := wire.NewTree(a, 1).Bytes(); got != 3*32 {
+	if got := hashtree.New(a, 1).Bytes(); got != 3*32 {
 		t.Errorf("a tree of 2 leaves takes %d bytes, want 96", got)
 	}
 }
@@ -126,7 +126,7 @@ func BenchmarkTree(b *testing.B) {
 		b.Run(fmt.Sprintf("new/workers=%d/n=64MiB", workers), func(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
-				wire.NewTree(s, workers)
+				hashtree.New(s, workers)
 			}
 		})
 	}
@@ -136,10 +136,10 @@ func BenchmarkTree(b *testing.B) {
 	for range 10_000 {
 		i := rng.Uint64N(size * 8)
 		other.Arrays[0].Words[i/64] ^= 1 << (i % 64)
-		leaves[i/(8*wire.LeafBytes)] = true
+		leaves[i/(8*hashtree.LeafBytes)] = true
 	}
 	changed := slices.Sorted(maps.Keys(leaves))
-	tree := wire.NewTree(s, 1)
+	tree := hashtree.New(s, 1)
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("update/bits=10000,workers=%d/n=64MiB", workers), func(b *testing.B) {
 			b.SetBytes(size)

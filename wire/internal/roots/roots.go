@@ -1,5 +1,5 @@
-// Package hashtree computes the IDs of states: spec/container.md, "ID".
-package hashtree
+// Package roots computes the roots of arrays and the IDs of states: spec/container.md, "ID".
+package roots
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package wire_test
+package hashtree_test
 
 import (
 	"bytes"
@@ -10,10 +10,11 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
-// ReadTree returns what Parse and NewTree return, for arrays of all sizes and codings.
-func TestReadTree(t *testing.T) {
+// Read returns what Parse and New return, for arrays of all sizes and codings.
+func TestRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	array := func() cells.Array {
 		a, err := cells.New(rng.Uint64N(1<<rng.IntN(23)), 1)
@@ -35,18 +36,18 @@ func TestReadTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, workers := range []int{1, 3} {
-			got, tree, err := wire.ReadTree(iotest.HalfReader(bytes.NewReader(b)), uint64(len(b)), wire.Limits{Workers: workers})
+			got, tree, err := hashtree.Read(iotest.HalfReader(bytes.NewReader(b)), uint64(len(b)), wire.Limits{Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !got.Equal(s) || tree.ID() != wire.Identify(s) {
+			if !got.Equal(s) || tree.ID() != hashtree.Identify(s) {
 				t.Fatal("another state or ID")
 			}
 			if a := s.Arrays[0]; a.Len > 0 { // the hashes of all nodes are complete
 				old := got.Clone()
 				got.Arrays[0].Words[len(a.Words)/2] ^= 1
 				tree.Update(old, got, workers)
-				if tree.ID() != wire.Identify(got) {
+				if tree.ID() != hashtree.Identify(got) {
 					t.Fatal("another ID after a change")
 				}
 			}
@@ -54,18 +55,18 @@ func TestReadTree(t *testing.T) {
 		for range 10 {
 			damaged := bytes.Clone(b)
 			damaged[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
-			if _, _, err := wire.ReadTree(bytes.NewReader(damaged), uint64(len(b)), wire.Limits{Workers: 2}); !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
+			if _, _, err := hashtree.Read(bytes.NewReader(damaged), uint64(len(b)), wire.Limits{Workers: 2}); !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
 				t.Errorf("damaged: %v", err)
 			}
 		}
-		if _, _, err := wire.ReadTree(bytes.NewReader(b[:len(b)-1]), uint64(len(b)), wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {
+		if _, _, err := hashtree.Read(bytes.NewReader(b[:len(b)-1]), uint64(len(b)), wire.Limits{}); !errors.Is(err, umbel.ErrCorrupt) {
 			t.Errorf("cut off: %v", err)
 		}
 	}
 }
 
 // No array beyond the limit is allocated.
-func TestReadTreeLimit(t *testing.T) {
+func TestReadLimit(t *testing.T) {
 	a, err := cells.New(1<<20, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func TestReadTreeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := wire.ReadTree(bytes.NewReader(b), uint64(len(b)), wire.Limits{Bytes: 1<<17 - 1}); !errors.Is(err, umbel.ErrLimit) {
+	if _, _, err := hashtree.Read(bytes.NewReader(b), uint64(len(b)), wire.Limits{Bytes: 1<<17 - 1}); !errors.Is(err, umbel.ErrLimit) {
 		t.Errorf("error %v, want %v", err, umbel.ErrLimit)
 	}
 }
