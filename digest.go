@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Alg is a hash algorithm. Its number is part of the container format and is never reused
@@ -51,7 +53,7 @@ func ParseAlg(name string) (Alg, error) {
 			return Alg(i), nil
 		}
 	}
-	return 0, fmt.Errorf("umbel: unknown hash %q: it is one of %s: %w", clip(name), strings.Join(algNames[:], ", "), ErrGoal)
+	return 0, sentinel.Errorf(ErrGoal, "umbel: unknown hash %q: it is one of %s", clip(name), strings.Join(algNames[:], ", "))
 }
 
 // seedBytes returns the number of bytes of a seed that the algorithm uses.
@@ -91,10 +93,10 @@ func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.H1, d.H2) }
 func ParseDigest(s string) (Digest, error) {
 	var b [16]byte
 	if len(s) != 2*len(b) {
-		return Digest{}, fmt.Errorf("umbel: digest %q has %d characters, want 32 hexadecimal digits: %w", clip(s), len(s), ErrGoal)
+		return Digest{}, sentinel.Errorf(ErrGoal, "umbel: digest %q has %d characters, want 32 hexadecimal digits", clip(s), len(s))
 	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Digest{}, fmt.Errorf("umbel: digest %q: %w: %w", s, err, ErrGoal)
+		return Digest{}, sentinel.Errorf(ErrGoal, "umbel: digest %q: %w", s, err)
 	}
 	return Digest{be64(b[:8]), be64(b[8:])}, nil
 }

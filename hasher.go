@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/umbel-filters/umbel/internal/md5"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/shorthash"
 )
 
@@ -201,13 +202,13 @@ func (s Seed) words() (lo, hi uint64) {
 func ParseSeed(s string) (Seed, error) {
 	var b [16]byte
 	if len(s) > 2*len(b) {
-		return Seed{}, fmt.Errorf("umbel: seed has %d characters, want at most 32 hexadecimal digits: %w", len(s), ErrGoal)
+		return Seed{}, sentinel.Errorf(ErrGoal, "umbel: seed has %d characters, want at most 32 hexadecimal digits", len(s))
 	}
 	if len(s)%2 != 0 {
-		return Seed{}, fmt.Errorf("umbel: seed has %d hexadecimal digits, want an even number: %w", len(s), ErrGoal)
+		return Seed{}, sentinel.Errorf(ErrGoal, "umbel: seed has %d hexadecimal digits, want an even number", len(s))
 	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Seed{}, fmt.Errorf("umbel: seed has characters other than hexadecimal digits: %w", ErrGoal)
+		return Seed{}, sentinel.Errorf(ErrGoal, "umbel: seed has characters other than hexadecimal digits")
 	}
 	return SeedFrom(b), nil
 }

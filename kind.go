@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Goal is the requirements of a filter that is to be made: two of Keys, FPRate and Bytes.
@@ -26,13 +27,13 @@ func (g Goal) Check() error {
 		}
 	}
 	if !(g.FPRate == 0 || g.FPRate > 0 && g.FPRate < 1) {
-		return fmt.Errorf("umbel: false-positive rate %v must lie between 0 and 1, both excluded: %w", g.FPRate, ErrGoal)
+		return sentinel.Errorf(ErrGoal, "umbel: false-positive rate %v must lie between 0 and 1, both excluded", g.FPRate)
 	}
 	if given != 2 {
-		return fmt.Errorf("umbel: give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes: %w", g.Keys, g.FPRate, g.Bytes, ErrGoal)
+		return sentinel.Errorf(ErrGoal, "umbel: give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes", g.Keys, g.FPRate, g.Bytes)
 	}
 	if err := g.Hasher.Check(); err != nil {
-		return fmt.Errorf("%w: %w", err, ErrGoal)
+		return sentinel.Wrap(ErrGoal, err)
 	}
 	return nil
 }
@@ -121,16 +122,16 @@ func (ks Kinds) Find(name string) (Kind, error) {
 		}
 	}
 	if is, ok := reserved[name]; ok {
-		return Kind{}, fmt.Errorf("umbel: kind %s is %s: %w", name, is, ErrKind)
+		return Kind{}, sentinel.Errorf(ErrKind, "umbel: kind %s is %s", name, is)
 	}
 	names := make([]string, len(ks))
 	for i, k := range ks {
 		names[i] = k.Name
 	}
 	if len(ks) == 0 {
-		return Kind{}, fmt.Errorf("umbel: kind %q, and the list of kinds is empty: pass filter.All: %w", clip(name), ErrKind)
+		return Kind{}, sentinel.Errorf(ErrKind, "umbel: kind %q, and the list of kinds is empty: pass filter.All", clip(name))
 	}
-	return Kind{}, fmt.Errorf("umbel: there is no kind %q, want one of %s: %w", clip(name), strings.Join(names, ", "), ErrKind)
+	return Kind{}, sentinel.Errorf(ErrKind, "umbel: there is no kind %q, want one of %s", clip(name), strings.Join(names, ", "))
 }
 
 // Open returns the filter with state s, of any kind in the list. It takes over the memory
@@ -158,17 +159,17 @@ type ParamDoc struct {
 func (ps Params) Check(kind string, docs []ParamDoc) error {
 	for i, p := range ps {
 		if _, twice := ps[:i].Get(p.Name); twice {
-			return fmt.Errorf("umbel: parameter %q is given twice: %w", clip(p.Name), ErrGoal)
+			return sentinel.Errorf(ErrGoal, "umbel: parameter %q is given twice", clip(p.Name))
 		}
 		doc, err := findParam(kind, docs, p.Name)
 		if err != nil {
 			return err
 		}
 		if p.Value.float && !doc.Float {
-			return fmt.Errorf("umbel: %s of kind %s is %v, want a whole number: %w", p.Name, kind, p.Value, ErrGoal)
+			return sentinel.Errorf(ErrGoal, "umbel: %s of kind %s is %v, want a whole number", p.Name, kind, p.Value)
 		}
 		if f := p.Value.Float(); f != 0 && !(f >= doc.Min && f <= doc.Max) {
-			return fmt.Errorf("umbel: %s of kind %s is %v, want %v to %v: %w", p.Name, kind, p.Value, doc.Min, doc.Max, ErrGoal)
+			return sentinel.Errorf(ErrGoal, "umbel: %s of kind %s is %v, want %v to %v", p.Name, kind, p.Value, doc.Min, doc.Max)
 		}
 	}
 	return nil
@@ -183,7 +184,7 @@ func findParam(kind string, docs []ParamDoc, name string) (ParamDoc, error) {
 		names[i] = doc.Name
 	}
 	if len(names) == 0 {
-		return ParamDoc{}, fmt.Errorf("umbel: a filter of kind %s takes no parameters, got %q: %w", kind, clip(name), ErrGoal)
+		return ParamDoc{}, sentinel.Errorf(ErrGoal, "umbel: a filter of kind %s takes no parameters, got %q", kind, clip(name))
 	}
-	return ParamDoc{}, fmt.Errorf("umbel: a filter of kind %s has no parameter %q, it takes %s: %w", kind, clip(name), strings.Join(names, ", "), ErrGoal)
+	return ParamDoc{}, sentinel.Errorf(ErrGoal, "umbel: a filter of kind %s has no parameter %q, it takes %s", kind, clip(name), strings.Join(names, ", "))
 }

@@ -1,8 +1,9 @@
 package umbel
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Planned is the requirements that a filter was made for: with Keys distinct keys its
@@ -40,8 +41,8 @@ func PlannedBy(g Goal, f Forecast) Planned {
 // Check returns an error wrapping [ErrCorrupt] unless p is zero or its numbers are in range.
 func (p Planned) Check() error {
 	if p != (Planned{}) && !(p.Keys > 0 && p.FPRate > 0 && p.FPRate < 1) {
-		return fmt.Errorf("umbel: planned for a rate of %v with %d keys, want a rate between 0 and 1, both excluded, with at least 1 key: %w",
-			p.FPRate, p.Keys, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: planned for a rate of %v with %d keys, want a rate between 0 and 1, both excluded, with at least 1 key",
+			p.FPRate, p.Keys)
 	}
 	return nil
 }

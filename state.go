@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The limits of a state. Filters stay within them when they grow or merge, so that each can be written, and
@@ -43,7 +44,7 @@ type Notes struct {
 // MarshalJSON returns an error that wraps errors.ErrUnsupported: JSON would not contain the hasher's seed, without which
 // the arrays answer nothing. A field of type []byte with the container of package wire holds a whole state.
 func (s State) MarshalJSON() ([]byte, error) {
-	return nil, fmt.Errorf("umbel: a State has no JSON: use a field of type []byte with its container (wire.Append): %w", errors.ErrUnsupported)
+	return nil, sentinel.Errorf(errors.ErrUnsupported, "umbel: a State has no JSON: use a field of type []byte with its container (wire.Append)")
 }
 
 // Clone returns a copy of s that shares no memory with it.
@@ -73,38 +74,38 @@ func (s State) Equal(t State) bool {
 // out of range, or a Tick above 2^63-1.
 func (s State) Check() error {
 	if n := s.States(); n > MaxStates {
-		return fmt.Errorf("umbel: %d states with all parts, want at most %d: %w", n, MaxStates, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: %d states with all parts, want at most %d", n, MaxStates)
 	}
 	return s.check(MaxDepth)
 }
 
 func (s State) check(depth int) error {
 	if depth == 0 {
-		return fmt.Errorf("umbel: parts nest deeper than %d: %w", MaxDepth, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: parts nest deeper than %d", MaxDepth)
 	}
 	if len(s.Params) > maxCount || len(s.Arrays) > maxCount {
-		return fmt.Errorf("umbel: %d parameters and %d arrays, want at most %d of each: %w", len(s.Params), len(s.Arrays), maxCount, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: %d parameters and %d arrays, want at most %d of each", len(s.Params), len(s.Arrays), maxCount)
 	}
 	if err := CheckName(s.Kind); err != nil {
 		return err
 	}
 	if err := s.Hasher.Check(); err != nil {
-		return fmt.Errorf("%w: %w", err, ErrCorrupt)
+		return sentinel.Wrap(ErrCorrupt, err)
 	}
 	for i, p := range s.Params {
 		if err := CheckName(p.Name); err != nil {
 			return err
 		}
 		if _, twice := s.Params[:i].Get(p.Name); twice {
-			return fmt.Errorf("umbel: parameter %q appears twice: %w", p.Name, ErrCorrupt)
+			return sentinel.Errorf(ErrCorrupt, "umbel: parameter %q appears twice", p.Name)
 		}
 		if f := p.Value.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("umbel: parameter %q is %v, want a finite number: %w", p.Name, f, ErrCorrupt)
+			return sentinel.Errorf(ErrCorrupt, "umbel: parameter %q is %v, want a finite number", p.Name, f)
 		}
 	}
 	for i, p := range s.Arrays {
 		if err := p.Check(); err != nil {
-			return fmt.Errorf("umbel: array %d: %w: %w", i, err, ErrCorrupt)
+			return sentinel.Errorf(ErrCorrupt, "umbel: array %d: %w", i, err)
 		}
 	}
 	for i, p := range s.Parts {
@@ -113,7 +114,7 @@ func (s State) check(depth int) error {
 		}
 	}
 	if s.Tick > math.MaxInt64 {
-		return fmt.Errorf("umbel: a tick of %d nanoseconds, want at most 2^63-1: %w", s.Tick, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: a tick of %d nanoseconds, want at most 2^63-1", s.Tick)
 	}
 	return s.Planned.Check()
 }
@@ -124,11 +125,11 @@ func (s State) check(depth int) error {
 func (s State) CheckMatch(t State) error {
 	switch {
 	case s.Kind != t.Kind:
-		return fmt.Errorf("umbel: one filter is %s, the other %s: %w", s.Kind, clip(t.Kind), ErrMismatch)
+		return sentinel.Errorf(ErrMismatch, "umbel: one filter is %s, the other %s", s.Kind, clip(t.Kind))
 	case s.Hasher.Alg != t.Hasher.Alg:
-		return fmt.Errorf("umbel: one filter hashes with %s, the other with %s: %w", s.Hasher, t.Hasher, ErrMismatch)
+		return sentinel.Errorf(ErrMismatch, "umbel: one filter hashes with %s, the other with %s", s.Hasher, t.Hasher)
 	case s.Hasher != t.Hasher:
-		return fmt.Errorf("umbel: both filters hash with %s, but their seeds differ: %w", s.Hasher.Alg, ErrMismatch)
+		return sentinel.Errorf(ErrMismatch, "umbel: both filters hash with %s, but their seeds differ", s.Hasher.Alg)
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func CheckName(name string) error {
 	}
 	if len(name) == 0 || len(name) > 64 || valid < len(name) {
 		// What follows in a damaged container may be a seed.
-		return fmt.Errorf("umbel: name of %d bytes begins with %q: want 1 to 64 of a-z, 0-9, '-', '.', '/': %w", len(name), clip(name[:valid]), ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: name of %d bytes begins with %q: want 1 to 64 of a-z, 0-9, '-', '.', '/'", len(name), clip(name[:valid]))
 	}
 	return nil
 }
@@ -224,12 +225,12 @@ func (ps Params) Uint(name string) uint64 {
 // consists of integers with exactly these names, in this order.
 func (ps Params) Uints(names []string, dst ...*uint64) error {
 	if len(ps) != len(names) {
-		return fmt.Errorf("umbel: %d parameters, want %d %v: %w", len(ps), len(names), names, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "umbel: %d parameters, want %d %v", len(ps), len(names), names)
 	}
 	for i, p := range ps {
 		if p.Name != names[i] || p.Value.float {
-			return fmt.Errorf("umbel: parameter %d is %q = %v, want a whole number %q: %w",
-				i, clip(p.Name), p.Value, names[i], ErrCorrupt)
+			return sentinel.Errorf(ErrCorrupt, "umbel: parameter %d is %q = %v, want a whole number %q",
+				i, clip(p.Name), p.Value, names[i])
 		}
 		*dst[i] = p.Value.bits
 	}

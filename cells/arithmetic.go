@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Nonzero returns the number of cells that are not zero.
@@ -40,7 +42,7 @@ func (a Array) Histogram(last int) []uint64 {
 // checkSame returns an error wrapping ErrShape unless a and b have the same length and width.
 func (a Array) checkSame(b Array) error {
 	if !a.SameShape(b) {
-		return fmt.Errorf("cells: %d cells of %d bits and %d cells of %d bits, want equal arrays: %w", a.Len, a.width(), b.Len, b.width(), ErrShape)
+		return sentinel.Errorf(ErrShape, "cells: %d cells of %d bits and %d cells of %d bits, want equal arrays", a.Len, a.width(), b.Len, b.width())
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/internal/mem"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Fold returns an array of Len/r cells in which group j is the sum of the r neighboring groups
@@ -56,7 +57,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 		return Array{}, err
 	}
 	if u == 0 || a.Len > ^uint64(0)/u {
-		return Array{}, fmt.Errorf("cells: %d cells don't unfold by %d, want 1 or more and at most 2^64 cells: %w", a.Len, u, ErrShape)
+		return Array{}, sentinel.Errorf(ErrShape, "cells: %d cells don't unfold by %d, want 1 or more and at most 2^64 cells", a.Len, u)
 	}
 	out, err := New(a.Len*u, a.width())
 	if err != nil {
@@ -82,7 +83,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 // groups returns the number of groups, or an error wrapping ErrShape if they don't fill the array.
 func (a Array) groups(group uint64) (uint64, error) {
 	if group == 0 || a.Len%group != 0 {
-		return 0, fmt.Errorf("cells: groups of %d cells in an array of %d, want a divisor: %w", group, a.Len, ErrShape)
+		return 0, sentinel.Errorf(ErrShape, "cells: groups of %d cells in an array of %d, want a divisor", group, a.Len)
 	}
 	return a.Len / group, nil
 }
@@ -212,8 +213,8 @@ func CheckFold(groups, group, r uint64) error {
 	if r > 0 && r < groups {
 		size = fmt.Sprintf("; %d cells fold by %d", nearestMultiple(groups, r)*group, r)
 	}
-	return fmt.Errorf("cells: %d groups of %d cells don't fold by %d, they do by %s%s: %w",
-		groups, group, r, divisorsNear(groups, r), size, ErrShape)
+	return sentinel.Errorf(ErrShape, "cells: %d groups of %d cells don't fold by %d, they do by %s%s",
+		groups, group, r, divisorsNear(groups, r), size)
 }
 
 // nearestMultiple returns the multiple of r that is nearest to n, which is larger than r: the larger one of two.

@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Blocks of a blocked filter have eight words of 64 bits.
@@ -234,8 +236,8 @@ func findBlocked(words, perWord int) (*blockedDesign, error) {
 			return d, nil
 		}
 	}
-	return nil, fmt.Errorf("plan: %d bits in each of %d words, want 1 bit in each of 1 to 8 words or 2 bits in each of 1 to 5: %w",
-		perWord, words, ErrRange)
+	return nil, sentinel.Errorf(ErrRange, "plan: %d bits in each of %d words, want 1 bit in each of 1 to 8 words or 2 bits in each of 1 to 5",
+		perWord, words)
 }
 
 // mustBlocked returns a design and panics if no filter has it with m bits.
@@ -255,7 +257,7 @@ func checkBlockedRate(n uint64, p float64) error {
 		return err
 	}
 	if p < MinBlockedFPRate {
-		return fmt.Errorf("plan: false-positive rate %v, want at least %v for a blocked filter; accept that, or use a plain filter: %w", p, MinBlockedFPRate, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: false-positive rate %v, want at least %v for a blocked filter; accept that, or use a plain filter", p, MinBlockedFPRate)
 	}
 	return nil
 }

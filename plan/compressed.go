@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // WireBits returns the size in bits to which an ideal code compresses a filter of m cells, k per
@@ -83,7 +84,7 @@ func SparseSize(n, bits uint64) (m uint64, err error) {
 	case !found:
 		return maxSparse, nil
 	case over == 1:
-		return 0, fmt.Errorf("plan: %d keys in %d bits, want at least %d: %w", n, bits, SparseBits(1, n), ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: %d keys in %d bits, want at least %d", n, bits, SparseBits(1, n))
 	}
 	return over - 1, nil
 }
@@ -106,7 +107,7 @@ func SparseCapacity(bits uint64, p float64, round func(m uint64) uint64) (n, m u
 	}
 	n = mostKeys(func(n uint64) bool { _, ok := size(n); return ok })
 	if n == 0 {
-		return 0, 0, fmt.Errorf("plan: %d bits are too few for one key at a false-positive rate of %v; allow more, or a higher rate: %w", bits, p, ErrRange)
+		return 0, 0, sentinel.Errorf(ErrRange, "plan: %d bits are too few for one key at a false-positive rate of %v; allow more, or a higher rate", bits, p)
 	}
 	m, _ = size(n)
 	return n, m, nil

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // tolerance is the relative error that is allowed when a rate is compared with the ends of an
@@ -36,13 +37,13 @@ func SizeInterval(n uint64, k int, p, eps float64) (low, high uint64, err error)
 	low, okLow := least(maxCells, func(m uint64) bool { return rate(m, k) <= (p+eps)*(1+tolerance) })
 	over, okHigh := least(maxCells, func(m uint64) bool { return rate(m, k) < (p-eps)*(1-tolerance) })
 	if !okLow || !okHigh {
-		return 0, 0, fmt.Errorf("plan: %d keys at a false-positive rate of %v±%v need more than 2^63 cells; "+
-			"accept a higher rate or set more cells per key: %w", n, p, eps, ErrRange)
+		return 0, 0, sentinel.Errorf(ErrRange, "plan: %d keys at a false-positive rate of %v±%v need more than 2^63 cells; "+
+			"accept a higher rate or set more cells per key", n, p, eps)
 	}
 	if high = over - 1; low > high {
-		return 0, 0, fmt.Errorf("plan: no filter of %d keys and %d cells per key has a rate of %v±%v: "+
-			"%d cells give %.7g and %d give %.7g; allow a wider interval: %w",
-			n, k, p, eps, max(high, 1), rate(max(high, 1), k), low, rate(low, k), ErrRange)
+		return 0, 0, sentinel.Errorf(ErrRange, "plan: no filter of %d keys and %d cells per key has a rate of %v±%v: "+
+			"%d cells give %.7g and %d give %.7g; allow a wider interval",
+			n, k, p, eps, max(high, 1), rate(max(high, 1), k), low, rate(low, k))
 	}
 	return low, high, nil
 }
@@ -58,11 +59,11 @@ func checkBand(n uint64, k int, p, eps float64) error {
 	}
 	switch {
 	case !(eps >= 0):
-		return fmt.Errorf("plan: a rate of %v±%v, want a deviation of 0 or more: %w", p, eps, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: a rate of %v±%v, want a deviation of 0 or more", p, eps)
 	case eps >= p:
-		return fmt.Errorf("plan: a rate of %v±%v includes 0, for which no size is too large; give a deviation below %v: %w", p, eps, p, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: a rate of %v±%v includes 0, for which no size is too large; give a deviation below %v", p, eps, p)
 	case p+eps >= 1 || math.IsInf(eps, 0):
-		return fmt.Errorf("plan: a rate of %v±%v includes 1, for which no size is too small; give a deviation below %.6g: %w", p, eps, 1-p, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: a rate of %v±%v includes 1, for which no size is too small; give a deviation below %.6g", p, eps, 1-p)
 	}
 	return nil
 }
@@ -104,11 +105,11 @@ func BaseSize(n uint64, k int, p, eps float64, oversize float64) (m uint64, err 
 		oversize = DefaultOversize
 	}
 	if !(oversize >= 1) {
-		return 0, fmt.Errorf("plan: a base %v times as large as its keys need, want 1 or more, or 0 for %d: %w", oversize, DefaultOversize, ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: a base %v times as large as its keys need, want 1 or more, or 0 for %d", oversize, DefaultOversize)
 	}
 	lowest := math.Ceil(float64(low) * oversize)
 	if lowest > maxCells {
-		return 0, fmt.Errorf("plan: a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate: %w", oversize, n, ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate", oversize, n)
 	}
 	// A wide interval would only make the base larger than requested.
 	highest := math.Floor(min(float64(high)*oversize, lowest*1.5, maxCells))

@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // CompoundFPRate returns the probability that at least one of several filters returns a false
@@ -77,14 +78,14 @@ func ScalableLayerAt(i int, p0, r float64, growth, slice0 uint64) (ScalableLayer
 		return ScalableLayer{}, err
 	}
 	if i < 0 || growth == 0 || slice0 == 0 {
-		return ScalableLayer{}, fmt.Errorf("plan: layer %d of slices from %d cells, growth %d, want at least 0, 1 and 1: %w", i, slice0, growth, ErrRange)
+		return ScalableLayer{}, sentinel.Errorf(ErrRange, "plan: layer %d of slices from %d cells, growth %d, want at least 0, 1 and 1", i, slice0, growth)
 	}
 	l := ScalableLayer{FPRate: p0 * math.Pow(r, float64(i)), Slice: slice0}
 	bits := -math.Log2(p0) - float64(i)*math.Log2(r)
 	l.K = int(math.Ceil(bits))
 	cells := float64(slice0) * math.Pow(float64(growth), float64(i)) * bits
 	if l.FPRate == 0 || !(cells < maxCells) {
-		return ScalableLayer{}, fmt.Errorf("plan: layer %d would have a rate of %g and %.3g cells, more than 2^63; use fewer layers: %w", i, l.FPRate, cells, ErrRange)
+		return ScalableLayer{}, sentinel.Errorf(ErrRange, "plan: layer %d would have a rate of %g and %.3g cells, more than 2^63; use fewer layers", i, l.FPRate, cells)
 	}
 	for range i {
 		l.Slice *= growth
@@ -105,7 +106,7 @@ func HalfFull(slice uint64) uint64 {
 
 func checkTightening(r float64) error {
 	if !(r > 0 && r < 1) {
-		return fmt.Errorf("plan: tightening %v, want more than 0 and less than 1: %w", r, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: tightening %v, want more than 0 and less than 1", r)
 	}
 	return nil
 }

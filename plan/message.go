@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Message states the requirements for a filter that is sent to peers again and again. Keys is
@@ -106,7 +108,7 @@ func (q Message) Plan() ([]MessageOption, error) {
 func (q Message) MostKeys() (uint64, error) {
 	q.Keys = 1
 	if q.Bits == 0 || q.FPRate == 0 {
-		return 0, fmt.Errorf("plan: the number of keys depends on the bits and the false-positive rate; give both: %w", ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: the number of keys depends on the bits and the false-positive rate; give both")
 	}
 	if _, err := q.Plan(); err != nil {
 		return 0, err
@@ -193,7 +195,7 @@ func (q Message) why(o, best MessageOption) string {
 // refusal returns the error for options of which none fits, with the reason of kind bloom.
 func refusal(options []MessageOption) error {
 	o := options[max(slices.IndexFunc(options, func(o MessageOption) bool { return o.Kind == "bloom" }), 0)]
-	return fmt.Errorf("plan: no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s): %w", o.Kind, o.Why, ErrRange)
+	return sentinel.Errorf(ErrRange, "plan: no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s)", o.Kind, o.Why)
 }
 
 // check returns an error wrapping ErrRange if a field is outside its range.
@@ -203,11 +205,11 @@ func (q Message) check() error {
 	}
 	switch {
 	case q.FPRate == 0 && q.Bits == 0:
-		return fmt.Errorf("plan: neither bits nor a false-positive rate is given; give one or both: %w", ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: neither bits nor a false-positive rate is given; give one or both")
 	case !(q.Bits >= 0):
-		return fmt.Errorf("plan: %v bits, want more than 0: %w", q.Bits, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: %v bits, want more than 0", q.Bits)
 	case q.Peers < 0 || !(q.PerHour >= 0 && q.PerHour <= math.MaxUint32):
-		return fmt.Errorf("plan: %d peers and %v updates an hour, want neither negative, and less than 2^32 updates: %w", q.Peers, q.PerHour, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: %d peers and %v updates an hour, want neither negative, and less than 2^32 updates", q.Peers, q.PerHour)
 	case q.FPRate != 0:
 		return checkGoal(q.Keys, q.FPRate)
 	}

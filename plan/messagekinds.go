@@ -1,9 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // plainK is the largest number of cells per key of kind bloom.
@@ -18,12 +19,12 @@ func (q Message) plain() MessageOption {
 		m, k, err = Size(q.Keys, q.FPRate)
 		m = words(m, true)
 		if err == nil && k > plainK {
-			err = fmt.Errorf("plan: it would set %d cells per key, at most %d are allowed: %w", k, plainK, ErrRange)
+			err = sentinel.Errorf(ErrRange, "plan: it would set %d cells per key, at most %d are allowed", k, plainK)
 		}
 	} else if m = q.plainWithin(); m > 0 {
 		k = BestK(m, q.Keys)
 	} else {
-		err = fmt.Errorf("plan: %.0f bits are too few for any filter: %w", q.Bits, ErrRange)
+		err = sentinel.Errorf(ErrRange, "plan: %.0f bits are too few for any filter", q.Bits)
 	}
 	if err != nil {
 		return MessageOption{Kind: "bloom", Why: plainly(err)}
@@ -129,7 +130,7 @@ func (q Message) ribbonSteps() (int, error) {
 	case !some:
 		return RibbonMaxSteps, nil
 	case over == 1:
-		return 0, fmt.Errorf("plan: %.0f bits are too few for a ribbon filter of %d keys: %w", q.Bits, q.Keys, ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: %.0f bits are too few for a ribbon filter of %d keys", q.Bits, q.Keys)
 	}
 	return int(over) - 1, nil
 }

@@ -66,6 +66,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // ErrRange is wrapped by the errors of this package: a requirement is outside the range for
@@ -75,10 +77,10 @@ var ErrRange = errors.New("out of range")
 // checkGoal returns an error wrapping ErrRange if n is zero or p is not inside (0, 1).
 func checkGoal(n uint64, p float64) error {
 	if n == 0 {
-		return fmt.Errorf("plan: 0 keys, want at least 1; give the number of keys the filter will hold: %w", ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: 0 keys, want at least 1; give the number of keys the filter will hold")
 	}
 	if !(p > 0 && p < 1) {
-		return fmt.Errorf("plan: false-positive rate %v, want more than 0 and less than 1; give a fraction, 0.01 for one percent: %w", p, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: false-positive rate %v, want more than 0 and less than 1; give a fraction, 0.01 for one percent", p)
 	}
 	return nil
 }
@@ -86,7 +88,7 @@ func checkGoal(n uint64, p float64) error {
 // checkK returns an error wrapping ErrRange if k is less than 1.
 func checkK(k int) error {
 	if k < 1 {
-		return fmt.Errorf("plan: %d cells per key, want at least 1: %w", k, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: %d cells per key, want at least 1", k)
 	}
 	return nil
 }
@@ -103,8 +105,8 @@ const maxCells = 1 << 63
 
 // tooManyCells returns the error for a size above maxCells.
 func tooManyCells(n uint64, p float64) error {
-	return fmt.Errorf("plan: %d keys at a false-positive rate of %v need more than 2^63 cells; "+
-		"accept a higher rate, set more cells per key, or spread the keys over several filters: %w", n, p, ErrRange)
+	return sentinel.Errorf(ErrRange, "plan: %d keys at a false-positive rate of %v need more than 2^63 cells; "+
+		"accept a higher rate, set more cells per key, or spread the keys over several filters", n, p)
 }
 
 // least returns the smallest x in [1, high] for which ok holds, and whether there is one. If

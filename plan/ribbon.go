@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Constants of ribbon filters. A shard is a separate system of equations.
@@ -46,7 +48,7 @@ func RibbonStepsFor(p float64) (steps int, err error) {
 		return 0, err
 	}
 	if p < 1.0/(1<<32) {
-		return 0, fmt.Errorf("plan: false-positive rate %v, want at least 2^-32 for a ribbon filter; accept a higher one: %w", p, ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: false-positive rate %v, want at least 2^-32 for a ribbon filter; accept a higher one", p)
 	}
 	found, _ := least(RibbonMaxSteps, func(s uint64) bool { return ribbonIdeal(int(s)) <= p*(1+tolerance) })
 	return int(found), nil
@@ -78,7 +80,7 @@ func RibbonBits(n uint64, p float64) (bits uint64, err error) {
 		return 0, err
 	}
 	if n > ribbonMaxKeys {
-		return 0, fmt.Errorf("plan: %d keys in a ribbon filter, want at most 2^53: %w", n, ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: %d keys in a ribbon filter, want at most 2^53", n)
 	}
 	steps, err := RibbonStepsFor(p)
 	if err != nil {

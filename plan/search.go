@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // DefaultMaxK is the largest number of cells per key that a [CompressedSearch] tries if the caller
@@ -89,8 +90,8 @@ func (s CompressedSearch) MinBits(p float64) (CompressedShape, error) {
 		}
 	}
 	if best.M == 0 {
-		return CompressedShape{}, fmt.Errorf("plan: %d keys at a false-positive rate of %v need more than %d cells with up to %d per key; "+
-			"allow more of either or a higher rate: %w", s.Keys, p, s.cells(), s.maxK(), ErrRange)
+		return CompressedShape{}, sentinel.Errorf(ErrRange, "plan: %d keys at a false-positive rate of %v need more than %d cells with up to %d per key; "+
+			"allow more of either or a higher rate", s.Keys, p, s.cells(), s.maxK())
 	}
 	return best, nil
 }
@@ -106,8 +107,8 @@ func (s CompressedSearch) largest(k int, bits float64) (CompressedShape, error) 
 		m = over - 1
 	}
 	if m == 0 {
-		return CompressedShape{}, fmt.Errorf("plan: %d keys with %d cells per key are not sent with %.0f bits, the smallest filter takes %.0f; allow more: %w",
-			s.Keys, k, bits, s.bits(1, k), ErrRange)
+		return CompressedShape{}, sentinel.Errorf(ErrRange, "plan: %d keys with %d cells per key are not sent with %.0f bits, the smallest filter takes %.0f; allow more",
+			s.Keys, k, bits, s.bits(1, k))
 	}
 	return CompressedShape{m, k, s.bits(m, k), FPRate(m, k, s.Keys)}, nil
 }
@@ -147,13 +148,13 @@ func (s CompressedSearch) maxK() int {
 func (s CompressedSearch) check() error {
 	switch {
 	case s.Keys == 0:
-		return fmt.Errorf("plan: 0 keys, want at least 1; give the number of keys the filter will hold: %w", ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: 0 keys, want at least 1; give the number of keys the filter will hold")
 	case s.MaxK < 0:
-		return fmt.Errorf("plan: at most %d cells per key, want 1 or more, or 0 for %d: %w", s.MaxK, DefaultMaxK, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: at most %d cells per key, want 1 or more, or 0 for %d", s.MaxK, DefaultMaxK)
 	case !(s.Churn >= 0 && s.Churn <= 1):
-		return fmt.Errorf("plan: churn %v, want a fraction of the keys from 0 to 1: %w", s.Churn, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: churn %v, want a fraction of the keys from 0 to 1", s.Churn)
 	case !(s.Tail >= 0 && s.Tail < 1):
-		return fmt.Errorf("plan: probability %v to exceed the size, want more than 0 and less than 1: %w", s.Tail, ErrRange)
+		return sentinel.Errorf(ErrRange, "plan: probability %v to exceed the size, want more than 0 and less than 1", s.Tail)
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"slices"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // WeightedClass is a class of keys of a weighted filter, in which the number of cells per key
@@ -41,7 +42,7 @@ func WeightedK(m uint64, classes []WeightedClass) (ks []float64, rate float64, e
 	ks = make([]float64, len(classes))
 	for i, c := range classes {
 		if c.Members == 0 || c.Queries == 0 {
-			return nil, 0, fmt.Errorf("plan: class %d has %v members and %v of the queries: its real k is infinite, plan whole ones: %w", i, c.Members, c.Queries, ErrRange)
+			return nil, 0, sentinel.Errorf(ErrRange, "plan: class %d has %v members and %v of the queries: its real k is infinite, plan whole ones", i, c.Members, c.Queries)
 		}
 		ks[i] = math.Log2(c.Queries / queries / c.Members)
 		log += c.Members * ks[i]
@@ -65,7 +66,7 @@ func WeightedFPRate(m uint64, classes []WeightedClass, ks []int) (float64, error
 		return 0, err
 	}
 	if len(ks) != len(classes) {
-		return 0, fmt.Errorf("plan: %d numbers of cells for %d classes: %w", len(ks), len(classes), ErrRange)
+		return 0, sentinel.Errorf(ErrRange, "plan: %d numbers of cells for %d classes", len(ks), len(classes))
 	}
 	for _, k := range ks {
 		if err := checkK(k); err != nil {
@@ -93,19 +94,19 @@ func weightedRate(m float64, classes []WeightedClass, ks []int) float64 {
 // if they are not numbers to plan with.
 func sums(m uint64, classes []WeightedClass) (members, queries float64, err error) {
 	if m == 0 {
-		return 0, 0, fmt.Errorf("plan: a filter of 0 cells, want at least 1: %w", ErrRange)
+		return 0, 0, sentinel.Errorf(ErrRange, "plan: a filter of 0 cells, want at least 1")
 	}
 	for i, c := range classes {
 		for _, x := range []float64{c.Members, c.Queries} {
 			if !(x >= 0 && x <= math.MaxFloat64) {
-				return 0, 0, fmt.Errorf("plan: class %d has %v members and %v of the queries, want finite numbers from 0 on: %w", i, c.Members, c.Queries, ErrRange)
+				return 0, 0, sentinel.Errorf(ErrRange, "plan: class %d has %v members and %v of the queries, want finite numbers from 0 on", i, c.Members, c.Queries)
 			}
 		}
 		members += c.Members
 		queries += c.Queries
 	}
 	if !(members > 0 && queries > 0 && members+queries <= math.MaxFloat64) {
-		return 0, 0, fmt.Errorf("plan: %d classes have %v members and %v of the queries, want more than 0 of both: %w", len(classes), members, queries, ErrRange)
+		return 0, 0, sentinel.Errorf(ErrRange, "plan: %d classes have %v members and %v of the queries, want more than 0 of both", len(classes), members, queries)
 	}
 	return members, queries, nil
 }
@@ -125,7 +126,7 @@ func WeightedKs(m uint64, classes []WeightedClass, maxK int) (ks []int, rate flo
 		return nil, 0, err
 	}
 	if maxK < 1 {
-		return nil, 0, fmt.Errorf("plan: at most %d cells per key, want at least 1: %w", maxK, ErrRange)
+		return nil, 0, sentinel.Errorf(ErrRange, "plan: at most %d cells per key, want at least 1", maxK)
 	}
 	ks = make([]int, len(classes))
 	s := weightedSearch{m: float64(m), maxK: maxK}

@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Window is the design of an age-partitioned filter: K+L slices of Slice cells in a ring. A key sets
@@ -119,8 +120,8 @@ func WindowSize(n uint64, p float64, limits WindowLimits) (Window, error) {
 		}
 	}
 	if !(least <= maxCells) {
-		return Window{}, fmt.Errorf("plan: a window of %d keys at a false-positive rate of %v needs more than %d slices or 2^63 cells; "+
-			"accept a higher rate: %w", n, p, limits.MaxSlices, ErrRange)
+		return Window{}, sentinel.Errorf(ErrRange, "plan: a window of %d keys at a false-positive rate of %v needs more than %d slices or 2^63 cells; "+
+			"accept a higher rate", n, p, limits.MaxSlices)
 	}
 	best.Slice = uint64(sliceFor(n, best.K, best.L, p, limits.AtOnce))
 	best.Limit = (n-1)/uint64(best.L) + 1

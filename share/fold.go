@@ -2,9 +2,9 @@ package share
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // foldState returns a state folded by r, in memory of its own. The error wraps umbel.ErrMismatch if r does
@@ -16,7 +16,7 @@ func foldState(kinds umbel.Kinds, s umbel.State, r uint64) (umbel.State, error) 
 	}
 	folder, ok := f.(umbel.Folder)
 	if !ok {
-		return umbel.State{}, fmt.Errorf("filters of kind %s cannot be folded: %w", s.Kind, errors.ErrUnsupported)
+		return umbel.State{}, sentinel.Errorf(errors.ErrUnsupported, "filters of kind %s cannot be folded", s.Kind)
 	}
 	if err := folder.Fold(r); err != nil {
 		return umbel.State{}, err

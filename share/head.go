@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -115,7 +116,7 @@ func (h *Head) class() Class {
 // the record of another one.
 func (h *Head) checkClass(fold uint64) error {
 	if h.Fold != fold {
-		return fmt.Errorf("share: the record %s has a head of class %d: %w", ClassRecord(fold), h.Fold, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "share: the record %s has a head of class %d", ClassRecord(fold), h.Fold)
 	}
 	return nil
 }

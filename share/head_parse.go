@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -15,10 +16,10 @@ import (
 func parseHead(text string) (*Head, error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if lines[0] != headMagic {
-		return nil, fmt.Errorf("begins with %.40q, want %q: %w", lines[0], headMagic, ErrCorrupt)
+		return nil, sentinel.Errorf(ErrCorrupt, "begins with %.40q, want %q", lines[0], headMagic)
 	}
 	if most := 6 + MaxHeadDeltas + 1 + 1 + MaxFolds; len(lines) < 6 || len(lines) > most {
-		return nil, fmt.Errorf("has %d lines, want 6 to %d: %w", len(lines), most, ErrCorrupt)
+		return nil, sentinel.Errorf(ErrCorrupt, "has %d lines, want 6 to %d", len(lines), most)
 	}
 	h := &Head{Name: lines[1], Fold: 1}
 	p := fields{}
@@ -46,9 +47,9 @@ func parseHead(text string) (*Head, error) {
 	case p.err != nil:
 		return nil, p.err
 	case h.Version == 0 || uint64(len(h.Deltas)) >= h.Version:
-		return nil, fmt.Errorf("has %d deltas to version %d: %w", len(h.Deltas), h.Version, ErrCorrupt)
+		return nil, sentinel.Errorf(ErrCorrupt, "has %d deltas to version %d", len(h.Deltas), h.Version)
 	case h.text() != text:
-		return nil, fmt.Errorf("is not in its canonical form: %w", ErrCorrupt)
+		return nil, sentinel.Errorf(ErrCorrupt, "is not in its canonical form")
 	}
 	return h, nil
 }

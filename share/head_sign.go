@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -15,7 +16,7 @@ func (h *Head) Sign(signer note.Signer) ([]byte, error) {
 		return nil, fmt.Errorf("share: sign the head: %w", err)
 	}
 	if len(signed) > maxHead {
-		return nil, fmt.Errorf("share: the head has %d bytes, want at most %d: give the key a shorter name: %w", len(signed), maxHead, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "share: the head has %d bytes, want at most %d: give the key a shorter name", len(signed), maxHead)
 	}
 	return signed, nil
 }
@@ -25,7 +26,7 @@ func (h *Head) Sign(signer note.Signer) ([]byte, error) {
 // wrong.
 func OpenHead(b []byte, name string, keys note.Verifiers) (*Head, error) {
 	if len(b) > maxHead {
-		return nil, fmt.Errorf("share: a head of %d bytes, want at most %d: %w", len(b), maxHead, ErrCorrupt)
+		return nil, sentinel.Errorf(ErrCorrupt, "share: a head of %d bytes, want at most %d", len(b), maxHead)
 	}
 	n, err := note.Open(b, keys)
 	if err != nil {

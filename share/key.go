@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -40,7 +41,7 @@ func NewKey(name string) (k Key, private string, err error) {
 		k, err = ParseKey(private)
 	}
 	if err != nil {
-		return Key{}, "", fmt.Errorf("share: %q cannot be the name of a key: want a name without spaces and plus signs: %w", name, umbel.ErrGoal)
+		return Key{}, "", sentinel.Errorf(umbel.ErrGoal, "share: %q cannot be the name of a key: want a name without spaces and plus signs", name)
 	}
 	return k, private, nil
 }
@@ -50,7 +51,7 @@ func NewKey(name string) (k Key, private string, err error) {
 func ParseKey(private string) (Key, error) {
 	signer, err := note.NewSigner(private)
 	if err != nil {
-		return Key{}, fmt.Errorf("share: not a private key: %w", umbel.ErrGoal)
+		return Key{}, sentinel.Errorf(umbel.ErrGoal, "share: not a private key")
 	}
 	public, err := publicHalf(private)
 	if err != nil {
@@ -75,7 +76,7 @@ func publicHalf(private string) (string, error) {
 	fields := strings.SplitN(private, "+", 5)
 	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
 	if err != nil || len(data) != 1+ed25519.SeedSize {
-		return "", fmt.Errorf("share: not an Ed25519 key: %w", umbel.ErrGoal)
+		return "", sentinel.Errorf(umbel.ErrGoal, "share: not an Ed25519 key")
 	}
 	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
 	return note.NewEd25519VerifierKey(fields[2], public)

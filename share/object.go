@@ -3,9 +3,10 @@ package share
 import (
 	"crypto/sha256"
 	"encoding/base32"
-	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // ChunkBytes is the length of the parts of an object that can be verified and fetched alone.
@@ -29,7 +30,7 @@ func ParseHash(s string) (Hash, error) {
 	var h Hash
 	b, err := encoding.DecodeString(s)
 	if err != nil || len(b) != len(h) || Hash(b).String() != s {
-		return h, fmt.Errorf("share: %.40q is not the name of an object, want 26 of 0-9, a-v: %w", s, ErrCorrupt)
+		return h, sentinel.Errorf(ErrCorrupt, "share: %.40q is not the name of an object, want 26 of 0-9, a-v", s)
 	}
 	return Hash(b), nil
 }

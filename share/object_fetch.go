@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 const (
@@ -105,19 +107,19 @@ func grow(data []byte, r Ref) []byte {
 
 // errShort returns the error of an object that ends too early, although the source read it to its end.
 func errShort(n, want uint64) error {
-	return fmt.Errorf("it ends after %d of %d bytes: %w", n, want, ErrCorrupt)
+	return sentinel.Errorf(ErrCorrupt, "it ends after %d of %d bytes", n, want)
 }
 
 // short returns err, or ErrCorrupt if it is the end of a list or a chunk that is not complete.
 func short(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("it ends too early: %w", ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "it ends too early")
 	}
 	return err
 }
 
 // errContent says that what a source returned is not the object of that name.
-var errContent = fmt.Errorf("its content does not match its name: it was damaged in the store or on the way: %w", ErrCorrupt)
+var errContent = sentinel.Errorf(ErrCorrupt, "its content does not match its name: it was damaged in the store or on the way")
 
 // repair replaces the damaged chunks of an object. The list of chunks shows which they are.
 func repair(ctx context.Context, source Source, r Ref, data []byte) error {
@@ -153,7 +155,7 @@ func readList(ctx context.Context, source Source, h Hash, list []chunk) error {
 		}
 	}
 	if rootOf(list) != h {
-		return fmt.Errorf("the list of its chunks is damaged too: %w", ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "the list of its chunks is damaged too")
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Index lists the objects with which a subscriber reaches the current version. It is an object
@@ -95,7 +97,7 @@ func appendRef(b []byte, r Ref) []byte {
 // UnmarshalBinary reads an index. The error wraps ErrCorrupt.
 func (x *Index) UnmarshalBinary(b []byte) error {
 	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
-		return fmt.Errorf("share: an index begins with %q: %w", indexMagic, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "share: an index begins with %q", indexMagic)
 	}
 	r := indexReader{b: b[len(indexMagic):]}
 	var y Index

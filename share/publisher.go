@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Publisher publishes versions of a filter. Its methods must not be called concurrently.
@@ -39,22 +40,22 @@ type Publisher struct {
 // A store that is the cache of a subscriber is refused.
 func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	if o.Store == nil {
-		return nil, fmt.Errorf("share: a publisher needs a Store: %w", umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Store")
 	}
 	if o.Key.Signer == nil || o.Key.Verifier == nil {
-		return nil, fmt.Errorf("share: a publisher needs a Key, of NewKey or ParseKey: %w", umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Key, of NewKey or ParseKey")
 	}
 	if err := o.Key.check(); err != nil {
 		return nil, err
 	}
 	if _, err := o.Store.Record(ctx, localName); err == nil {
-		return nil, fmt.Errorf("share: the store is the cache of a subscriber: publish to another one: %w", umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: the store is the cache of a subscriber: publish to another one")
 	}
 	if o.Valid == 0 {
 		o.Valid = 5 * time.Minute
 	}
 	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
-		return nil, fmt.Errorf("share: heads are valid for %v, want 1 to %d whole seconds: %w", o.Valid, int64(maxSeconds), umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
 	}
 	if o.Grace == 0 {
 		o.Grace = max(10*time.Minute, 2*o.Valid)
@@ -139,7 +140,7 @@ func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed f
 	}
 	p.current = false
 	if isZero(s) {
-		return nil, fmt.Errorf("share: publish: a zero filter of kind %s cannot be opened by subscribers: make the filter with New: %w", s.Kind, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: publish: a zero filter of kind %s cannot be opened by subscribers: make the filter with New", s.Kind)
 	}
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("share: publish: %w", err)

@@ -1,11 +1,11 @@
 package share
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // PublisherOptions configure a publisher. Store and Key are required.
@@ -52,15 +52,15 @@ type PublisherOptions struct {
 // checkFolds returns an error unless the factors of the classes are valid.
 func checkFolds(o *PublisherOptions) error {
 	if len(o.Folds) > MaxFolds {
-		return fmt.Errorf("share: %d fold classes, want at most %d: caches keep few classes best: %w", len(o.Folds), MaxFolds, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "share: %d fold classes, want at most %d: caches keep few classes best", len(o.Folds), MaxFolds)
 	}
 	if len(o.Folds) > 0 && len(o.Kinds) == 0 {
-		return fmt.Errorf("share: a publisher with fold classes needs a list of kinds, for example filter.All: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher with fold classes needs a list of kinds, for example filter.All")
 	}
 	finer := uint64(1)
 	for _, r := range o.Folds {
 		if r <= finer || r%finer != 0 {
-			return fmt.Errorf("share: the fold class %d follows %d; want ascending factors, each a multiple of the one before: %w", r, finer, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "share: the fold class %d follows %d; want ascending factors, each a multiple of the one before", r, finer)
 		}
 		finer = r
 	}

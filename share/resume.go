@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -115,7 +116,7 @@ func (c *class) open(signed []byte) (*Head, error) {
 		err = h.checkClass(c.fold)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w: %w", ClassRecord(c.fold), err, ErrCorrupt)
+		return nil, sentinel.Errorf(ErrCorrupt, "share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
 	}
 	return h, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -132,11 +133,11 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 func (o *SubscriberOptions) complete() error {
 	switch {
 	case o.Source == nil || o.Verifier == nil || len(o.Kinds) == 0:
-		return fmt.Errorf("share: a subscriber needs a source, a verifier and a list of kinds: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "share: a subscriber needs a source, a verifier and a list of kinds")
 	case !(o.Budget.Rate >= 0 && o.Budget.Rate < 1):
-		return fmt.Errorf("share: a budget with a false-positive rate of %v, want 0 for any, or a rate below 1: %w", o.Budget.Rate, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "share: a budget with a false-positive rate of %v, want 0 for any, or a rate below 1", o.Budget.Rate)
 	case o.Stale < StaleError || o.Stale > StaleLast:
-		return fmt.Errorf("share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast")
 	}
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = wire.DefaultBytes

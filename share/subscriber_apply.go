@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -121,7 +122,7 @@ func (x *attempt) run(ctx context.Context, from local, p path) (local, int, erro
 			return got, 0, nil
 		}
 	}
-	return local{}, -1, fmt.Errorf("share: version %d is another filter than its head states: %w", x.head.Version, ErrCorrupt)
+	return local{}, -1, sentinel.Errorf(ErrCorrupt, "share: version %d is another filter than its head states", x.head.Version)
 }
 
 // identify returns the tree of a state. If there is a local state, it hashes what differs.
@@ -138,7 +139,7 @@ func (a *applier) identify(from local, s umbel.State) *hashtree.Tree {
 // longer than the arrays of its state.
 func (a *applier) check(o object) error {
 	if limit := min(a.limits.Bytes, maxObject); o.Bytes > limit+limit/1024+1<<20 {
-		return fmt.Errorf("share: object %s has %d bytes, the limit of memory is %d: %w", o.Hash, o.Bytes, limit, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "share: object %s has %d bytes, the limit of memory is %d", o.Hash, o.Bytes, limit)
 	}
 	return nil
 }

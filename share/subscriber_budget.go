@@ -1,9 +1,8 @@
 package share
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Budget limits what a subscriber receives and keeps, and states the rate that suffices for it. It selects one of the
@@ -58,7 +57,7 @@ func (b Budget) choose(c choice) (fold uint64, err error) {
 	if b.Memory > 0 {
 		for ; c.bytes/c.classes[finest].Fold > b.Memory; finest++ {
 			if finest == last {
-				return 0, fmt.Errorf("share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it: %w", c.bytes/c.classes[last].Fold, b.Memory, umbel.ErrLimit)
+				return 0, sentinel.Errorf(umbel.ErrLimit, "share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it", c.bytes/c.classes[last].Fold, b.Memory)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -214,17 +215,17 @@ func (c *cache) unusable(err error) {
 // parseLocal splits a record of a cache.
 func parseLocal(b string) (objects []object, signed string, err error) {
 	if len(b) > MaxRecord {
-		return nil, "", fmt.Errorf("share: the record of the cache has %d bytes, want at most %d: %w", len(b), MaxRecord, ErrCorrupt)
+		return nil, "", sentinel.Errorf(ErrCorrupt, "share: the record of the cache has %d bytes, want at most %d", len(b), MaxRecord)
 	}
 	lines, signed, ok := strings.Cut(b, "\n\n")
 	if !ok {
-		return nil, "", fmt.Errorf("share: the record of the cache has no head: %w", ErrCorrupt)
+		return nil, "", sentinel.Errorf(ErrCorrupt, "share: the record of the cache has no head")
 	}
 	for l := range strings.SplitSeq(lines, "\n") {
 		bytes, name, _ := strings.Cut(l, " ")
 		n, err := strconv.ParseUint(bytes, 10, 64)
 		if err != nil {
-			return nil, "", fmt.Errorf("share: the record of the cache has the line %.80q: %w", l, ErrCorrupt)
+			return nil, "", sentinel.Errorf(ErrCorrupt, "share: the record of the cache has the line %.80q", l)
 		}
 		h, err := ParseHash(name)
 		if err != nil {

@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 )
@@ -47,7 +49,7 @@ type Mesh struct {
 // out of range, and share.ErrSignature if the halves of the key do not belong together.
 func New(ctx context.Context, o Options) (*Mesh, error) {
 	if err := o.complete(); err != nil {
-		return nil, goalError{err}
+		return nil, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: faultlog.Fault{Settle: settle}, peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -110,11 +109,6 @@ const maxHeld = 100_000_000
 
 // leastToken is the minimum number of bytes of a token.
 const leastToken = 16
-
-// goalError is the error of wrong options. It is umbel.ErrGoal, too, which adds nothing to its text.
-type goalError struct{ error }
-
-func (e goalError) Unwrap() []error { return []error{e.error, umbel.ErrGoal} }
 
 // complete sets defaults, and returns an error for what no mesh can have.
 func (o *Options) complete() error {

@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // changeCommand completes a verb that changes the filter of its first argument, or a copy
@@ -232,7 +233,7 @@ func unfold(file string, f umbel.Filter, factor quantity.Count) error {
 		return err
 	}
 	if hi, bytes := bits.Mul64(f.State().Bytes(), uint64(factor)); hi != 0 {
-		return fmt.Errorf("%s: unfolded by %v it takes more than 2^64 bytes: %w", file, factor, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "%s: unfolded by %v it takes more than 2^64 bytes", file, factor)
 	} else if err := container.Fits(fmt.Sprintf("%s unfolded by %v", file, factor), bytes); err != nil {
 		return err
 	}

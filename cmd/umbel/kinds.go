@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/uniq"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 const kindsHelp = `List the kinds of filter, or KIND alone: their purpose, the operations that they support besides adding and
@@ -117,9 +118,9 @@ func require[T any](file string, f umbel.Filter, operation string) (T, error) {
 		return t, nil
 	}
 	if _, isWindows := f.(*uniq.Windows); isWindows {
-		return t, fmt.Errorf("%s: windows of umbel uniq, which follow the clock together, don't support %s: %w", file, operation, errors.ErrUnsupported)
+		return t, sentinel.Errorf(errors.ErrUnsupported, "%s: windows of umbel uniq, which follow the clock together, don't support %s", file, operation)
 	}
-	return t, fmt.Errorf("%s: kind %s doesn't support %s; %s: %w", file, f.State().Kind, operation, kindsThatCan[T](), errors.ErrUnsupported)
+	return t, sentinel.Errorf(errors.ErrUnsupported, "%s: kind %s doesn't support %s; %s", file, f.State().Kind, operation, kindsThatCan[T]())
 }
 
 // kindsThatCan lists the kinds that are a T, for an error.

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -178,7 +179,7 @@ func packCommand() *cobra.Command {
 // openSparse opens the sparse filter that was read from a file.
 func openSparse(file string, s umbel.State) (*sparse.Filter, error) {
 	if s.Kind != sparse.Name {
-		return nil, fmt.Errorf("%s: kind %s, want %s; leave out --bloom: %w", file, s.Kind, sparse.Name, errors.ErrUnsupported)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "%s: kind %s, want %s; leave out --bloom", file, s.Kind, sparse.Name)
 	}
 	f, err := sparse.Open(s)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -67,9 +68,9 @@ func (s *Shape) design(g umbel.Goal) error {
 	rated := g.FPRate > 0 && g.FPRate < 1
 	switch {
 	case s.Words != 0 && s.Bits != 0:
-		return kinds.Wrap(s.checkDesign(), umbel.ErrGoal)
+		return sentinel.Wrap(umbel.ErrGoal, s.checkDesign())
 	case !sized && !rated && m != 0:
-		return fmt.Errorf("a size alone doesn't determine the words and bits of a key: give both, or the number of keys, or a rate: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "a size alone doesn't determine the words and bits of a key: give both, or the number of keys, or a rate")
 	case !sized && !rated:
 		// The goal is incomplete: Solve returns the error for any design.
 		s.Words, s.Bits = 1, 1
@@ -91,7 +92,7 @@ func (s *Shape) design(g umbel.Goal) error {
 	default:
 		words, bits, err := plan.BlockedDesignForRate(g.FPRate)
 		if err != nil {
-			return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+			return sentinel.Wrap(umbel.ErrGoal, err)
 		}
 		s.Words, s.Bits = words, bits
 		return nil
@@ -112,7 +113,7 @@ func (s *Shape) complete(cost func(words, bits int) float64) error {
 		}
 	}
 	if least == math.Inf(1) {
-		return fmt.Errorf("no filter with words = %d and bits = %d (0: any) has the required rate: %w", s.Words, s.Bits, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "no filter with words = %d and bits = %d (0: any) has the required rate", s.Words, s.Bits)
 	}
 	*s = best
 	return nil

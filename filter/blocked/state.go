@@ -1,12 +1,10 @@
 package blocked
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 var kind = arrays.Kind{Name: Name}
@@ -37,7 +35,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: a.Len, Words: int(min(words, blockWords+1)), Bits: int(min(bits, MaxBits+1)), Hasher: s.Hasher}
-	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	f := &Filter{shape: shape, planned: s.Planned}
@@ -67,8 +65,8 @@ func (f *Filter) Merge(s umbel.State) error {
 		return err
 	}
 	if f.shape.Words != g.shape.Words || f.shape.Bits != g.shape.Bits {
-		return fmt.Errorf("blocked: one filter sets %d bits in each of %d words per key, the other %d in each of %d: %w",
-			f.shape.Bits, f.shape.Words, g.shape.Bits, g.shape.Words, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "blocked: one filter sets %d bits in each of %d words per key, the other %d in each of %d",
+			f.shape.Bits, f.shape.Words, g.shape.Bits, g.shape.Words)
 	}
 	return f.setArray(f.array().Merge(g.array()))
 }

@@ -125,7 +125,7 @@ func ExampleFilter_Merge() {
 	fmt.Println(c.Merge(b.State()))
 	// Output:
 	// true true
-	// bloom: k is 5 in one filter and 7 in the other: mismatch
+	// bloom: k is 5 in one filter and 7 in the other
 }
 
 // How do I shrink a filter with fewer keys than planned?

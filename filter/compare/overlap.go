@@ -8,12 +8,12 @@ package compare
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -23,7 +23,7 @@ import (
 func Bits(f umbel.Filter) (umbel.Filter, error) {
 	s := f.State()
 	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
-		return nil, fmt.Errorf("overlap: a zero Filter has no cells: make it with New: %w", errors.ErrUnsupported)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: a zero Filter has no cells: make it with New")
 	}
 	switch f := f.(type) {
 	case interface{ Bloom() (*bloom.Filter, error) }:
@@ -33,9 +33,9 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		if s.Kind == sparse.Name {
-			return nil, fmt.Errorf("overlap: kind sparse can't be compared: compare the filter of sparse.Filter.Bloom: %w", errors.ErrUnsupported)
+			return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: kind sparse can't be compared: compare the filter of sparse.Filter.Bloom")
 		}
-		return nil, fmt.Errorf("overlap: kind %s can't be compared, because it isn't one array of bits: %w", s.Kind, errors.ErrUnsupported)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: kind %s can't be compared, because it isn't one array of bits", s.Kind)
 	}
 	return f, nil
 }
@@ -170,7 +170,7 @@ func align(kinds umbel.Kinds, a, b umbel.Filter) (union umbel.Filter, folded [2]
 	}
 	m, ok := union.(umbel.Merger)
 	if !ok {
-		return nil, folded, fmt.Errorf("overlap: kind %s doesn't merge: %w", small.State().Kind, errors.ErrUnsupported)
+		return nil, folded, sentinel.Errorf(errors.ErrUnsupported, "overlap: kind %s doesn't merge", small.State().Kind)
 	}
 	if err := m.Merge(large.State()); err != nil {
 		return nil, folded, err
@@ -196,7 +196,7 @@ func foldedTo(kinds umbel.Kinds, f umbel.Filter, size uint64) (umbel.Filter, err
 	}
 	folder, ok := f.(umbel.Folder)
 	if !ok {
-		return nil, fmt.Errorf("overlap: a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold: %w", f.State().Kind, m, size, errors.ErrUnsupported)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold", f.State().Kind, m, size)
 	}
 	return f, folder.Fold(m / size)
 }

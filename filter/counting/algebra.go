@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Fold shrinks f by factor r by adding counters: counter for counter to the filter built
@@ -51,7 +52,7 @@ func (f *Filter) Difference(s umbel.State) error {
 		return err
 	}
 	if b.Copied {
-		return fmt.Errorf("counting: counters that were copied to unfold the filter count more than was added and cannot be subtracted: %w", umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "counting: counters that were copied to unfold the filter count more than was added and cannot be subtracted")
 	}
 	return f.set(a.Join(b, cells.Array.Subtract))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // MaxK is the largest number of counters per key: that of package bloom.
@@ -44,7 +45,7 @@ func (s Shape) Check() error {
 	if err == nil {
 		err = arrays.Counting.CheckWidth(s.withDefaults().Width)
 	}
-	return kinds.Wrap(err, umbel.ErrGoal)
+	return sentinel.Wrap(umbel.ErrGoal, err)
 }
 
 func (s Shape) core() arrays.Shape { return arrays.Shape(s.Bloom()) }

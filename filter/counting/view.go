@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // View is the bloom filter of a counting filter's nonzero counters. It takes one bit per
@@ -23,7 +24,7 @@ type View struct {
 func (f *Filter) Bloom() (*bloom.Filter, error) {
 	s := f.Shape().Bloom()
 	if s.M == 0 {
-		return nil, fmt.Errorf("counting: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+		return nil, sentinel.Errorf(umbel.ErrMismatch, "counting: a zero Filter has no size: make it with New")
 	}
 	a, err := f.counters.Cells().FoldToBits(1, 1<<s.Group)
 	if err != nil {

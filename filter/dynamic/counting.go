@@ -1,7 +1,6 @@
 package dynamic
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Counting is a dynamic Bloom filter of counters, from which keys can be removed. All methods that begin
@@ -45,7 +45,7 @@ func NewCountingShape(s Shape) (*Counting, error) {
 		return nil, err
 	}
 	if s.Width == 0 {
-		return nil, fmt.Errorf("dynamic: a shape of bits, want counters of 4, 8 or 16 bits: set Width, or use NewShape: %w", umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dynamic: a shape of bits, want counters of 4, 8 or 16 bits: set Width, or use NewShape")
 	}
 	if err := s.fits(); err != nil {
 		return nil, err

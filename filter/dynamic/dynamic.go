@@ -12,7 +12,6 @@
 package dynamic
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
@@ -20,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Name is the name of this kind.
@@ -45,7 +45,7 @@ func NewShape(s Shape) (*Filter, error) {
 		return nil, err
 	}
 	if s.Width != 0 {
-		return nil, fmt.Errorf("dynamic: a shape with counters of %d bits, want bits: use NewCountingShape: %w", s.Width, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dynamic: a shape with counters of %d bits, want bits: use NewCountingShape", s.Width)
 	}
 	if err := s.fits(); err != nil {
 		return nil, err
@@ -165,9 +165,9 @@ func openLayers(s umbel.State, k arrays.Kind, shape *Shape) ([]arrays.Array, err
 	if s.Kind == Name && len(s.Parts) > 0 {
 		switch part := s.Parts[0].Kind; {
 		case part == arrays.Counting.Name && !k.Counters:
-			return nil, fmt.Errorf("dynamic: the filter has counters: open it as Counting, with OpenCounting: %w", umbel.ErrKind)
+			return nil, sentinel.Errorf(umbel.ErrKind, "dynamic: the filter has counters: open it as Counting, with OpenCounting")
 		case part == arrays.Bloom.Name && k.Counters:
-			return nil, fmt.Errorf("dynamic: the filter has no counters: open it as Filter, with Open: %w", umbel.ErrKind)
+			return nil, sentinel.Errorf(umbel.ErrKind, "dynamic: the filter has no counters: open it as Filter, with Open")
 		}
 	}
 	layers, err := layered.OpenParts(Name, s, k.Open, paramNames, &shape.Full, &shape.MaxBytes)
@@ -177,13 +177,13 @@ func openLayers(s umbel.State, k arrays.Kind, shape *Shape) ([]arrays.Array, err
 	first := layers[0]
 	for i, l := range layers {
 		if l.Shape != first.Shape || l.Cells.Width != first.Cells.Width {
-			return nil, fmt.Errorf("dynamic: layer %d does not have the shape of layer 0: %w", i, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "dynamic: layer %d does not have the shape of layer 0", i)
 		}
 	}
 	if shape.Layer = bloom.Shape(first.Shape); k.Counters {
 		shape.Width = first.Cells.Width
 	}
-	return layers, kinds.Wrap(shape.check(), umbel.ErrCorrupt)
+	return layers, sentinel.Wrap(umbel.ErrCorrupt, shape.check())
 }
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. The stats of the zero

@@ -2,19 +2,19 @@ package dynamic
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // merged returns the layers of the union of two filters. It changes no cell of either.
 func merged(s, t Shape, ours, theirs []layered.Counted) ([]arrays.Array, error) {
 	if s.Layer != t.Layer || s.Width != t.Width {
-		return nil, fmt.Errorf("dynamic: one filter has layers of %d cells of %d bits with k = %d, the other of %d of %d with k = %d: %w",
-			s.Layer.M, max(s.Width, 1), s.Layer.K, t.Layer.M, max(t.Width, 1), t.Layer.K, umbel.ErrMismatch)
+		return nil, sentinel.Errorf(umbel.ErrMismatch, "dynamic: one filter has layers of %d cells of %d bits with k = %d, the other of %d of %d with k = %d",
+			s.Layer.M, max(s.Width, 1), s.Layer.K, t.Layer.M, max(t.Width, 1), t.Layer.K)
 	}
 	layers := ours
 	for _, more := range theirs {
@@ -27,7 +27,7 @@ func merged(s, t Shape, ours, theirs []layered.Counted) ([]arrays.Array, error) 
 		return nil, err
 	}
 	if bytes := uint64(len(layers)) * s.bytes(); s.MaxBytes != 0 && bytes > s.MaxBytes {
-		return nil, fmt.Errorf("dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two: %w", bytes, s.MaxBytes, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two", bytes, s.MaxBytes)
 	}
 	return arraysOf(ordered(layers)), nil
 }
@@ -94,7 +94,7 @@ func compacted(layers []layered.Counted, p float64) ([]arrays.Array, error) {
 		fewer := ordered(append(slices.Clone(layers[:n-2]), union))
 		if rate := rateOf(fewer); !(rate <= p) {
 			if n == before {
-				return nil, fmt.Errorf("dynamic: joining two of %d layers gives a rate of at least %.3g, want %.3g: %w", n, rate, p, umbel.ErrGoal)
+				return nil, sentinel.Errorf(umbel.ErrGoal, "dynamic: joining two of %d layers gives a rate of at least %.3g, want %.3g", n, rate, p)
 			}
 			break
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -34,7 +35,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if err := s.Layer.Check(); err != nil {
@@ -115,11 +116,11 @@ func (s Shape) checkGrowth(layers, most int) error {
 	}
 	bytes := uint64(layers) * s.bytes()
 	if layers >= most {
-		return fmt.Errorf("dynamic: an opened filter with few keys in large layers grows to at most %d layers: compact the filter, or start another: %w", most, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "dynamic: an opened filter with few keys in large layers grows to at most %d layers: compact the filter, or start another", most)
 	}
 	if limit := s.MaxBytes; limit != 0 && (bytes > limit || s.bytes() > limit-bytes) {
-		return fmt.Errorf("dynamic: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+
-			"raise the limit, compact the filter, or start another: %w", bytes, s.bytes(), limit, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "dynamic: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+
+			"raise the limit, compact the filter, or start another", bytes, s.bytes(), limit)
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (s Shape) checkGrowth(layers, most int) error {
 // fits returns an error that wraps umbel.ErrGoal if one layer exceeds MaxBytes.
 func (s Shape) fits() error {
 	if s.MaxBytes != 0 && s.bytes() > s.MaxBytes {
-		return fmt.Errorf("dynamic: a layer needs %d bytes, more than the limit of %d: %w", s.bytes(), s.MaxBytes, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "dynamic: a layer needs %d bytes, more than the limit of %d", s.bytes(), s.MaxBytes)
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func asLimit(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%v: %w", err, umbel.ErrLimit)
+	return sentinel.Errorf(umbel.ErrLimit, "%v", err)
 }
 
 // state returns the state of a filter with these layers.
@@ -190,7 +191,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		g.Bytes /= uint64(s.Width) // as a filter of bits with as many cells
 	}
 	if g.Keys == 0 && g.Bytes == 0 || g.FPRate == 0 && g.Bytes == 0 {
-		return Shape{}, 0, fmt.Errorf("dynamic: too few bytes for the counters of 8 cells: %w", umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "dynamic: too few bytes for the counters of 8 cells")
 	}
 	first, err := bloom.Plan(g)
 	if err != nil {

@@ -1,8 +1,6 @@
 package folding
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -10,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Counting is a folding filter with a base of counters: keys can be removed, and the folded filter shrinks
@@ -38,7 +37,7 @@ func NewCountingGoal(g umbel.Goal) (*Counting, error) {
 // counters: 4, 8 or 16. The error wraps umbel.ErrGoal if no filter can have that shape.
 func NewCountingShape(s Shape) (*Counting, error) {
 	if s.Width == 0 {
-		return nil, fmt.Errorf("folding: a base of bits, want counters of 4, 8 or 16 bits: set Width, or use NewShape: %w", umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "folding: a base of bits, want counters of 4, 8 or 16 bits: set Width, or use NewShape")
 	}
 	return asCounting(newFilter(s))
 }

@@ -33,6 +33,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -65,7 +66,7 @@ type base interface {
 // sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if s.Width != 0 {
-		return nil, fmt.Errorf("folding: a base with counters of %d bits, want bits: use NewCountingShape: %w", s.Width, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "folding: a base with counters of %d bits, want bits: use NewCountingShape", s.Width)
 	}
 	return newFilter(s)
 }
@@ -123,8 +124,8 @@ func (f *Filter) Add(d umbel.Digest) bool {
 func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 	if f.base != nil && f.isFullFor(d) {
 		_, high := f.shape.Interval()
-		return false, fmt.Errorf("folding: with one key more the base of %d cells has a rate above %.3g: "+
-			"make a filter for more keys: %w", f.shape.M, high, umbel.ErrLimit)
+		return false, sentinel.Errorf(umbel.ErrLimit, "folding: with one key more the base of %d cells has a rate above %.3g: "+
+			"make a filter for more keys", f.shape.M, high)
 	}
 	return f.Add(d), nil
 }
@@ -173,7 +174,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	return nil
 }
 
-var errZero = fmt.Errorf("folding: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+var errZero = sentinel.Errorf(umbel.ErrMismatch, "folding: a zero Filter has no size: make it with New")
 
 // Folded returns a copy of the folded filter, to publish to readers. It contains the
 // current keys. The error wraps umbel.ErrMismatch if f is the zero Filter.
@@ -237,9 +238,9 @@ func openWith(s umbel.State, counters bool) (*Filter, error) {
 	}
 	if (f.shape.Width != 0) != counters {
 		if counters {
-			return nil, fmt.Errorf("folding: the filter has no counters: open it as Filter, with Open: %w", umbel.ErrKind)
+			return nil, sentinel.Errorf(umbel.ErrKind, "folding: the filter has no counters: open it as Filter, with Open")
 		}
-		return nil, fmt.Errorf("folding: the filter has counters: open it as Counting, with OpenCounting: %w", umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "folding: the filter has counters: open it as Counting, with OpenCounting")
 	}
 	return f, nil
 }
@@ -247,7 +248,7 @@ func openWith(s umbel.State, counters bool) (*Filter, error) {
 // open opens a state with a base of bits or counters.
 func open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("folding: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "folding: the state has kind %.40q, want %q", s.Kind, Name)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -257,10 +258,10 @@ func open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	if len(s.Arrays) != 0 || len(s.Parts) != 1 {
-		return nil, fmt.Errorf("folding: %d arrays and %d parts, want one part: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "folding: %d arrays and %d parts, want one part", len(s.Arrays), len(s.Parts))
 	}
 	if h := s.Parts[0].Hasher; h != s.Hasher {
-		return nil, fmt.Errorf("folding: the base hashes with %v, the filter with %v: %w", h, s.Hasher, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "folding: the base hashes with %v, the filter with %v", h, s.Hasher)
 	}
 	a, err := openBase(s.Parts[0])
 	if err != nil {
@@ -271,10 +272,10 @@ func open(s umbel.State) (*Filter, error) {
 		f.shape.Width = a.Cells.Width
 	}
 	if err := f.shape.checkInterval(); err != nil {
-		return nil, kinds.Wrap(err, umbel.ErrCorrupt)
+		return nil, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	if err := a.CheckFold(factor); err != nil {
-		return nil, fmt.Errorf("%v: %w", err, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "%v", err)
 	}
 	f.setBase(a)
 	f.fold(f.shape.M / factor)
@@ -288,5 +289,5 @@ func openBase(s umbel.State) (arrays.Array, error) {
 	case counting.Name:
 		return arrays.Counting.Open(s)
 	}
-	return arrays.Array{}, fmt.Errorf("folding: a base of kind %.40q, want %s or %s: %w", s.Kind, bloom.Name, counting.Name, umbel.ErrCorrupt)
+	return arrays.Array{}, sentinel.Errorf(umbel.ErrCorrupt, "folding: a base of kind %.40q, want %s or %s", s.Kind, bloom.Name, counting.Name)
 }

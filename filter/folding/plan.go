@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -22,7 +23,7 @@ const defaultTolerance = 0.2
 // keys that the shape is planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if g.Keys == 0 || g.FPRate == 0 || g.Bytes != 0 {
-		return Shape{}, 0, fmt.Errorf("folding: the goal must have the largest number of keys and the highest rate, and no bytes: %w", umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "folding: the goal must have the largest number of keys and the highest rate, and no bytes")
 	}
 	if err := g.Check(); err != nil {
 		return Shape{}, 0, err
@@ -36,7 +37,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if s.K == 0 {
 		_, k, err := plan.Size(g.Keys, g.FPRate)
 		if err != nil {
-			return Shape{}, 0, fmt.Errorf("folding: %w: %w", err, umbel.ErrGoal)
+			return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "folding: %w", err)
 		}
 		s.K = min(k, MaxK)
 	}
@@ -51,7 +52,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	s.M, err = baseSize(g.Keys, s.K, g.FPRate, rate, ps.Uint("oversize"))
 	if err != nil {
-		return Shape{}, 0, fmt.Errorf("folding: %w: %w", err, umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "folding: %w", err)
 	}
 	if s.M >= plan.WholeWordsFrom && s.M%64 == 0 {
 		s.Group = 6

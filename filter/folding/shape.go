@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -32,7 +32,7 @@ type Shape struct {
 // tolerance is above 0 and below rate, and their sum below 1.
 func (s Shape) Keep(rate, tolerance float64) (Shape, error) {
 	if !(tolerance > 0 && tolerance < rate && rate+tolerance < 1) {
-		return Shape{}, fmt.Errorf("folding: a rate of %v±%v, want an interval inside 0 to 1: %w", rate, tolerance, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "folding: a rate of %v±%v, want an interval inside 0 to 1", rate, tolerance)
 	}
 	s.Low, s.High = s.fill(rate-tolerance), s.fill(rate+tolerance)
 	return s, nil
@@ -56,7 +56,7 @@ func (s Shape) Interval() (low, high float64) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	var err error

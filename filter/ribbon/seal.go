@@ -2,13 +2,13 @@ package ribbon
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -115,7 +115,7 @@ func (f *Filter) Seal() error {
 	}
 	solved, err := s.solution()
 	if err != nil {
-		return fmt.Errorf("ribbon: %w: %w", err, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "ribbon: %w", err)
 	}
 	f.keys = uint64(f.list.len() - s.left.len())
 	f.solved, f.list = solved, s.left

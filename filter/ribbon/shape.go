@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -23,7 +24,7 @@ type Shape struct {
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if s.Steps < 1 || s.Steps > plan.RibbonMaxSteps {
@@ -88,7 +89,7 @@ const maxKeys = 1 << 53
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	steps, n, err := solve(g, int(ps.Uint("steps")))
 	if err != nil {
-		return Shape{}, 0, fmt.Errorf("ribbon: %w: %w", err, umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "ribbon: %w", err)
 	}
 	s := Shape{Steps: steps, Hasher: g.Hasher}
 	return s, n, s.Check()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -48,14 +49,14 @@ func (f *Filter) arrays() []cells.Array {
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("ribbon: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "ribbon: the state has kind %.40q, want %q", s.Kind, Name)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	f, err := open(s)
 	if err != nil {
-		return nil, fmt.Errorf("ribbon: %w: %w", err, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "ribbon: %w", err)
 	}
 	return f, nil
 }

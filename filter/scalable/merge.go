@@ -2,13 +2,13 @@ package scalable
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -58,7 +58,7 @@ func (f *Filter) Merge(s umbel.State) error {
 		bytes += l.Shape.M / 8
 	}
 	if limit := f.shape.MaxBytes; limit != 0 && bytes > limit {
-		return fmt.Errorf("scalable: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two: %w", bytes, limit, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "scalable: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two", bytes, limit)
 	}
 	f.setLayers(layers)
 	return nil
@@ -122,7 +122,7 @@ func (f *Filter) Compact(p float64) error {
 		case steps > 0 || len(options) == 0:
 			return nil
 		default:
-			return fmt.Errorf("scalable: compacting %d layers gives a rate of at least %.3g, want %.3g: %w", len(layers), least, p, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "scalable: compacting %d layers gives a rate of at least %.3g, want %.3g", len(layers), least, p)
 		}
 	}
 }

@@ -17,13 +17,12 @@
 package scalable
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Filter is a scalable Bloom filter. All methods that begin with Has are safe to call concurrently; changes
@@ -138,7 +137,7 @@ func (f *Filter) grow() error {
 	}
 	b, err := arrays.NewBits(arrays.Partitioned, arrays.Shape(next))
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
+		return sentinel.Wrap(umbel.ErrLimit, err)
 	}
 	f.layers.Append(layerOf(b))
 	return nil
@@ -158,14 +157,14 @@ func (f *Filter) next() (partitioned.Shape, error) {
 	}
 	next := f.shape.layer(i)
 	if next.Check() != nil {
-		return none, fmt.Errorf("scalable: no layer can follow the %d layers: start another filter: %w", f.layers.Len(), umbel.ErrLimit)
+		return none, sentinel.Errorf(umbel.ErrLimit, "scalable: no layer can follow the %d layers: start another filter", f.layers.Len())
 	}
 	if tooMuch(bytes, next) {
-		return none, fmt.Errorf("scalable: the next layer needs %d bytes, more than %d times the present %d: start another filter: %w", next.M/8, mostAtOnce, bytes, umbel.ErrLimit)
+		return none, sentinel.Errorf(umbel.ErrLimit, "scalable: the next layer needs %d bytes, more than %d times the present %d: start another filter", next.M/8, mostAtOnce, bytes)
 	}
 	if f.shape.exceeds(bytes, next) {
-		return none, fmt.Errorf("scalable: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+
-			"raise the limit, compact the filter, or start another: %w", bytes, next.M/8, f.shape.MaxBytes, umbel.ErrLimit)
+		return none, sentinel.Errorf(umbel.ErrLimit, "scalable: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+
+			"raise the limit, compact the filter, or start another", bytes, next.M/8, f.shape.MaxBytes)
 	}
 	return next, nil
 }
@@ -213,23 +212,23 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	f.shape.First, f.shape.Tightening = Log(first), Log(tightening)
-	if err := kinds.Wrap(f.shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, f.shape.check()); err != nil {
 		return nil, err
 	}
 	largest := uint64(0)
 	for i, l := range layers {
 		s := l.Bits.Shape()
 		if s.Group != arrays.WordGroup {
-			return nil, fmt.Errorf("scalable: layer %d has groups of 2^%d cells, want 2^%d: %w", i, s.Group, arrays.WordGroup, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "scalable: layer %d has groups of 2^%d cells, want 2^%d", i, s.Group, arrays.WordGroup)
 		}
 		if slice(s) < largest {
-			return nil, fmt.Errorf("scalable: layer %d has slices of %d cells, want at least the %d of layer %d: %w", i, slice(s), largest, i-1, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "scalable: layer %d has slices of %d cells, want at least the %d of layer %d", i, slice(s), largest, i-1)
 		}
 		largest = slice(s)
 	}
 	// Therefore a new layer is at most Growth times as long as a present one.
 	if f.shape.Slice > largest {
-		return nil, fmt.Errorf("scalable: no layer has slices of %d cells or more, as the first of the plan: %w", f.shape.Slice, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "scalable: no layer has slices of %d cells or more, as the first of the plan", f.shape.Slice)
 	}
 	f.layers.Set(layers)
 	return f, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/partitioned"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -73,7 +74,7 @@ func Plan(g umbel.Goal) (Shape, error) {
 }
 
 // Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -144,7 +145,7 @@ func (s Shape) exceeds(bytes uint64, l partitioned.Shape) bool {
 }
 
 func (s Shape) tooSmall(first partitioned.Shape) error {
-	return fmt.Errorf("scalable: the first layer needs %d bytes, more than the limit of %d: %w", first.M/8, s.MaxBytes, umbel.ErrGoal)
+	return sentinel.Errorf(umbel.ErrGoal, "scalable: the first layer needs %d bytes, more than the limit of %d", first.M/8, s.MaxBytes)
 }
 
 // Kind describes this kind to code that handles any kind.
@@ -184,13 +185,13 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if g.FPRate != 0 {
 		p0, err := plan.ScalableFirstRate(g.FPRate, r)
 		if err != nil {
-			return Shape{}, 0, fmt.Errorf("scalable: %w: %w", err, umbel.ErrGoal)
+			return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: %w", err)
 		}
 		s.First = LogOf(p0)
 	}
 	n := g.Keys
 	if s.First > MaxK*one {
-		return Shape{}, 0, fmt.Errorf("scalable: a rate of %g needs %d cells per key, want at most %d: %w", g.FPRate, s.k(0), MaxK, umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: a rate of %g needs %d cells per key, want at most %d", g.FPRate, s.k(0), MaxK)
 	}
 	switch words := g.Bytes / 8; {
 	case g.Bytes == 0:
@@ -208,11 +209,11 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 			s.Slice = words / uint64(k) * word
 		}
 		if p := math.Exp2(-float64(k)) / (1 - r); p >= 1 {
-			return Shape{}, 0, fmt.Errorf("scalable: a filter of %d bytes for %d keys that grows has no rate below 1: allow more bytes: %w", g.Bytes, n, umbel.ErrGoal)
+			return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: a filter of %d bytes for %d keys that grows has no rate below 1: allow more bytes", g.Bytes, n)
 		}
 	}
 	if n == 0 {
-		return Shape{}, 0, fmt.Errorf("scalable: %d bytes are too few for a layer of %d slices of at least 8 bytes: allow more bytes or a higher rate: %w", g.Bytes, s.k(0), umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: %d bytes are too few for a layer of %d slices of at least 8 bytes: allow more bytes or a higher rate", g.Bytes, s.k(0))
 	}
 	if err := s.Check(); err != nil {
 		return Shape{}, 0, err

@@ -1,13 +1,13 @@
 package sparse
 
 import (
-	"fmt"
 	"iter"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Fold shrinks the filter by factor r: the result equals the filter made with that size. If
@@ -27,7 +27,7 @@ func (f *Filter) Unfold(u uint64) error {
 	l := f.all()
 	hi, m := bits.Mul64(f.shape.M, u)
 	if f.shape.M == 0 || hi != 0 || m == 0 || m > maxM {
-		return fmt.Errorf("sparse: %d cells don't unfold by %d: want 1 to 2^56 cells: %w", f.shape.M, u, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "sparse: %d cells don't unfold by %d: want 1 to 2^56 cells", f.shape.M, u)
 	}
 	l, err := eliasfano.Build(m, l.Len()*u, regroup(l.All, f.shape.Group, func(group uint64, yield func(uint64) bool) {
 		for i := range u {
@@ -37,7 +37,7 @@ func (f *Filter) Unfold(u uint64) error {
 		}
 	}))
 	if err != nil {
-		return fmt.Errorf("sparse: %w: %w", err, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "sparse: %w", err)
 	}
 	f.hold(l)
 	return nil

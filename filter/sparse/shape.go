@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -28,7 +29,7 @@ type Shape struct {
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -104,7 +105,7 @@ func solve(g umbel.Goal, m uint64) (Shape, uint64, error) {
 		}
 		var err error
 		if g.Keys, m, err = fit(g); err != nil {
-			return Shape{}, 0, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+			return Shape{}, 0, sentinel.Wrap(umbel.ErrGoal, err)
 		}
 		g.Bytes = 0
 	}

@@ -12,13 +12,13 @@ package sparse
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -114,7 +114,7 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 			g.add(b.First + x)
 		}
 		if uint64(len(g.bytes)) > l.Bytes {
-			return fmt.Errorf("sparse: %d positions take more than the limit of %d bytes: raise it, or read the filter as it is: %w", g.count, l.Bytes, umbel.ErrLimit)
+			return sentinel.Errorf(umbel.ErrLimit, "sparse: %d positions take more than the limit of %d bytes: raise it, or read the filter as it is", g.count, l.Bytes)
 		}
 		return nil
 	})
@@ -130,7 +130,7 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 	}
 	list, err := eliasfano.Build(shape.M, g.count, g.all)
 	if err != nil {
-		return nil, fmt.Errorf("sparse: %w: %w", err, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "sparse: %w", err)
 	}
 	f := &Filter{shape: shape, planned: s.Planned}
 	f.hold(list)
@@ -140,7 +140,7 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 // scanned returns the shape of a filter of kind bloom, whose array has no words.
 func scanned(s umbel.State) (Shape, error) {
 	if s.Kind != bloomKind {
-		return Shape{}, fmt.Errorf("sparse: a state of kind %.40q, want %s: %w", s.Kind, bloomKind, umbel.ErrKind)
+		return Shape{}, sentinel.Errorf(umbel.ErrKind, "sparse: a state of kind %.40q, want %s", s.Kind, bloomKind)
 	}
 	var k, group uint64
 	if err := s.Params.Uints(bloomParams, &k, &group); err != nil {
@@ -156,7 +156,7 @@ func notBloom(err error) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("sparse: want one array of bits and no parts: %w", umbel.ErrCorrupt)
+	return sentinel.Errorf(umbel.ErrCorrupt, "sparse: want one array of bits and no parts")
 }
 
 // gaps is an ascending list of positions: the distance of each from the one before it, as

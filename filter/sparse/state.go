@@ -1,15 +1,14 @@
 package sparse
 
 import (
-	"fmt"
 	"io"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -43,7 +42,7 @@ func (f *Filter) State() umbel.State {
 // umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("sparse: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "sparse: the state has kind %.40q, want %q", s.Kind, Name)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -53,15 +52,15 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	if len(s.Arrays) != 2 || len(s.Parts) != 0 {
-		return nil, fmt.Errorf("sparse: %d arrays and %d parts, want two arrays: %w", len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "sparse: %d arrays and %d parts, want two arrays", len(s.Arrays), len(s.Parts))
 	}
 	shape := Shape{M: m, Group: uint8(min(group, 64)), Hasher: s.Hasher}
-	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	l, err := eliasfano.Open(m, s.Arrays[0], s.Arrays[1])
 	if err != nil {
-		return nil, fmt.Errorf("sparse: %w: %w", err, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "sparse: %w", err)
 	}
 	f := &Filter{shape: shape, planned: s.Planned}
 	f.hold(l)
@@ -125,10 +124,10 @@ func FromBloom(s umbel.State) (*Filter, error) {
 // bloomShape returns the shape of a filter of kind bloom as one of this kind.
 func bloomShape(h umbel.Hasher, m, k, group uint64) (Shape, error) {
 	if k != 1 {
-		return Shape{}, fmt.Errorf("sparse: a sparse copy needs a filter with one cell per key; this one has k %d: %w", k, umbel.ErrMismatch)
+		return Shape{}, sentinel.Errorf(umbel.ErrMismatch, "sparse: a sparse copy needs a filter with one cell per key; this one has k %d", k)
 	}
 	s := Shape{M: m, Group: uint8(min(group, 64)), Hasher: h}
-	return s, kinds.Wrap(s.check(), umbel.ErrCorrupt)
+	return s, sentinel.Wrap(umbel.ErrCorrupt, s.check())
 }
 
 // ones yields the nonzero cells of an array of bits.
@@ -153,7 +152,7 @@ func (f *Filter) Bloom() (umbel.State, error) {
 	}
 	a, err := cells.New(f.shape.M, 1)
 	if err != nil {
-		return umbel.State{}, fmt.Errorf("sparse: %w: %w", err, umbel.ErrLimit)
+		return umbel.State{}, sentinel.Errorf(umbel.ErrLimit, "sparse: %w", err)
 	}
 	for x := range f.Positions {
 		a.SetBit(x)
@@ -163,7 +162,7 @@ func (f *Filter) Bloom() (umbel.State, error) {
 	return s, nil
 }
 
-var errZero = fmt.Errorf("sparse: a zero Filter has no size: make it with New: %w", umbel.ErrMismatch)
+var errZero = sentinel.Errorf(umbel.ErrMismatch, "sparse: a zero Filter has no size: make it with New")
 
 // WriteBloom writes the container that p makes of the result of Bloom, without having the
 // cells in memory. Read reads it. It is the best message: about n·(log2(1/f) + 1.44) bits,

@@ -2,10 +2,10 @@ package union
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -41,7 +41,7 @@ func (f *Filter) Compact(p float64) error {
 			}
 		}
 		if best >= 0 && !(least <= p) && n == 0 {
-			return fmt.Errorf("union: joining two of %d members gives a rate of at least %.3g, want %.3g: %w", len(f.members), least, p, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "union: joining two of %d members gives a rate of at least %.3g, want %.3g", len(f.members), least, p)
 		}
 		if best < 0 || !(least <= p) {
 			break

@@ -1,7 +1,6 @@
 package union
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -63,8 +63,8 @@ func Open(s umbel.State) (*Filter, error) {
 	return f, nil
 }
 
-func tooMany(members int, sentinel error) error {
-	return fmt.Errorf("union: %d members, want at most %d: compact the filter, or make one filter of all keys: %w", members, MaxMembers, sentinel)
+func tooMany(members int, class error) error {
+	return sentinel.Errorf(class, "union: %d members, want at most %d: compact the filter, or make one filter of all keys", members, MaxMembers)
 }
 
 // Of returns the union of the filters with the given states, whose memory it shares. The
@@ -75,7 +75,7 @@ func tooMany(members int, sentinel error) error {
 // for, the union is planned for the sum of the keys, with the rate that follows from all rates.
 func Of(states ...umbel.State) (*Filter, error) {
 	if len(states) == 0 {
-		return nil, fmt.Errorf("union: no filters: %w", umbel.ErrMismatch)
+		return nil, sentinel.Errorf(umbel.ErrMismatch, "union: no filters")
 	}
 	f := &Filter{hasher: states[0].Hasher}
 	for _, s := range states {
@@ -109,7 +109,7 @@ func plannedTogether(states []umbel.State) umbel.Planned {
 // errors are those of Of; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
 	if f.isZero() {
-		return fmt.Errorf("union: a zero Filter has no hasher: make it with New: %w", umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "union: a zero Filter has no hasher: make it with New")
 	}
 	return f.include(s, umbel.State.Clone)
 }
@@ -123,7 +123,7 @@ func (f *Filter) include(s umbel.State, own func(umbel.State) umbel.State) error
 	states := []umbel.State{s}
 	if s.Kind == Name {
 		if len(s.Parts) == 0 {
-			return fmt.Errorf("union: a zero Filter has no members: make it with New: %w", umbel.ErrMismatch)
+			return sentinel.Errorf(umbel.ErrMismatch, "union: a zero Filter has no members: make it with New")
 		}
 		if _, err := Open(s); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (f *Filter) include(s umbel.State, own func(umbel.State) umbel.State) error
 		}
 		kind, err := memberKinds.Find(s.Kind)
 		if err != nil {
-			return fmt.Errorf("union: a filter of kind %.40q cannot be a member: %w", s.Kind, umbel.ErrMismatch)
+			return sentinel.Errorf(umbel.ErrMismatch, "union: a filter of kind %.40q cannot be a member", s.Kind)
 		}
 		m, err := kind.Open(own(s))
 		if err != nil {

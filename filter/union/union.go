@@ -20,6 +20,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Filter is a union. Stats, State and all methods that begin with Has are safe to call concurrently with
@@ -167,18 +168,18 @@ func (f *Filter) states() int {
 	return n
 }
 
-func checkStates(n int, sentinel error) error {
+func checkStates(n int, class error) error {
 	if n > umbel.MaxStates {
-		return fmt.Errorf("union: its members have %d parts with their own, want at most %d: compact the filter, or make one filter of all keys: %w",
-			n-1, umbel.MaxStates-1, sentinel)
+		return sentinel.Errorf(class, "union: its members have %d parts with their own, want at most %d: compact the filter, or make one filter of all keys",
+			n-1, umbel.MaxStates-1)
 	}
 	return nil
 }
 
 // closed returns the error for a key that no member can take.
 func (f *Filter) closed() error {
-	return fmt.Errorf("union: keys cannot be added to its members of kind %s: merge a filter with the new keys: %w",
-		strings.Join(f.kinds(), ", "), umbel.ErrLimit)
+	return sentinel.Errorf(umbel.ErrLimit, "union: keys cannot be added to its members of kind %s: merge a filter with the new keys",
+		strings.Join(f.kinds(), ", "))
 }
 
 // kinds returns the kinds of the members, each once.

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -28,11 +29,11 @@ func Plan(g umbel.Goal, classes ...plan.WeightedClass) (Shape, error) {
 		return s, err
 	}
 	if len(classes) > MaxClasses {
-		return Shape{}, fmt.Errorf("weighted: %d classes, want 1 to %d: %w", len(classes), MaxClasses, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "weighted: %d classes, want 1 to %d", len(classes), MaxClasses)
 	}
 	s, err := planClasses(g, classes)
 	if err != nil {
-		return Shape{}, fmt.Errorf("weighted: %w: %w", err, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "weighted: %w", err)
 	}
 	return s, s.Check()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -49,7 +49,7 @@ func (s Shape) Check() error {
 	if err == nil {
 		_, _, err = s.tables()
 	}
-	return kinds.Wrap(err, umbel.ErrGoal)
+	return sentinel.Wrap(umbel.ErrGoal, err)
 }
 
 // check is Check without the tables.
@@ -145,11 +145,11 @@ func (s Shape) tableBytes() uint64 {
 // sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
 	if err := s.check(); err != nil {
-		return nil, kinds.Wrap(err, umbel.ErrGoal)
+		return nil, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	hot, prefixes, err := s.tables()
 	if err != nil {
-		return nil, kinds.Wrap(err, umbel.ErrGoal)
+		return nil, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	a, err := kind.New(s.core(), 1)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -65,7 +65,7 @@ func Open(s umbel.State) (*Filter, error) {
 		}
 		s.Arrays = s.Arrays[:1]
 		if table.Len == 0 || table.Width != 64 && table.Width != 8 {
-			return nil, fmt.Errorf("weighted: a table of %d cells of %d bits, want 64 bits per digest or 8 bits per byte of the prefixes: %w", table.Len, table.Width, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "weighted: a table of %d cells of %d bits, want 64 bits per digest or 8 bits per byte of the prefixes", table.Len, table.Width)
 		}
 	}
 	bits, err := kind.OpenCells(s, names, dst...)
@@ -74,7 +74,7 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	f, err := open(bits, table, values, s.Hasher)
 	if err != nil {
-		return nil, kinds.Wrap(err, umbel.ErrCorrupt)
+		return nil, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	f.array.Planned = s.Planned
 	return f, nil
@@ -147,7 +147,7 @@ func (f *Filter) Merge(s umbel.State) error {
 		return err
 	}
 	if err := f.sameClasses(g); err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrMismatch)
+		return sentinel.Wrap(umbel.ErrMismatch, err)
 	}
 	return f.set(f.array.Merge(g.array))
 }

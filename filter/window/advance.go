@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -21,11 +22,11 @@ import (
 func (f *Filter) Advance(to uint64) error {
 	switch {
 	case f.cells.Len == 0:
-		return fmt.Errorf("window: a zero Filter has no clock: make it with New: %w", umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: a zero Filter has no clock: make it with New")
 	case f.shape.byKeys():
-		return fmt.Errorf("window: a window by keys has no clock: %w", errors.ErrUnsupported)
+		return sentinel.Errorf(errors.ErrUnsupported, "window: a window by keys has no clock")
 	case to < f.now:
-		return fmt.Errorf("window: time %d is before %d, the last one: %w", to, f.now, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: time %d is before %d, the last one", to, f.now)
 	}
 	f.shift(to/f.shape.Ticks - f.generation())
 	f.now = to
@@ -109,17 +110,17 @@ func (f *Filter) Merge(s umbel.State) error {
 	a, b := f.shape, g.shape
 	switch {
 	case a.byKeys() || b.byKeys():
-		return fmt.Errorf("window: windows by keys don't merge, their generations ended at different moments: %w", umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: windows by keys don't merge, their generations ended at different moments")
 	case a.K != b.K || a.L != b.L:
-		return fmt.Errorf("window: one filter has k = %d and l = %d, the other %d and %d: %w", a.K, a.L, b.K, b.L, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: one filter has k = %d and l = %d, the other %d and %d", a.K, a.L, b.K, b.L)
 	case a.Slice != b.Slice || a.Group != b.Group:
-		return fmt.Errorf("window: one filter has slices of %d cells in groups of 2^%d, the other of %d and 2^%d: %w",
-			a.Slice, a.Group, b.Slice, b.Group, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: one filter has slices of %d cells in groups of 2^%d, the other of %d and 2^%d",
+			a.Slice, a.Group, b.Slice, b.Group)
 	case a.Ticks != b.Ticks || a.Limit != b.Limit:
-		return fmt.Errorf("window: one filter has generations of %d ticks and %d keys, the other of %d and %d: %w",
-			a.Ticks, a.Limit, b.Ticks, b.Limit, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: one filter has generations of %d ticks and %d keys, the other of %d and %d",
+			a.Ticks, a.Limit, b.Ticks, b.Limit)
 	case f.tick != g.tick:
-		return fmt.Errorf("window: ticks of one filter are %s, those of the other %s: %w", tickWords(f.tick), tickWords(g.tick), umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: ticks of one filter are %s, those of the other %s", tickWords(f.tick), tickWords(g.tick))
 	}
 	if g.now < f.now { // the other filter must not change
 		g.cells = g.cells.Clone()
@@ -131,7 +132,7 @@ func (f *Filter) Merge(s umbel.State) error {
 		return err
 	}
 	if err := f.cells.Sum(g.cells); err != nil {
-		return fmt.Errorf("window: %w: %w", err, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "window: %w", err)
 	}
 	f.ones = f.onesOf(0)
 	return nil
@@ -152,7 +153,7 @@ func (f *Filter) onesOf(age int) uint64 {
 
 func (f *Filter) crowded() error {
 	keys := func(ones uint64) float64 { return plan.KeysInterval(f.shape.Slice, 1, ones).Value }
-	return fmt.Errorf("window: the present generation is full: it has about %.0f keys of the %.0f that it is planned for, "+
-		"its share of the window; advance the clock, or make a larger filter: %w",
-		keys(f.ones), keys(f.shape.Limit), umbel.ErrLimit)
+	return sentinel.Errorf(umbel.ErrLimit, "window: the present generation is full: it has about %.0f keys of the %.0f that it is planned for, "+
+		"its share of the window; advance the clock, or make a larger filter",
+		keys(f.ones), keys(f.shape.Limit))
 }

@@ -1,11 +1,11 @@
 package window
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -51,7 +51,7 @@ type request struct {
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	w := request{k: int(ps.Uint("k")), l: int(ps.Uint("l")), ticks: ps.Uint("window"), byKeys: ps.Uint("by-keys") != 0}
 	if w.byKeys && w.ticks != 0 {
-		return Shape{}, 0, fmt.Errorf("window: both a window of %d ticks and one by keys are given: leave one out: %w", w.ticks, umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "window: both a window of %d ticks and one by keys are given: leave one out", w.ticks)
 	}
 	return solve(g, w)
 }
@@ -62,7 +62,7 @@ func solve(g umbel.Goal, w request) (Shape, uint64, error) {
 		return Shape{}, 0, err
 	}
 	if g.Keys > 1<<56 || g.Bytes > largestBytes {
-		return Shape{}, 0, fmt.Errorf("window: %d keys in %d bytes, want at most 2^56 and 2^53: %w", g.Keys, g.Bytes, umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "window: %d keys in %d bytes, want at most 2^56 and 2^53", g.Keys, g.Bytes)
 	}
 	var s Shape
 	var err error
@@ -90,7 +90,7 @@ func (w request) size(n uint64, p float64) (Shape, error) {
 	}
 	d, err := plan.WindowSize(n, p, limits)
 	if err != nil {
-		return Shape{}, fmt.Errorf("window: %w: %w", err, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "window: %w", err)
 	}
 	s := Shape{Slice: d.Slice, K: d.K, L: d.L, Limit: d.Limit}
 	if s.Slice >= 64<<wordGroup { // less than one percent more
@@ -125,7 +125,7 @@ func (w request) mostKeys(p float64, bytes uint64) (uint64, Shape, error) {
 		}
 	}
 	if low == 0 {
-		return 0, Shape{}, fmt.Errorf("window: %d bytes are too few for one key at a rate of %.3g: allow more, or a higher rate: %w", bytes, p, umbel.ErrGoal)
+		return 0, Shape{}, sentinel.Errorf(umbel.ErrGoal, "window: %d bytes are too few for one key at a rate of %.3g: allow more, or a higher rate", bytes, p)
 	}
 	s, err := w.size(low, p)
 	return low, s, err
@@ -137,7 +137,7 @@ func (w request) leastRate(n, bytes uint64) (Shape, error) {
 	const rarest = 0x1p-120 // more slices than there may be
 	best, err := w.size(n, 1-0x1p-20)
 	if err != nil || best.bytes() > bytes {
-		return Shape{}, fmt.Errorf("window: %d bytes are too few for %d keys: %w", bytes, n, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "window: %d bytes are too few for %d keys", bytes, n)
 	}
 	for low, high := math.Log(rarest), math.Log1p(-0x1p-20); high-low > 0.001; {
 		mid := (low + high) / 2

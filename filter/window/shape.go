@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -43,7 +44,7 @@ func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
 	return s, err
 }
 
-var errNoTicks = fmt.Errorf("window: a window of 0 ticks, want at least 1: %w", umbel.ErrGoal)
+var errNoTicks = sentinel.Errorf(umbel.ErrGoal, "window: a window of 0 ticks, want at least 1")
 
 // PlanKeys returns the shape of a filter by keys that meets g, with the least memory over
 // all k and l. A key stays until at least g.Keys other keys were added after it. The rate
@@ -82,7 +83,7 @@ func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
 }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -138,7 +139,7 @@ func NewShape(s Shape) (*Filter, error) {
 	}
 	a, err := cells.New(uint64(s.slices())*s.Slice, 1)
 	if err != nil {
-		return nil, fmt.Errorf("window: %w: %w", err, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "window: %w", err)
 	}
 	return hold(s, a, 0), nil
 }

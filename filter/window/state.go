@@ -1,13 +1,12 @@
 package window
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -50,14 +49,14 @@ func Open(s umbel.State) (*Filter, error) {
 	}
 	n := uint64(max(shape.slices(), 1))
 	shape.Slice = bits.Len / n
-	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	switch {
 	case bits.Len%n != 0:
-		return nil, fmt.Errorf("window: %d cells don't make %d equal slices: %w", bits.Len, n, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "window: %d cells don't make %d equal slices", bits.Len, n)
 	case ticks == 0 && now > maxGenerations:
-		return nil, fmt.Errorf("window: %d generations by keys, want at most %d: %w", now, uint64(maxGenerations), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "window: %d generations by keys, want at most %d", now, uint64(maxGenerations))
 	}
 	f := hold(shape, bits, now)
 	f.planned = s.Planned

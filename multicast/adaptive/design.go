@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Limits of a design.
@@ -146,13 +147,13 @@ func (d *Design) Lengths() Lengths {
 func (d *Design) Check() error {
 	switch {
 	case int(d.Objective) >= len(objectives):
-		return fmt.Errorf("adaptive: %v, want 0 or 1: %w", d.Objective, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %v, want 0 or 1", d.Objective)
 	case int(d.Method) >= len(methods):
-		return fmt.Errorf("adaptive: %v, want at most %d: %w", d.Method, len(methods)-1, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %v, want at most %d", d.Method, len(methods)-1)
 	case d.Objective == Independent && d.K != 0:
-		return fmt.Errorf("adaptive: k is %d with independent positions, want 0: %w", d.K, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d with independent positions, want 0", d.K)
 	case d.Objective == Hashed && (d.K < 1 || d.K > MaxK):
-		return fmt.Errorf("adaptive: k is %d, want 1 to %d: %w", d.K, MaxK, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d, want 1 to %d", d.K, MaxK)
 	}
 	if err := checkRate(d.Rate); err != nil {
 		return err
@@ -164,13 +165,13 @@ func (d *Design) Check() error {
 		return err
 	}
 	if d.Least < 0 || d.Least > d.mostOnes() {
-		return fmt.Errorf("adaptive: codewords need %d ones among their first %d positions, want at most %d: %w", d.Least, d.Ends[0], d.mostOnes(), umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: codewords need %d ones among their first %d positions, want at most %d", d.Least, d.Ends[0], d.mostOnes())
 	}
 	if d.Weights == nil {
 		return nil
 	}
 	if len(d.Weights) != len(d.Ends) {
-		return fmt.Errorf("adaptive: %d weights in a design for %d links, want %d or none: %w", len(d.Weights), len(d.Ends), len(d.Ends), umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %d weights in a design for %d links, want %d or none", len(d.Weights), len(d.Ends), len(d.Ends))
 	}
 	return d.Weights.Check()
 }
@@ -186,12 +187,12 @@ func (d *Design) mostOnes() int {
 
 func (d *Design) checkEnds() error {
 	if len(d.Ends) < 1 || len(d.Ends) > MaxLinks {
-		return fmt.Errorf("adaptive: a design for %d links, want 1 to %d: %w", len(d.Ends), MaxLinks, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: a design for %d links, want 1 to %d", len(d.Ends), MaxLinks)
 	}
 	before := 1
 	for i, m := range d.Ends {
 		if m < before || m > MaxBits {
-			return fmt.Errorf("adaptive: a filter of %d links has %d bits, want %d to %d: %w", i+1, m, before, MaxBits, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "adaptive: a filter of %d links has %d bits, want %d to %d", i+1, m, before, MaxBits)
 		}
 		before = m
 	}
@@ -204,11 +205,11 @@ func (d *Design) checkRuns() error {
 	for i, r := range d.Runs {
 		switch {
 		case r.Positions < 1 || r.Positions > d.Bits()-positions:
-			return fmt.Errorf("adaptive: run %d has %d positions, want 1 to %d, since %d are left of %d: %w", i, r.Positions, d.Bits()-positions, d.Bits()-positions, d.Bits(), umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "adaptive: run %d has %d positions, want 1 to %d, since %d are left of %d", i, r.Positions, d.Bits()-positions, d.Bits()-positions, d.Bits())
 		case r.Odds == 0:
-			return fmt.Errorf("adaptive: run %d has odds of 0, want more: %w", i, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "adaptive: run %d has odds of 0, want more", i)
 		case i > 0 && r.Odds == d.Runs[i-1].Odds:
-			return fmt.Errorf("adaptive: runs %d and %d have the same odds, want one run: %w", i-1, i, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "adaptive: runs %d and %d have the same odds, want one run", i-1, i)
 		}
 		positions += r.Positions
 		if d.Objective == Hashed {
@@ -216,19 +217,19 @@ func (d *Design) checkRuns() error {
 			var carry uint64
 			all, carry = bits.Add64(all, low, 0)
 			if ones += high + carry; ones > 1 || ones == 1 && all > 0 {
-				return fmt.Errorf("adaptive: the probabilities of the first %d positions sum to more than 1: %w", positions, umbel.ErrGoal)
+				return sentinel.Errorf(umbel.ErrGoal, "adaptive: the probabilities of the first %d positions sum to more than 1", positions)
 			}
 		}
 	}
 	if positions != d.Bits() {
-		return fmt.Errorf("adaptive: the runs have %d positions, want %d, the length of a filter of %d links: %w", positions, d.Bits(), len(d.Ends), umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: the runs have %d positions, want %d, the length of a filter of %d links", positions, d.Bits(), len(d.Ends))
 	}
 	return nil
 }
 
 func checkRate(rate float64) error {
 	if !(rate > 0 && rate < 1) {
-		return fmt.Errorf("adaptive: rate %v, want a fraction between 0 and 1, for example 0.01: %w", rate, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: rate %v, want a fraction between 0 and 1, for example 0.01", rate)
 	}
 	return nil
 }
@@ -237,7 +238,7 @@ func checkRate(rate float64) error {
 // the rate.
 func checkGoal(n int, rate float64) error {
 	if n < 1 || n > MaxLinks {
-		return fmt.Errorf("adaptive: a design for %d links, want 1 to %d: %w", n, MaxLinks, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: a design for %d links, want 1 to %d", n, MaxLinks)
 	}
 	return checkRate(rate)
 }
@@ -248,7 +249,7 @@ func checkGoal(n int, rate float64) error {
 // not valid; see [Design.Check].
 func (d *Design) ChooseLeast() error {
 	if m := d.Bits(); m > MaxBits {
-		return fmt.Errorf("adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links: %w", len(d.Ends), d.Rate, MaxBits, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links", len(d.Ends), d.Rate, MaxBits)
 	}
 	d.Least = 0
 	if err := d.Check(); err != nil {

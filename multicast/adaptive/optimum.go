@@ -19,9 +19,8 @@
 package adaptive
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/truncated"
 )
 
@@ -37,11 +36,11 @@ type Requirements struct {
 func (r Requirements) Check() error {
 	switch {
 	case int(r.Objective) >= len(objectives):
-		return fmt.Errorf("adaptive: %v, want 0 or 1: %w", r.Objective, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %v, want 0 or 1", r.Objective)
 	case r.K < 0 || r.K > MaxK:
-		return fmt.Errorf("adaptive: k is %d, want 1 to %d, or 0 for the best: %w", r.K, MaxK, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d, want 1 to %d, or 0 for the best", r.K, MaxK)
 	case r.Objective == Independent && r.K != 0:
-		return fmt.Errorf("adaptive: k is %d with independent positions, want 0: %w", r.K, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d with independent positions, want 0", r.K)
 	}
 	if err := checkRate(r.Rate); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Weights are the frequencies of the numbers of links: Weights[i-1] is proportional to
@@ -41,17 +42,17 @@ func Inverse(n int) Weights {
 // [MaxLinks] weights, if the last weight is zero, or if the sum is above 2^53.
 func (w Weights) Check() error {
 	if len(w) < 1 || len(w) > MaxLinks {
-		return fmt.Errorf("adaptive: %d weights, want 1 to %d: %w", len(w), MaxLinks, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %d weights, want 1 to %d", len(w), MaxLinks)
 	}
 	left := uint64(1 << 53)
 	for i, c := range w {
 		if c > left {
-			return fmt.Errorf("adaptive: the weights of 1 to %d links sum to more than 2^53; divide all weights by one number: %w", i+1, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "adaptive: the weights of 1 to %d links sum to more than 2^53; divide all weights by one number", i+1)
 		}
 		left -= c
 	}
 	if w[len(w)-1] == 0 {
-		return fmt.Errorf("adaptive: the last weight, that of %d links, is 0; make it positive or remove it: %w", len(w), umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "adaptive: the last weight, that of %d links, is 0; make it positive or remove it", len(w))
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func ReadWeights(r io.Reader) (Weights, error) {
 			return nil, fmt.Errorf("adaptive: weights, line %d: %w", line, err)
 		}
 		if seen[links-1] {
-			return nil, fmt.Errorf("adaptive: weights, line %d: a second line for %d links: %w", line, links, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "adaptive: weights, line %d: a second line for %d links", line, links)
 		}
 		seen[links-1] = true
 		if times == 0 {
@@ -170,14 +171,14 @@ func ReadWeights(r io.Reader) (Weights, error) {
 	}
 	switch err := in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("adaptive: weights, line %d has more than %d characters: %w", line+1, maxLine, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "adaptive: weights, line %d has more than %d characters", line+1, maxLine)
 	case err != nil:
 		return nil, fmt.Errorf("adaptive: weights, after line %d: %w", line, err)
 	case len(w) == 0:
-		return nil, fmt.Errorf("adaptive: no weights in %d lines, want \"links count\" in at least one: %w", line, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "adaptive: no weights in %d lines, want \"links count\" in at least one", line)
 	}
 	if err := w.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return nil, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return w, nil
 }
@@ -185,18 +186,18 @@ func ReadWeights(r io.Reader) (Weights, error) {
 func parseLine(text string) (links int, times uint64, err error) {
 	fields := strings.Fields(strings.Replace(text, ",", " ", 1))
 	if len(fields) != 2 {
-		return 0, 0, fmt.Errorf("%q has %d fields, want a number of links and a count: %w", clip(text), len(fields), umbel.ErrCorrupt)
+		return 0, 0, sentinel.Errorf(umbel.ErrCorrupt, "%q has %d fields, want a number of links and a count", clip(text), len(fields))
 	}
 	size, err := strconv.ParseUint(fields[0], 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && size > MaxLinks:
-		return 0, 0, fmt.Errorf("%s links, want at most %d: %w", clip(fields[0]), MaxLinks, umbel.ErrLimit)
+		return 0, 0, sentinel.Errorf(umbel.ErrLimit, "%s links, want at most %d", clip(fields[0]), MaxLinks)
 	case err != nil || size == 0:
-		return 0, 0, fmt.Errorf("%q links, want a whole number from 1: %w", clip(fields[0]), umbel.ErrCorrupt)
+		return 0, 0, sentinel.Errorf(umbel.ErrCorrupt, "%q links, want a whole number from 1", clip(fields[0]))
 	}
 	times, err = strconv.ParseUint(fields[1], 10, 64)
 	if err != nil {
-		return 0, 0, fmt.Errorf("a count of %q, want a whole number from 0 to 2^53: %w", clip(fields[1]), umbel.ErrCorrupt)
+		return 0, 0, sentinel.Errorf(umbel.ErrCorrupt, "a count of %q, want a whole number from 0 to 2^53", clip(fields[1]))
 	}
 	return int(size), times, nil
 }

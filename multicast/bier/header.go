@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
@@ -75,22 +76,22 @@ func (h *Header) AppendBinary(dst []byte) ([]byte, error) {
 // unchanged.
 func (h *Header) Parse(b []byte) (n int, err error) {
 	if len(b) < fixed {
-		return 0, fmt.Errorf("bier: %d bytes, want at least %d: %w", len(b), fixed, ErrMalformed)
+		return 0, sentinel.Errorf(ErrMalformed, "bier: %d bytes, want at least %d", len(b), fixed)
 	}
 	first, second, third := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
 	if second>>28 != mark {
-		return 0, fmt.Errorf("bier: the fifth byte begins with %#x, want %#x: %w", second>>28, mark, ErrMalformed)
+		return 0, sentinel.Errorf(ErrMalformed, "bier: the fifth byte begins with %#x, want %#x", second>>28, mark)
 	}
 	if v := second >> 24 & 15; v != 0 {
-		return 0, fmt.Errorf("bier: version %d, want 0: %w", v, ErrVersion)
+		return 0, sentinel.Errorf(ErrVersion, "bier: version %d, want 0", v)
 	}
 	c := second >> 20 & 15
 	if c < code(MinBSL) || c > code(MaxBSL) {
-		return 0, fmt.Errorf("bier: bit string length code %d, want %d to %d: %w", c, code(MinBSL), code(MaxBSL), ErrMalformed)
+		return 0, sentinel.Errorf(ErrMalformed, "bier: bit string length code %d, want %d to %d", c, code(MinBSL), code(MaxBSL))
 	}
 	n = fixed + 4<<c
 	if len(b) < n {
-		return 0, fmt.Errorf("bier: %d bytes, want at least %d for %d bits: %w", len(b), n, 32<<c, ErrMalformed)
+		return 0, sentinel.Errorf(ErrMalformed, "bier: %d bytes, want at least %d for %d bits", len(b), n, 32<<c)
 	}
 	*h = Header{
 		BIFT: first >> 12, TC: uint8(first >> 9 & 7), S: first>>8&1 != 0, TTL: uint8(first),

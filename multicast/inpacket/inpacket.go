@@ -16,9 +16,9 @@ package inpacket
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"github.com/dchest/siphash"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The errors of this package wrap these sentinels. Operations that a form does not
@@ -31,7 +31,7 @@ var (
 )
 
 func malformed(format string, a ...any) error {
-	return fmt.Errorf("inpacket: "+format+": %w", append(a, ErrMalformed)...)
+	return sentinel.Errorf(ErrMalformed, "inpacket: "+format, a...)
 }
 
 func cut(have, want int) error {

@@ -3,7 +3,8 @@ package inpacket
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // These functions modify a packet that Parse accepted, without encoding the header again.
@@ -60,7 +61,7 @@ func Record(packet []byte, node uint32) bool {
 // unchanged.
 func (h *Header) Or(c Codeword) error {
 	if h.Form != Single && h.Form != Folded {
-		return fmt.Errorf("inpacket: a link can't be added to a filter of form %d, want %d or %d: %w", h.Form, Single, Folded, errors.ErrUnsupported)
+		return sentinel.Errorf(errors.ErrUnsupported, "inpacket: a link can't be added to a filter of form %d, want %d or %d", h.Form, Single, Folded)
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (h *Header) Or(c Codeword) error {
 // shorter.
 func (h *Header) OrDense(c BitString) error {
 	if h.Form != Dense {
-		return fmt.Errorf("inpacket: a stored codeword can't be added to a filter of form %d, want %d: %w", h.Form, Dense, errors.ErrUnsupported)
+		return sentinel.Errorf(errors.ErrUnsupported, "inpacket: a stored codeword can't be added to a filter of form %d, want %d", h.Form, Dense)
 	}
 	if err := h.check(); err != nil {
 		return err

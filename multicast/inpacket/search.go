@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // ErrTooLong means that Search found no filter that is short enough. More seeds may find
@@ -149,28 +150,28 @@ func (o Options) check() (Options, error) {
 	for _, f := range o.Forms {
 		switch {
 		case f == Dense:
-			return o, fmt.Errorf("inpacket: filters of stored codewords can't be searched: %w", errors.ErrUnsupported)
+			return o, sentinel.Errorf(errors.ErrUnsupported, "inpacket: filters of stored codewords can't be searched")
 		case f > Dense:
-			return o, fmt.Errorf("inpacket: form %d, want 0 to %d: %w", f, Linear, umbel.ErrGoal)
+			return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: form %d, want 0 to %d", f, Linear)
 		}
 	}
 	if o.Seeds == 0 {
 		o.Seeds = DefaultSeeds
 	}
 	if o.Seeds < 1 || o.Seeds > 1<<16 {
-		return o, fmt.Errorf("inpacket: %d seeds, want 1 to %d: %w", o.Seeds, 1<<16, umbel.ErrGoal)
+		return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: %d seeds, want 1 to %d", o.Seeds, 1<<16)
 	}
 	if o.MaxFalseMatch == 0 {
 		o.MaxFalseMatch = 1
 	}
 	if !(o.MaxFalseMatch > 0 && o.MaxFalseMatch <= 1) {
-		return o, fmt.Errorf("inpacket: largest false-match rate %g, want above 0 and at most 1: %w", o.MaxFalseMatch, umbel.ErrGoal)
+		return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: largest false-match rate %g, want above 0 and at most 1", o.MaxFalseMatch)
 	}
 	if o.MaxBits == 0 {
 		o.MaxBits = MaxBits
 	}
 	if o.MaxBits < 1 || o.MaxBits > MaxBits {
-		return o, fmt.Errorf("inpacket: at most %d bits, want 1 to %d: %w", o.MaxBits, MaxBits, umbel.ErrGoal)
+		return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: at most %d bits, want 1 to %d", o.MaxBits, MaxBits)
 	}
 	return o, nil
 }

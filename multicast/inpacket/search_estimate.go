@@ -1,12 +1,12 @@
 package inpacket
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // links are the distinct codewords of a task: first those that the filter must contain,
@@ -80,11 +80,11 @@ func (t Task) check(forms []Form) (links, error) {
 	}
 	for i := range t.hops() {
 		if t.hop(i).torn {
-			return flat, fmt.Errorf("inpacket: a link of hop %d is both in the tree and among the others; remove it from the others: %w", i, umbel.ErrGoal)
+			return flat, sentinel.Errorf(umbel.ErrGoal, "inpacket: a link of hop %d is both in the tree and among the others; remove it from the others", i)
 		}
 	}
 	if !slices.Contains(forms, Staged) {
-		return flat, fmt.Errorf("inpacket: a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop: %w", Staged, umbel.ErrGoal)
+		return flat, sentinel.Errorf(umbel.ErrGoal, "inpacket: a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop", Staged)
 	}
 	return flat, nil
 }

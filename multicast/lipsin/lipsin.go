@@ -9,10 +9,9 @@
 package lipsin
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 )
 
@@ -46,13 +45,13 @@ func LIPSIN() Parameters { return Parameters{M: 248, K: 5, Sets: 8, MaxFill: 0.7
 func (d Parameters) Check() error {
 	switch {
 	case d.M < 1 || d.M > MaxBits:
-		return fmt.Errorf("lipsin: m is %d bits, want 1 to %d: %w", d.M, MaxBits, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: m is %d bits, want 1 to %d", d.M, MaxBits)
 	case d.K < 1 || d.K > MaxK || d.K > d.M:
-		return fmt.Errorf("lipsin: k is %d, want 1 to %d: %w", d.K, min(MaxK, d.M), umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: k is %d, want 1 to %d", d.K, min(MaxK, d.M))
 	case d.Sets < 1 || d.Sets > MaxSets:
-		return fmt.Errorf("lipsin: d is %d sets of codewords, want 1 to %d: %w", d.Sets, MaxSets, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: d is %d sets of codewords, want 1 to %d", d.Sets, MaxSets)
 	case !(d.MaxFill > 0 && d.MaxFill <= 1):
-		return fmt.Errorf("lipsin: largest fill ratio %v, want above 0 and at most 1: %w", d.MaxFill, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: largest fill ratio %v, want above 0 and at most 1", d.MaxFill)
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -72,7 +73,7 @@ func (s *Source) Record(ctx context.Context, name string) ([]byte, error) {
 	case err != nil:
 		return nil, describe(name, err)
 	case len(b) > share.MaxRecord:
-		return nil, fmt.Errorf("share/blob: %s has %d bytes, want at most %d: %w", name, r.Size(), share.MaxRecord, share.ErrCorrupt)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "share/blob: %s has %d bytes, want at most %d", name, r.Size(), share.MaxRecord)
 	}
 	return b, nil
 }

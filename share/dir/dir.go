@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -75,7 +76,7 @@ func (s *Source) record(name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("share/dir: %w", err)
 	case len(b) > share.MaxRecord:
-		return nil, fmt.Errorf("share/dir: %s has more than %d bytes: %w", f.Name(), share.MaxRecord, share.ErrCorrupt)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "share/dir: %s has more than %d bytes", f.Name(), share.MaxRecord)
 	}
 	return b, nil
 }
@@ -111,7 +112,7 @@ func checkRegular(info fs.FileInfo, err error) error {
 		return describe(err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("share/dir: %s is not a regular file: %w", info.Name(), share.ErrCorrupt)
+		return sentinel.Errorf(share.ErrCorrupt, "share/dir: %s is not a regular file", info.Name())
 	}
 	return nil
 }

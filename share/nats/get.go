@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -71,7 +72,7 @@ func (s *Source) direct(ctx context.Context, subject string) (*message, error) {
 	}
 	sequence, err := strconv.ParseUint(r.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("share/nats: %s: a reply without a sequence: %w", subject, share.ErrCorrupt)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "share/nats: %s: a reply without a sequence", subject)
 	}
 	return &message{sequence, r.Header, r.Data}, nil
 }
@@ -98,7 +99,7 @@ func (s *Source) fromLeader(ctx context.Context, subject string) (*message, erro
 		} `json:"message"`
 	}
 	if err := json.Unmarshal(r.Data, &reply); err != nil {
-		return nil, fmt.Errorf("share/nats: %s: %w: %w", subject, err, share.ErrCorrupt)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "share/nats: %s: %w", subject, err)
 	}
 	switch e := reply.Error; {
 	case e != nil && e.Code == noMessage:
@@ -109,7 +110,7 @@ func (s *Source) fromLeader(ctx context.Context, subject string) (*message, erro
 	m := &message{sequence: reply.Message.Sequence, data: reply.Message.Data}
 	if len(reply.Message.Header) > 0 {
 		if m.header, err = nats.DecodeHeadersMsg(reply.Message.Header); err != nil {
-			return nil, fmt.Errorf("share/nats: %s: %w: %w", subject, err, share.ErrCorrupt)
+			return nil, sentinel.Errorf(share.ErrCorrupt, "share/nats: %s: %w", subject, err)
 		}
 	}
 	return m, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -72,7 +73,7 @@ func parseParts(s string) (id string, size, part int64, err error) {
 		}
 	}
 	if len(f) != 3 || err != nil || size < 0 || part < 1 || part > maxPart || !isID(id) || formatParts(id, size, part) != s {
-		return "", 0, 0, fmt.Errorf("parts %.80q, want an ID, the bytes of the object and at most %d of a part: %w", s, maxPart, share.ErrCorrupt)
+		return "", 0, 0, sentinel.Errorf(share.ErrCorrupt, "parts %.80q, want an ID, the bytes of the object and at most %d of a part", s, maxPart)
 	}
 	return id, size, part, nil
 }
@@ -142,7 +143,7 @@ func (p *parts) receive() error {
 	}
 	number := p.pos / p.part
 	if want := min(p.part, p.size-number*p.part); int64(len(r.data)) != want {
-		return fmt.Errorf("share/nats: %s has %d bytes, want %d: %w", p.s.o.part(p.id, number), len(r.data), want, share.ErrCorrupt)
+		return sentinel.Errorf(share.ErrCorrupt, "share/nats: %s has %d bytes, want %d", p.s.o.part(p.id, number), len(r.data), want)
 	}
 	p.rest = r.data[p.pos-number*p.part:]
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -107,7 +108,7 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	if len(data) > share.MaxRecord {
-		return fmt.Errorf("share/nats: record %s has %d bytes, want at most %d: %w", name, len(data), share.MaxRecord, share.ErrCorrupt)
+		return sentinel.Errorf(share.ErrCorrupt, "share/nats: record %s has %d bytes, want at most %d", name, len(data), share.MaxRecord)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

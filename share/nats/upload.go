@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -40,7 +41,7 @@ func isID(s string) bool {
 func idBegan(id string) (time.Time, error) {
 	alphanumeric := func(c rune) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 	if len(id) != idTime+26 || strings.TrimFunc(id, alphanumeric) != "" {
-		return time.Time{}, fmt.Errorf("share/nats: %.40q is not the ID of an upload: %w", id, share.ErrCorrupt)
+		return time.Time{}, sentinel.Errorf(share.ErrCorrupt, "share/nats: %.40q is not the ID of an upload", id)
 	}
 	ms, err := strconv.ParseInt(id[:idTime], 16, 64)
 	return time.UnixMilli(ms), err

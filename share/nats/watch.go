@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -80,7 +81,7 @@ func (s *Source) Record(ctx context.Context, name string) ([]byte, error) {
 	s.mu.Unlock()
 	m, err := s.get(ctx, s.o.record(name), before)
 	if err == nil && len(m.data) > share.MaxRecord {
-		err = fmt.Errorf("share/nats: record %s has %d bytes, want at most %d: %w", name, len(m.data), share.MaxRecord, share.ErrCorrupt)
+		err = sentinel.Errorf(share.ErrCorrupt, "share/nats: record %s has %d bytes, want at most %d", name, len(m.data), share.MaxRecord)
 	}
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -46,7 +47,7 @@ func (c *Client) Object(ctx context.Context, name string, offset int64) (io.Read
 		return object{strings.NewReader(""), http.NoBody, -1}, nil
 	}
 	r.Body.Close()
-	return nil, fmt.Errorf("share/web: %s: unexpected status %s: %w", q.path, r.Status, share.ErrCorrupt)
+	return nil, sentinel.Errorf(share.ErrCorrupt, "share/web: %s: unexpected status %s", q.path, r.Status)
 }
 
 // skip returns a whole object from an offset on.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -186,7 +187,7 @@ func (c *Client) record(ctx context.Context, q request, have record, after strin
 		}
 		got.tag = reliableTag(r.Header, got.body)
 	default:
-		return nil, fmt.Errorf("share/web: unexpected status %s: %w", r.Status, share.ErrCorrupt)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "share/web: unexpected status %s", r.Status)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,7 +211,7 @@ func readRecord(r *http.Response) ([]byte, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(body, share.MaxRecord+1))
 	if err == nil && len(b) > share.MaxRecord {
-		err = fmt.Errorf("more than %d bytes: %w", share.MaxRecord, share.ErrCorrupt)
+		err = sentinel.Errorf(share.ErrCorrupt, "more than %d bytes", share.MaxRecord)
 	}
 	return b, err
 }

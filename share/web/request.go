@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -120,6 +121,6 @@ func decoded(r *http.Response) (io.Reader, error) {
 		}
 		return z, nil
 	default:
-		return nil, fmt.Errorf("coding %.40q, want none: %w", coding, share.ErrCorrupt)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "coding %.40q, want none", coding)
 	}
 }

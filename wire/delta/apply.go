@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
 	"github.com/umbel-filters/umbel/wire/internal/roots"
@@ -55,15 +56,15 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	}
 	if err := info.checkBase(d.Base); err != nil {
 		if info.Kind != base.Kind {
-			err = fmt.Errorf("delta: the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made: %w",
-				short(info.Base), short(info.Result), info.Kind, short(d.Base), base.Kind, umbel.ErrMismatch)
+			err = sentinel.Errorf(umbel.ErrMismatch, "delta: the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made",
+				short(info.Base), short(info.Result), info.Kind, short(d.Base), base.Kind)
 		}
 		return umbel.State{}, err
 	}
 	l := d.budget(base)
 	if info.Bytes > l.Bytes {
-		return umbel.State{}, fmt.Errorf("delta: the result takes %d bytes of cells, the limit is %d: raise the limit to apply it: %w",
-			info.Bytes, l.Bytes, umbel.ErrLimit)
+		return umbel.State{}, sentinel.Errorf(umbel.ErrLimit, "delta: the result takes %d bytes of cells, the limit is %d: raise the limit to apply it",
+			info.Bytes, l.Bytes)
 	}
 	r := newReader(delta, l)
 	s, err := r.result(base, info)
@@ -74,7 +75,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 		return s, nil
 	}
 	if id := wire.ID(roots.Identify(s, d.Limits.Workers)); id != info.Result {
-		return umbel.State{}, fmt.Errorf("delta: the result is %s, want %s: get the whole filter: %w", short(id), short(info.Result), umbel.ErrCorrupt)
+		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "delta: the result is %s, want %s: get the whole filter", short(id), short(info.Result))
 	}
 	return s, nil
 }
@@ -94,10 +95,10 @@ func (i Info) checkBase(base wire.ID) error {
 	case i.Base:
 		return nil
 	case i.Result:
-		return fmt.Errorf("delta: the delta from %s to %s is already applied: %w", short(i.Base), short(i.Result), umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "delta: the delta from %s to %s is already applied", short(i.Base), short(i.Result))
 	}
-	return fmt.Errorf("delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter: %w",
-		short(i.Base), short(i.Result), short(base), short(base), umbel.ErrMismatch)
+	return sentinel.Errorf(umbel.ErrMismatch, "delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter",
+		short(i.Base), short(i.Result), short(base), short(base))
 }
 
 // short returns the first 8 hexadecimal digits of an ID.
@@ -135,19 +136,19 @@ func Inspect(delta []byte) (Info, error) {
 	const last = MagicBytes - 1
 	switch {
 	case strings.HasPrefix(string(delta[:min(len(delta), last)]), format.Magic[:last]):
-		return i, fmt.Errorf("delta: want a delta, this is a container: %w", umbel.ErrCorrupt)
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: want a delta, this is a container")
 	case !Is(delta):
-		return i, fmt.Errorf("delta: want a delta, which begins with %q, this begins with %q: %w",
-			format.DeltaMagic, delta[:min(len(delta), MagicBytes)], umbel.ErrCorrupt)
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: want a delta, which begins with %q, this begins with %q",
+			format.DeltaMagic, delta[:min(len(delta), MagicBytes)])
 	case delta[last] != format.DeltaMagic[last]:
-		return i, fmt.Errorf("delta: version %d, written by a later version of umbel; this program reads version %d: %w: %w",
-			delta[last], format.DeltaMagic[last], errors.ErrUnsupported, umbel.ErrCorrupt)
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: version %d, written by a later version of umbel; this program reads version %d: %w",
+			delta[last], format.DeltaMagic[last], errors.ErrUnsupported)
 	case len(delta) < headBytes+format.SumBytes:
 		return i, cutOff(delta)
 	}
 	end := len(delta) - format.SumBytes
 	if got, want := binary.LittleEndian.Uint32(delta[end:]), format.Checksum(delta[:end]); got != want {
-		return i, fmt.Errorf("delta: checksum %08x, want %08x: the delta is damaged: %w", got, want, umbel.ErrCorrupt)
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: checksum %08x, want %08x: the delta is damaged", got, want)
 	}
 	i.Base, i.Result = wire.ID(delta[baseAt:resultAt]), wire.ID(delta[resultAt:bytesAt])
 	i.Bytes = binary.LittleEndian.Uint64(delta[bytesAt:])
@@ -163,5 +164,5 @@ func Inspect(delta []byte) (Info, error) {
 }
 
 func cutOff(delta []byte) error {
-	return fmt.Errorf("delta: the delta ends after %d bytes, more are missing: %w", len(delta), umbel.ErrCorrupt)
+	return sentinel.Errorf(umbel.ErrCorrupt, "delta: the delta ends after %d bytes, more are missing", len(delta))
 }

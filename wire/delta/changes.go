@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
@@ -115,7 +116,7 @@ func ParseChanges(src []byte, s umbel.State) (c Changes, rest []byte, err error)
 	for i, a := range s.AllArrays() {
 		n, size := uvarint(src)
 		if size == 0 || n > uint64(len(src)-size) {
-			return Changes{}, nil, fmt.Errorf("delta: changes of array %d in %d bytes: %w", i, len(src), umbel.ErrCorrupt)
+			return Changes{}, nil, sentinel.Errorf(umbel.ErrCorrupt, "delta: changes of array %d in %d bytes", i, len(src))
 		}
 		p := append(packed(nil), src[size:][:n]...)
 		if err := p.check(a); err != nil {
@@ -133,12 +134,12 @@ func (p packed) check(a cells.Array) error {
 	for b := []byte(p); len(b) > 0; {
 		gap, n := uvarint(b)
 		if n == 0 || gap >= words-after {
-			return fmt.Errorf("a word after %d of %d: %w", after, words, umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "a word after %d of %d", after, words)
 		}
 		after += gap + 1
 		var mask uint64
 		if mask, b = unpackMask(b[n:]); mask == 0 || after == words && used > 0 && mask>>used != 0 {
-			return fmt.Errorf("word %d of %d changes in %#x: %w", after-1, words, mask, umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "word %d of %d changes in %#x", after-1, words, mask)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/internal/coding/model"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
@@ -38,14 +39,14 @@ func newChangeReader(change []byte, off uint64, l format.Budget) *reader {
 // result reads the change from base to the result.
 func (r *reader) result(base umbel.State, info Info) (umbel.State, error) {
 	if base.Kind != info.Kind {
-		return umbel.State{}, fmt.Errorf("a delta of kind %s for a filter of kind %s: %w", info.Kind, base.Kind, umbel.ErrCorrupt)
+		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "a delta of kind %s for a filter of kind %s", info.Kind, base.Kind)
 	}
 	s, err := r.whole(base)
 	if err != nil {
 		return s, err
 	}
 	if n := s.Bytes(); n != info.Bytes {
-		return s, fmt.Errorf("the result has %d bytes of cells, the head says %d: %w", n, info.Bytes, umbel.ErrCorrupt)
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "the result has %d bytes of cells, the head says %d", n, info.Bytes)
 	}
 	return s, nil
 }
@@ -64,7 +65,7 @@ func (r *reader) whole(base umbel.State) (umbel.State, error) {
 		return s, fmt.Errorf("after the change: %w", err)
 	}
 	if left := r.Left(); left != 0 {
-		return s, fmt.Errorf("%d bytes follow the notes: %w", left, umbel.ErrCorrupt)
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "%d bytes follow the notes", left)
 	}
 	return s, nil
 }
@@ -112,7 +113,7 @@ func (r *reader) params(base umbel.Params) (umbel.Params, error) {
 		}
 		i, bits := int(b[0]), binary.LittleEndian.Uint64(b[1:])
 		if i >= len(params) {
-			return nil, fmt.Errorf("parameter %d of %d: %w", i, len(params), umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "parameter %d of %d", i, len(params))
 		}
 		if params[i].Value.IsFloat() {
 			params[i].Value = umbel.Float(math.Float64frombits(bits))
@@ -129,7 +130,7 @@ func (r *reader) parts(base umbel.State, s *umbel.State, depth int) error {
 		return err
 	}
 	if n > math.MaxUint16 {
-		return fmt.Errorf("%d parts, want at most 65535: %w", n, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%d parts, want at most 65535", n)
 	}
 	for i := range n {
 		part, err := r.part(base.Parts, depth+1)
@@ -149,7 +150,7 @@ func (r *reader) part(base []umbel.State, depth int) (umbel.State, error) {
 	case origin == 0:
 		return r.State(depth)
 	case origin > uint64(len(base)):
-		return umbel.State{}, fmt.Errorf("a change of part %d of the base, which has %d: %w", origin-1, len(base), umbel.ErrCorrupt)
+		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "a change of part %d of the base, which has %d", origin-1, len(base))
 	}
 	// The base isn't nested too deep, so its change isn't either.
 	return r.change(base[origin-1], depth)
@@ -165,7 +166,7 @@ func (r *reader) array(base []cells.Array) (cells.Array, error) {
 		return r.Array(nil)
 	}
 	if int(s.index) >= len(base) {
-		return cells.Array{}, fmt.Errorf("from array %d of the base, which has %d: %w", s.index, len(base), umbel.ErrCorrupt)
+		return cells.Array{}, sentinel.Errorf(umbel.ErrCorrupt, "from array %d of the base, which has %d", s.index, len(base))
 	}
 	b := base[s.index]
 	shape, err := s.shape(b)
@@ -177,7 +178,7 @@ func (r *reader) array(base []cells.Array) (cells.Array, error) {
 	}
 	a, err := s.predict(b)
 	if err != nil {
-		return a, fmt.Errorf("%w: %w", err, umbel.ErrLimit)
+		return a, sentinel.Wrap(umbel.ErrLimit, err)
 	}
 	if s.form == formRefine {
 		return a, r.units(s, a, b)
@@ -190,7 +191,7 @@ func (r *reader) source() (s source, err error) {
 		return s, err
 	}
 	if s.form > formRefine {
-		return s, fmt.Errorf("form %d, this program reads 0 to %d: %w: %w", s.form, formRefine, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "form %d, this program reads 0 to %d: %w", s.form, formRefine, errors.ErrUnsupported)
 	}
 	if s.index, err = r.Byte(); err != nil || !s.resizes() {
 		return s, err
@@ -205,7 +206,7 @@ func (r *reader) source() (s source, err error) {
 // claim claims the memory of an array. If it unfolds, each of its blocks takes a byte.
 func (r *reader) claim(s source, shape cells.Array) error {
 	if _, err := cells.WordsFor(shape.Len, shape.Width); err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	bytes := uint64(0)
 	if s.runs() == 1 {
@@ -306,7 +307,7 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 			return i, err
 		}
 		if n < 2 || n > most || s.runs() == 1 {
-			return i, fmt.Errorf("a run of %d blocks, want 2 to %d, and none if the array unfolds: %w", n, most, umbel.ErrCorrupt)
+			return i, sentinel.Errorf(umbel.ErrCorrupt, "a run of %d blocks, want 2 to %d, and none if the array unfolds", n, most)
 		}
 	}
 	if j.coding == codingSame {
@@ -354,9 +355,4 @@ func (j *decodeJob) flip() error {
 }
 
 // corrupt makes the error of a coder one that wraps umbel.ErrCorrupt.
-func corrupt(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
-}
+func corrupt(err error) error { return sentinel.Wrap(umbel.ErrCorrupt, err) }

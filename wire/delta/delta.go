@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
 	"github.com/umbel-filters/umbel/wire/internal/roots"
@@ -92,7 +93,7 @@ func (e Encoder) Refine(dst []byte, folded, full umbel.State) ([]byte, error) {
 	}
 	r := uint64(1)
 	if err := checkFolds(folded, full, &r); err != nil {
-		return dst, fmt.Errorf("delta: refine: %w: %w", err, umbel.ErrMismatch)
+		return dst, sentinel.Errorf(umbel.ErrMismatch, "delta: refine: %w", err)
 	}
 	return e.Append(dst, folded, full)
 }

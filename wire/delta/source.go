@@ -1,10 +1,9 @@
 package delta
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The forms of an array (spec/delta.md, "Layout"). Numbers are never reused.
@@ -66,20 +65,20 @@ func (s source) shape(base cells.Array) (cells.Array, error) {
 		return a, nil
 	}
 	if s.factor == 0 || s.group == 0 || base.Len%s.group != 0 {
-		return a, fmt.Errorf("factor %d and groups of %d cells for an array of %d: %w", s.factor, s.group, base.Len, umbel.ErrCorrupt)
+		return a, sentinel.Errorf(umbel.ErrCorrupt, "factor %d and groups of %d cells for an array of %d", s.factor, s.group, base.Len)
 	}
 	if s.form == formFold {
 		if err := cells.CheckFold(base.Len/s.group, s.group, s.factor); err != nil {
-			return a, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+			return a, sentinel.Wrap(umbel.ErrCorrupt, err)
 		}
 		a.Len /= s.factor
 		return a, nil
 	}
 	if s.form == formRefine && (a.Width > 1 || !refinable(s.factor)) {
-		return a, fmt.Errorf("an array of cells of %d bits, refined by %d: %w", a.Width, s.factor, umbel.ErrCorrupt)
+		return a, sentinel.Errorf(umbel.ErrCorrupt, "an array of cells of %d bits, refined by %d", a.Width, s.factor)
 	}
 	if base.Len > ^uint64(0)/s.factor {
-		return a, fmt.Errorf("an array of %d cells, unfolded by %d: %w", base.Len, s.factor, umbel.ErrCorrupt)
+		return a, sentinel.Errorf(umbel.ErrCorrupt, "an array of %d cells, unfolded by %d", base.Len, s.factor)
 	}
 	a.Len *= s.factor
 	return a, nil

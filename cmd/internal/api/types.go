@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Float is a number that may be infinite, which JSON writes as null.
@@ -60,7 +60,7 @@ func (r Rate) Check() error {
 		return nil
 	}
 	if _, err := quantity.ParseRate(strconv.FormatFloat(f+0, 'g', -1, 64)); err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func ParseWhole(s string) (uint64, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f < 0 || f >= 1<<63 || f != math.Trunc(f) {
-		return 0, fmt.Errorf("%q is not a whole number from 0 to 2^64-1: %w", Clip(s), umbel.ErrGoal)
+		return 0, sentinel.Errorf(umbel.ErrGoal, "%q is not a whole number from 0 to 2^64-1", Clip(s))
 	}
 	return uint64(f), nil
 }

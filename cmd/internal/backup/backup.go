@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Write writes a backup: a snapshot, or nil, and the batches of the log after it that exist when it is
@@ -194,7 +195,7 @@ func verifyFilter(ctx context.Context, f *frameReader, e *engine.Engine, m engin
 		return ctx.Err()
 	})
 	if err == nil && next != len(segments) {
-		err = fmt.Errorf("%d segments of %d are read: %w", next, len(segments), umbel.ErrCorrupt)
+		err = sentinel.Errorf(umbel.ErrCorrupt, "%d segments of %d are read", next, len(segments))
 	}
 	if err != nil {
 		return fmt.Errorf("filter %q: %w", m.Name, err)

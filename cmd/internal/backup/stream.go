@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // A backup is one stream:
@@ -113,7 +114,7 @@ func newFrameReader(r io.Reader) (*frameReader, error) {
 		return nil, corrupt("is not a backup of umbel")
 	}
 	if v := head[len(backupMagic)]; v != backupVersion {
-		return nil, fmt.Errorf("a backup of version %d needs a later version of umbel: %w: %w", v, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "a backup of version %d needs a later version of umbel: %w", v, errors.ErrUnsupported)
 	}
 	f.sum = crc32.Update(0, castagnoli, head)
 	return f, nil

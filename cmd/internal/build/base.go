@@ -1,13 +1,13 @@
 package build
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -75,7 +75,7 @@ func (b *base) finish(o Order, read uint64) (Result, error) {
 func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
 	g, ok := grower(f)
 	if !ok {
-		return nil, fmt.Errorf("kind %s neither folds nor grows, and needs the number of keys; give --keys, or key files instead of a pipe, or more --memory: %w", o.Kind.Name, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "kind %s neither folds nor grows, and needs the number of keys; give --keys, or key files instead of a pipe, or more --memory", o.Kind.Name)
 	}
 	return &base{order: o, filter: f, capacity: keys, insert: admit(g, keys), grows: true}, nil
 }
@@ -104,6 +104,6 @@ func (b *base) check() error {
 	if stats.FPRate <= b.order.Goal.FPRate {
 		return nil
 	}
-	return fmt.Errorf("the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; give --keys, or key files instead of a pipe, or more --memory: %w",
-		quantity.Size(b.order.Memory), quantity.Count(b.capacity), quantity.Rate(b.order.Goal.FPRate).Percent(), umbel.ErrGoal)
+	return sentinel.Errorf(umbel.ErrGoal, "the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; give --keys, or key files instead of a pipe, or more --memory",
+		quantity.Size(b.order.Memory), quantity.Count(b.capacity), quantity.Rate(b.order.Goal.FPRate).Percent())
 }

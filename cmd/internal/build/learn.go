@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -28,7 +29,7 @@ const heavyCounters = 1 << 17
 // the digests of a pipe are kept in at most an eighth of Memory.
 func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	if len(o.Params) > 0 {
-		return Result{}, fmt.Errorf("%s can't be combined with a log of queries, which determines the cells per key: %w", o.Params[0].Name, umbel.ErrGoal)
+		return Result{}, sentinel.Errorf(umbel.ErrGoal, "%s can't be combined with a log of queries, which determines the cells per key", o.Params[0].Name)
 	}
 	asked, err := o.queries(log)
 	if err != nil {
@@ -50,8 +51,8 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	}
 	forecast := shape.Forecast(o.Goal.Keys)
 	if p := o.Goal.FPRate; p != 0 && forecast.FPRate > p*(1+1e-9) {
-		return Result{}, fmt.Errorf("%v keys in %v have a rate of %s, want %s; leave out one of them: %w",
-			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), quantity.Rate(forecast.FPRate).Percent(), quantity.Rate(p).Percent(), umbel.ErrGoal)
+		return Result{}, sentinel.Errorf(umbel.ErrGoal, "%v keys in %v have a rate of %s, want %s; leave out one of them",
+			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), quantity.Rate(forecast.FPRate).Percent(), quantity.Rate(p).Percent())
 	}
 	what := fmt.Sprintf("a weighted filter for %v keys", quantity.Count(o.Goal.Keys))
 	if err := container.Fits(what, forecast.Bytes); err != nil {
@@ -83,7 +84,7 @@ func (o Order) queries(log *os.File) (*heavy.Summary, error) {
 		return nil
 	})
 	if err == nil && s.Total() == 0 {
-		err = fmt.Errorf("the log of queries is empty: %w", umbel.ErrGoal)
+		err = sentinel.Errorf(umbel.ErrGoal, "the log of queries is empty")
 	}
 	return s, err
 }
@@ -125,7 +126,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 			return nil
 		}
 		if uint64(len(ds)) > room {
-			return fmt.Errorf("the keys of the pipe need more than %v of memory, and must be complete before the classes are planned; give key files instead of a pipe, or more --memory: %w", quantity.Size(o.Memory), umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "the keys of the pipe need more than %v of memory, and must be complete before the classes are planned; give key files instead of a pipe, or more --memory", quantity.Size(o.Memory))
 		}
 		room -= uint64(len(ds))
 		l.held = append(l.held, slices.Clone(ds))
@@ -197,7 +198,7 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 	g := o.Goal
 	if table := uint64(len(hot)) * entry / 8; g.Bytes != 0 {
 		if g.Bytes <= table {
-			return weighted.Shape{}, fmt.Errorf("%d bytes are too few; the table of frequent keys needs %d: %w", g.Bytes, table, umbel.ErrGoal)
+			return weighted.Shape{}, sentinel.Errorf(umbel.ErrGoal, "%d bytes are too few; the table of frequent keys needs %d", g.Bytes, table)
 		}
 		g.Bytes -= table
 		g.FPRate = 0 // compared with the forecast

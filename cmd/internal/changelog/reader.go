@@ -2,13 +2,13 @@ package changelog
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -60,8 +60,8 @@ func (r *Reader) Batch(b []byte) error {
 		if c.Err != nil {
 			return c.Err
 		}
-		return fmt.Errorf("a batch of version %d, flags %#x, needs a later version of umbel: %w: %w",
-			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a batch of version %d, flags %#x, needs a later version of umbel: %w",
+			version, flags, errors.ErrUnsupported)
 	}
 	first := engine.Position(c.Uvarint())
 	if c.Err == nil && first < max(r.next, 1) {

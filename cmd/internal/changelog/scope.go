@@ -3,12 +3,12 @@ package changelog
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The scope of a batch says which filters it changes, and contains what it does to names. The log stores it apart
@@ -151,7 +151,7 @@ func ReadScope(b []byte) (*Scope, error) {
 	c := &statecode.Cursor{Rest: b}
 	version, flags := c.Byte(), c.Byte()
 	if c.Err == nil && (version != scopeVersion || flags&^batchSession != 0) {
-		return nil, fmt.Errorf("a scope of version %d, flags %#x, needs a later version of umbel: %w: %w", version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "a scope of version %d, flags %#x, needs a later version of umbel: %w", version, flags, errors.ErrUnsupported)
 	}
 	s := &Scope{session: flags&batchSession != 0, First: engine.Position(c.Uvarint()), Changes: c.Uvarint()}
 	for range c.Uvarint() {

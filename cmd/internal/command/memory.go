@@ -1,18 +1,17 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Fits returns an error wrapping umbel.ErrLimit unless n bytes can be replied to the client.
 func Fits(c *resp.Conn, n uint64) error {
 	if most := c.MaxReply(); n > uint64(most) {
-		return fmt.Errorf("the container has %d bytes and a reply at most %d; get it over HTTP: %w", n, most, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "the container has %d bytes and a reply at most %d; get it over HTTP", n, most)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/share"
@@ -34,7 +33,7 @@ func Text(err error) string {
 	case errors.Is(err, engine.ErrReplica):
 		return ReadOnly
 	case errors.Is(err, share.ErrStale):
-		return "STALE " + strings.TrimSuffix(line(err), ": "+share.ErrStale.Error())
+		return "STALE " + line(err)
 	case errors.Is(err, engine.ErrReadOnly):
 		return "MISCONF " + line(err)
 	case errors.Is(err, engine.ErrMemory):
@@ -49,10 +48,7 @@ func Unkept(err error) string {
 	return "UNKEPT the change was made but may not be durable: " + line(err)
 }
 
-// line returns the text of an error on one line, without the redundant umbel.ErrGoal.
-func line(err error) string {
-	text := strings.TrimPrefix(err.Error(), "umbel: ")
-	return oneLine.Replace(strings.TrimSuffix(text, ": "+umbel.ErrGoal.Error()))
-}
+// line returns the text of an error on one line.
+func line(err error) string { return oneLine.Replace(strings.TrimPrefix(err.Error(), "umbel: ")) }
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")

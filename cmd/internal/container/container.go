@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -69,7 +70,7 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 		err = fmt.Errorf("%w; %v of memory is free", err, quantity.Size(free))
 	}
 	if err != nil && IsDelta(path) {
-		return umbel.State{}, 0, fmt.Errorf("%s is a delta, not a filter; apply it with umbel patch OLD %s -o FILE: %w", path, path, umbel.ErrCorrupt)
+		return umbel.State{}, 0, sentinel.Errorf(umbel.ErrCorrupt, "%s is a delta, not a filter; apply it with umbel patch OLD %s -o FILE", path, path)
 	}
 	if err != nil {
 		return umbel.State{}, 0, describe(path, err)
@@ -87,13 +88,13 @@ func describe(path string, err error) error {
 	compression, cat := keys.Compressed(head)
 	switch {
 	case compression != "":
-		return fmt.Errorf("%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already: %w", path, compression, cat, path, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already", path, compression, cat, path)
 	case len(head) == 0:
-		return fmt.Errorf("%s is empty, which no filter is; make it again: %w", path, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%s is empty, which no filter is; make it again", path)
 	case bytes.HasPrefix(head, []byte(squid.Head)):
 		return fmt.Errorf("%s is a cache digest of Squid; use umbel squid info %[1]s, or convert it: umbel squid import %[1]s -o FILE: %[2]w", path, umbel.ErrCorrupt)
 	case !IsHead(head):
-		return fmt.Errorf("%s is not a filter of umbel: it begins with %q: %w", path, head, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%s is not a filter of umbel: it begins with %q", path, head)
 	}
 	return fmt.Errorf("%s is damaged: %w", path, err)
 }
@@ -139,8 +140,8 @@ func Fits(what string, need uint64) error {
 	if !known || need <= free {
 		return nil
 	}
-	return fmt.Errorf("%s needs %v of memory, and %v is free; use a higher rate, fewer keys or fewer bytes: %w",
-		what, quantity.Size(need), quantity.Size(free), umbel.ErrLimit)
+	return sentinel.Errorf(umbel.ErrLimit, "%s needs %v of memory, and %v is free; use a higher rate, fewer keys or fewer bytes",
+		what, quantity.Size(need), quantity.Size(free))
 }
 
 // magic is how a container begins, before the number of its version (spec/container.md).

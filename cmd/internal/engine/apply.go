@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Apply applies a change of a journal that is being replayed. It must be called in the order of
@@ -38,7 +39,7 @@ func (e *Engine) Apply(c Change) error {
 		return nil
 	}
 	if err := e.applyTo(f, c); err != nil {
-		return fmt.Errorf("change %d of filter %q: %w: %w", c.Position, f.Name(), err, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "change %d of filter %q: %w", c.Position, f.Name(), err)
 	}
 	storeMax(&f.last, uint64(c.Position))
 	return nil
@@ -138,7 +139,7 @@ func (e *Engine) applyCreate(c Change) error {
 		return nil
 	}
 	if c.State == nil {
-		return fmt.Errorf("change %d: filter %q has no state: %w", c.Position, c.Name, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "change %d: filter %q has no state", c.Position, c.Name)
 	}
 	g, err := e.kinds.Open(*c.State)
 	if err != nil {

@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // During the replay of a journal filters have the names of the moments at which they were captured. The
@@ -80,7 +80,7 @@ func (e *Engine) FinishReplay() error {
 	defer e.directory.Unlock()
 	if len(e.displaced) > 0 {
 		f := e.displaced[0]
-		return fmt.Errorf("filter %d lost its name %q, and the log does not say what became of it: %w", f.id, f.Name(), umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "filter %d lost its name %q, and the log does not say what became of it", f.id, f.Name())
 	}
 	for _, f := range e.filters(0, e.known()) {
 		f.changes.Lock()
@@ -93,7 +93,7 @@ func (e *Engine) FinishReplay() error {
 		}
 		f.changes.Unlock()
 		if err != nil {
-			return fmt.Errorf("filter %q: %w: %w", f.Name(), err, umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "filter %q: %w", f.Name(), err)
 		}
 	}
 	return nil

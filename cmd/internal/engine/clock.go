@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // timed is a filter with a time that can be that of the engine's clock, such as a window by time. Its state
@@ -29,7 +30,7 @@ type pace struct {
 func (e *Engine) startClock(f umbel.Filter, tick uint64) error {
 	t, ok := f.(timed)
 	if !ok {
-		return fmt.Errorf("kind %s has no clock to follow; omit the length of a tick: %w", f.State().Kind, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "kind %s has no clock to follow; omit the length of a tick", f.State().Kind)
 	}
 	if err := t.Advance(e.ticks(tick)); err != nil {
 		return fmt.Errorf("the filter has no clock to follow; omit the length of a tick: %w: %w", umbel.ErrGoal, err)
@@ -71,7 +72,7 @@ func (e *Engine) checkAhead(f umbel.Filter, to uint64) error {
 	}
 	present, generation := e.ticks(t.Tick()), max(t.State().Params.Uint("ticks"), 1)
 	if to > present && to-present > generation {
-		return fmt.Errorf("the time of the filter follows the clock of the server, where it is %d: %d is too far ahead: %w", present, to, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "the time of the filter follows the clock of the server, where it is %d: %d is too far ahead", present, to)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Errors of an engine, for errors.Is. Errors of filters are returned too: umbel.ErrGoal, ErrMismatch,
@@ -22,7 +23,7 @@ var (
 	ErrIncomplete = errors.New("filter is incomplete: it is being loaded; load the parts that are missing, or delete it")
 	// ErrMemory means that the filters would exceed the memory limit. It wraps
 	// umbel.ErrLimit, which is returned without ErrMemory by a filter that is full.
-	ErrMemory = fmt.Errorf("memory limit reached: %w", umbel.ErrLimit)
+	ErrMemory = sentinel.Errorf(umbel.ErrLimit, "memory limit reached")
 	// ErrDisk means that the filters would be larger than the journal can keep.
 	ErrDisk = errors.New("disk limit reached")
 	// ErrReadOnly means that no changes are accepted. The returned error also wraps the error of the

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // A panic in code that only reads a filter is a fault of that filter: it has released its locks and has changed
@@ -105,7 +106,7 @@ func (e *Engine) guarded(kinds umbel.Kinds) umbel.Kinds {
 		k.Open = func(s umbel.State) (f umbel.Filter, err error) {
 			defer func() {
 				if errors.Is(err, ErrFault) {
-					err = fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+					err = sentinel.Wrap(umbel.ErrCorrupt, err)
 				}
 			}()
 			defer e.CatchFault(own.Name, &err)

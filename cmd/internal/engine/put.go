@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // PutOptions configure Put.
@@ -119,7 +118,7 @@ func (e *Engine) putQueued(g *Filter, w write, o PutOptions) (Position, error) {
 // checkName returns an error that wraps umbel.ErrLimit for a name that is too long.
 func checkName(name string) error {
 	if len(name) > MaxName {
-		return fmt.Errorf("name of %d bytes, want at most %d: %w", len(name), MaxName, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "name of %d bytes, want at most %d", len(name), MaxName)
 	}
 	return nil
 }
@@ -162,7 +161,7 @@ func (e *Engine) Copy(from, to []byte, replace bool) (Position, error) {
 	case old != nil && !replace:
 		return e.lastOf(old), ErrExists
 	case old == f:
-		return e.lastOf(f), fmt.Errorf("source and target of the copy are the same filter: %w", umbel.ErrMismatch)
+		return e.lastOf(f), sentinel.Errorf(umbel.ErrMismatch, "source and target of the copy are the same filter")
 	}
 	if err := f.CheckComplete(); err != nil {
 		return 0, err

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Remove removes one addition of each digest. removed may be nil; otherwise removed[i] reports
@@ -63,5 +63,5 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 }
 
 func (f *Filter) unsupported(what string) error {
-	return fmt.Errorf("kind %s can't %s: %w", f.Kind(), what, errors.ErrUnsupported)
+	return sentinel.Errorf(errors.ErrUnsupported, "kind %s can't %s", f.Kind(), what)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // replay is the state of a filter during the replay of a journal.
@@ -44,7 +45,7 @@ func (e *Engine) Restore(m Meta, fill func(s Segment, dst []byte) error) error {
 		return err
 	}
 	if m.From > m.To {
-		return fmt.Errorf("captured from position %d to %d: %w", m.From, m.To, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "captured from position %d to %d", m.From, m.To)
 	}
 	arrays := m.State.AllArrays()
 	bytes, err := arraysSize(arrays)
@@ -97,7 +98,7 @@ func (e *Engine) addRestored(f *Filter) error {
 	e.directory.Lock()
 	defer e.directory.Unlock()
 	if e.byID(f.id) != nil {
-		return fmt.Errorf("duplicate ID %d: %w", f.id, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "duplicate ID %d", f.id)
 	}
 	storeMax(&e.lastID, f.id)
 	e.addReplayed(f)
@@ -125,10 +126,10 @@ func arraysSize(arrays []cells.Array) (uint64, error) {
 	for _, p := range arrays {
 		words, err := cells.WordsFor(p.Len, p.Width)
 		if err != nil {
-			return 0, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+			return 0, sentinel.Wrap(umbel.ErrCorrupt, err)
 		}
 		if total += 8 * words; total > 1<<56 {
-			return 0, fmt.Errorf("arrays of more than 2^56 bytes: %w", umbel.ErrCorrupt)
+			return 0, sentinel.Errorf(umbel.ErrCorrupt, "arrays of more than 2^56 bytes")
 		}
 	}
 	return total, nil
@@ -141,7 +142,7 @@ func readArrays(arrays []cells.Array, fill func(s Segment, dst []byte) error) er
 	for i, p := range arrays {
 		a, err := cells.New(p.Len, p.Width)
 		if err != nil {
-			return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+			return sentinel.Wrap(umbel.ErrCorrupt, err)
 		}
 		for from := 0; from < len(a.Words); from += SegmentBytes / 8 {
 			words := a.Words[from:min(len(a.Words), from+SegmentBytes/8)]

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Write overwrites bytes of an array (little-endian words) from offset. part is the index of a
@@ -38,16 +38,16 @@ func (f *Filter) write(part, array int, offset uint64, data []byte, last bool) e
 	arrays := s.Arrays
 	if part >= 0 {
 		if part >= len(s.Parts) {
-			return fmt.Errorf("part %d of %d: %w", part, len(s.Parts), umbel.ErrLimit)
+			return sentinel.Errorf(umbel.ErrLimit, "part %d of %d", part, len(s.Parts))
 		}
 		arrays = s.Parts[part].Arrays
 	}
 	if array < 0 || array >= len(arrays) {
-		return fmt.Errorf("array %d of %d: %w", array, len(arrays), umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "array %d of %d", array, len(arrays))
 	}
 	a := arrays[array]
 	if size := a.Bytes(); offset > size || uint64(len(data)) > size-offset {
-		return fmt.Errorf("%d bytes at offset %d exceed the array of %d bytes: %w", len(data), offset, size, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "%d bytes at offset %d exceed the array of %d bytes", len(data), offset, size)
 	}
 	f.cells.Lock()
 	defer f.cells.Unlock()

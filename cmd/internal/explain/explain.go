@@ -23,6 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Formula is one step of a derivation.
@@ -68,7 +69,7 @@ func of[S umbel.Shape](steps func(*derivation, S, uint64)) func(umbel.Shape, uin
 func Plan(k umbel.Kind, g umbel.Goal, ps umbel.Params) ([]Formula, error) {
 	steps := kinds[k.Name]
 	if steps == nil {
-		return nil, fmt.Errorf("kind %q has no explanation: %w", k.Name, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "kind %q has no explanation", k.Name)
 	}
 	s, n, err := k.Shape(g, ps)
 	if err != nil {

@@ -3,12 +3,12 @@ package folding
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -25,7 +25,7 @@ type Ladder struct {
 // doesn't fold.
 func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 	if _, ok := f.(umbel.Folder); !ok {
-		return nil, fmt.Errorf("kind %s doesn't fold: %w", f.State().Kind, errors.ErrUnsupported)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "kind %s doesn't fold", f.State().Kind)
 	}
 	state := f.State()
 	v, err := vs.Find(state.Kind)
@@ -49,7 +49,7 @@ func NewLadder(vs umbel.Kinds, f umbel.Filter) (*Ladder, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("a filter of kind %s with %d cells has no factor to fold by: %w", state.Kind, l.stats.Cells, umbel.ErrMismatch)
+	return nil, sentinel.Errorf(umbel.ErrMismatch, "a filter of kind %s with %d cells has no factor to fold by", state.Kind, l.stats.Cells)
 }
 
 // Fold returns a copy of the filter, folded by r.
@@ -101,7 +101,7 @@ func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
 // the factor. It returns an error wrapping umbel.ErrGoal if the rate of the filter is above p.
 func (l *Ladder) ToRate(p float64) (umbel.Filter, uint64, error) {
 	if l.stats.FPRate > p {
-		return nil, 0, fmt.Errorf("the rate of the filter is already %s, above %s, and a fold only raises it: %w", quantity.Rate(l.stats.FPRate).Percent(), quantity.Rate(p).Percent(), umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "the rate of the filter is already %s, above %s, and a fold only raises it", quantity.Rate(l.stats.FPRate).Percent(), quantity.Rate(p).Percent())
 	}
 	// The search starts at the expected rate, and the measured rate decides.
 	i := 0
@@ -152,5 +152,5 @@ func (l *Ladder) ToBytes(bytes uint64) (umbel.Filter, uint64, error) {
 	}
 	last := l.Factors[len(l.Factors)-1]
 	_, least := l.Size(last)
-	return nil, 0, fmt.Errorf("the filter folds by at most %d, to %d bytes, want at most %d: %w", last, least, bytes, umbel.ErrGoal)
+	return nil, 0, sentinel.Errorf(umbel.ErrGoal, "the filter folds by at most %d, to %d bytes, want at most %d", last, least, bytes)
 }

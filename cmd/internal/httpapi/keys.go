@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // batchKeys is the number of keys per call of the engine: large enough to overlap cache misses,
@@ -105,7 +105,7 @@ func (op operation) serve(req *request) error {
 // protects a client whose filter was replaced by another.
 func (req *request) checkHasher(h umbel.Hasher) error {
 	if said := req.http.Header.Get(api.HeaderHash); said != "" && said != api.HashName(h) {
-		return fmt.Errorf("the digests were made with %q, but the filter has another hasher; get its description again: %w", said, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "the digests were made with %q, but the filter has another hasher; get its description again", said)
 	}
 	return nil
 }
@@ -248,5 +248,5 @@ func (op operation) respondTotals(req *request, f *engine.Filter, s api.Totals) 
 
 // cannot returns an error that says that f's kind does not support an operation.
 func cannot(f umbel.Filter, what string) error {
-	return fmt.Errorf("kind %s %s: %w", f.State().Kind, what, errors.ErrUnsupported)
+	return sentinel.Errorf(errors.ErrUnsupported, "kind %s %s", f.State().Kind, what)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/union"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -127,7 +128,7 @@ func join(states []umbel.State) (umbel.Filter, error) {
 	}
 	m, ok := f.(umbel.Merger)
 	if !ok {
-		return nil, fmt.Errorf("filters of kind %s have no cells that can be joined: %w", states[0].Kind, umbel.ErrMismatch)
+		return nil, sentinel.Errorf(umbel.ErrMismatch, "filters of kind %s have no cells that can be joined", states[0].Kind)
 	}
 	for _, s := range states[1:] {
 		if err := m.Merge(s); err != nil {

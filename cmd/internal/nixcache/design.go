@@ -1,11 +1,10 @@
 package nixcache
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -85,7 +84,7 @@ func (d Design) shape(n uint64) (shape, error) {
 			return s, nil
 		}
 	}
-	return shape{}, fmt.Errorf("%d paths at a rate of %.3g need more than %d bytes; allow more memory or a higher rate: %w", keys, d.Rate, memory, umbel.ErrGoal)
+	return shape{}, sentinel.Errorf(umbel.ErrGoal, "%d paths at a rate of %.3g need more than %d bytes; allow more memory or a higher rate", keys, d.Rate, memory)
 }
 
 // isOutgrown reports whether a filter for s has a rate above twice the planned one with n paths.

@@ -3,9 +3,9 @@ package parquetfile
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // chunkMeta is what the footer contains of one ColumnChunk. Numbers that are missing are -1.
@@ -143,14 +143,14 @@ func (f *File) readChunk(t *thrift, index int) {
 	}
 	switch {
 	case m.encrypted:
-		c.Err = fmt.Errorf("the column is encrypted: %w", errors.ErrUnsupported)
+		c.Err = sentinel.Errorf(errors.ErrUnsupported, "the column is encrypted")
 	case m.otherFile:
-		c.Err = fmt.Errorf("the column is in another file: %w", errors.ErrUnsupported)
+		c.Err = sentinel.Errorf(errors.ErrUnsupported, "the column is in another file")
 	case m.hasKey && m.key != col.key:
-		c.Err = fmt.Errorf("it belongs to column %q: %w", clip(dotted(m.key)), umbel.ErrCorrupt)
+		c.Err = sentinel.Errorf(umbel.ErrCorrupt, "it belongs to column %q", clip(dotted(m.key)))
 	case m.physical != col.typ.physical || m.values < 0:
-		c.Err = fmt.Errorf("the column has %d values of type %d there, want none or more of type %d: %w",
-			m.values, m.physical, col.typ.physical, umbel.ErrCorrupt)
+		c.Err = sentinel.Errorf(umbel.ErrCorrupt, "the column has %d values of type %d there, want none or more of type %d",
+			m.values, m.physical, col.typ.physical)
 	}
 	f.chunks = append(f.chunks, c)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // A Parquet file ends with its footer, the footer's length and a magic word:
@@ -21,7 +22,7 @@ const (
 )
 
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("parquetfile: %w: %w", fmt.Errorf(format, args...), umbel.ErrCorrupt)
+	return sentinel.Errorf(umbel.ErrCorrupt, "parquetfile: "+format, args...)
 }
 
 // readFooter returns the bytes of FileMetaData.
@@ -40,7 +41,7 @@ func (f *File) readFooter() ([]byte, error) {
 	}
 	switch end := string(tail[4:]); {
 	case end == encrypted:
-		return nil, fmt.Errorf("parquetfile: the footer is encrypted: %w", errors.ErrUnsupported)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "parquetfile: the footer is encrypted")
 	case string(head[:]) != magic:
 		return nil, corrupt("not a Parquet file: it begins with %q, want %q", head, magic)
 	case end != magic:
@@ -51,7 +52,7 @@ func (f *File) readFooter() ([]byte, error) {
 		return nil, corrupt("a footer of %d bytes in a file of %d", n, f.size)
 	}
 	if n > maxFooter {
-		return nil, fmt.Errorf("parquetfile: a footer of %d bytes, want at most %d: %w", n, maxFooter, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "parquetfile: a footer of %d bytes, want at most %d", n, maxFooter)
 	}
 	b := make([]byte, n)
 	return b, f.readAt(b, f.size-8-n)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // readHeader reads the BloomFilterHeader at c.start, and sets the offset and length of the
@@ -15,7 +16,7 @@ func (f *File) readHeader(c *Chunk) {
 		return
 	}
 	if c.start < 4 || c.start > f.size-8 {
-		c.Err = fmt.Errorf("offset %d in a file of %d bytes: %w", c.start, f.size, umbel.ErrCorrupt)
+		c.Err = sentinel.Errorf(umbel.ErrCorrupt, "offset %d in a file of %d bytes", c.start, f.size)
 		return
 	}
 	// Headers have 14 to 18 bytes; a longer one is of a later version.
@@ -28,11 +29,11 @@ func (f *File) readHeader(c *Chunk) {
 	switch {
 	case err != nil:
 	case bitset > splitblock.MaxBitset:
-		err = fmt.Errorf("header: a bitset of %d bytes, want at most %d: %w", bitset, splitblock.MaxBitset, umbel.ErrLimit)
+		err = sentinel.Errorf(umbel.ErrLimit, "header: a bitset of %d bytes, want at most %d", bitset, splitblock.MaxBitset)
 	case bitset > f.size-8-c.start-header:
-		err = fmt.Errorf("%d bytes at %d in a file of %d: %w", bitset, c.start+header, f.size, umbel.ErrCorrupt)
+		err = sentinel.Errorf(umbel.ErrCorrupt, "%d bytes at %d in a file of %d", bitset, c.start+header, f.size)
 	case c.length >= 0 && c.length != header+bitset:
-		err = fmt.Errorf("a header of %d bytes and a bitset of %d, want %d together as in the footer: %w", header, bitset, c.length, umbel.ErrCorrupt)
+		err = sentinel.Errorf(umbel.ErrCorrupt, "a header of %d bytes and a bitset of %d, want %d together as in the footer", header, bitset, c.length)
 	}
 	if err != nil {
 		c.Err = err
@@ -74,17 +75,17 @@ func parseHeader(b []byte) (bitset, header int64, err error) {
 	for id := 2; id < len(names); id++ {
 		switch members[id] {
 		case 0:
-			return 0, 0, fmt.Errorf("header: no %s: %w", names[id], umbel.ErrCorrupt)
+			return 0, 0, sentinel.Errorf(umbel.ErrCorrupt, "header: no %s", names[id])
 		case 1:
 		default:
-			return 0, 0, fmt.Errorf("header: %s %d, want 1: %w", names[id], members[id], errors.ErrUnsupported)
+			return 0, 0, sentinel.Errorf(errors.ErrUnsupported, "header: %s %d, want 1", names[id], members[id])
 		}
 	}
 	if seen != 4 {
-		return 0, 0, fmt.Errorf("header: %d fields, want each of 4 once: %w", seen, umbel.ErrCorrupt)
+		return 0, 0, sentinel.Errorf(umbel.ErrCorrupt, "header: %d fields, want each of 4 once", seen)
 	}
 	if bitset <= 0 || bitset%32 != 0 {
-		return 0, 0, fmt.Errorf("header: a bitset of %d bytes, want one or more blocks of 32: %w", bitset, umbel.ErrCorrupt)
+		return 0, 0, sentinel.Errorf(umbel.ErrCorrupt, "header: a bitset of %d bytes, want one or more blocks of 32", bitset)
 	}
 	return bitset, int64(len(b) - len(t.b)), nil
 }

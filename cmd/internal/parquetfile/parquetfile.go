@@ -19,6 +19,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Sentinels of this package. Errors of invalid files wrap umbel.ErrCorrupt, those of files that
@@ -150,7 +151,7 @@ func checkBlocks(b []byte) (used bool, err error) {
 			}
 		}
 		if zero%words != 0 {
-			return false, fmt.Errorf("%d of %d words of block %d are zero, want none or all: %w", zero, words, at/splitblock.BlockBytes, umbel.ErrCorrupt)
+			return false, sentinel.Errorf(umbel.ErrCorrupt, "%d of %d words of block %d are zero, want none or all", zero, words, at/splitblock.BlockBytes)
 		}
 		used = used || zero == 0
 	}

@@ -2,11 +2,11 @@ package parquetfile
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The footer and the header of a filter state the place of the filter several times. A wrong place would lead to wrong
@@ -72,7 +72,7 @@ func (f *File) checkPlaces() {
 			continue
 		}
 		if _, ok := slices.BinarySearch(starts, c.end()); !ok {
-			c.Err = fmt.Errorf("no part of the file begins at %d, where it ends, and the footer has no length for it: %w", c.end(), umbel.ErrCorrupt)
+			c.Err = sentinel.Errorf(umbel.ErrCorrupt, "no part of the file begins at %d, where it ends, and the footer has no length for it", c.end())
 		}
 	}
 }
@@ -83,5 +83,5 @@ func (f *File) misplace(chunk int, other part) {
 		return
 	}
 	c := &f.chunks[chunk]
-	c.Err = fmt.Errorf("its bytes %d to %d overlap those of another part of the file, %d to %d: %w", c.start, c.end(), other.start, other.end, umbel.ErrCorrupt)
+	c.Err = sentinel.Errorf(umbel.ErrCorrupt, "its bytes %d to %d overlap those of another part of the file, %d to %d", c.start, c.end(), other.start, other.end)
 }

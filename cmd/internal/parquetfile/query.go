@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Answer is the answer of the Bloom filter of one row group for each value.
@@ -67,8 +68,8 @@ func (f *File) Query(column string, values ...string) ([]Answer, error) {
 			has := q.in(filter)
 			a.May[j], a.Known[j] = has || q.open, has || !q.open
 			if !a.Known[j] {
-				a.Err = fmt.Errorf("parquetfile: column %q is %s: one value has many texts, so that no filter excludes a text; "+
-					"the bytes as stored, as hex:…, can be excluded: %w", clip(column), c.Type, errors.ErrUnsupported)
+				a.Err = sentinel.Errorf(errors.ErrUnsupported, "parquetfile: column %q is %s: one value has many texts, so that no filter excludes a text; "+
+					"the bytes as stored, as hex:…, can be excluded", clip(column), c.Type)
 			}
 		}
 	}
@@ -90,7 +91,7 @@ type query struct {
 func (c column) query(value string) (query, error) {
 	e, err := c.typ.encode(value)
 	if err != nil {
-		return query{}, fmt.Errorf("parquetfile: column %q is %s: %w: %w", clip(c.path()), c.typ.name, err, ErrValue)
+		return query{}, sentinel.Errorf(ErrValue, "parquetfile: column %q is %s: %w", clip(c.path()), c.typ.name, err)
 	}
 	q := query{open: e.open}
 	for _, b := range e.all {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // encodings are the bytes that Parquet may hash for a value: its plain encoding, without the length of a byte array. A
@@ -26,7 +28,7 @@ func (v *valueType) encode(s string) (encodings, error) {
 	digits, isHex := strings.CutPrefix(s, "hex:")
 	switch {
 	case v.physical == physicalBoolean:
-		return encodings{}, fmt.Errorf("writers hash booleans differently, so a filter's answer is meaningless: %w", errors.ErrUnsupported)
+		return encodings{}, sentinel.Errorf(errors.ErrUnsupported, "writers hash booleans differently, so a filter's answer is meaningless")
 	case v.logical.member == logicalString || v.logical.member == logicalEnum:
 		return encoding([]byte(s)), nil
 	case isHex:

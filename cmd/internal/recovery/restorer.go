@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/snapshot"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -102,7 +103,7 @@ func readManifest(m snapfile.Manifest) (*snapshot.Snapshot, error) {
 	case decoded.Unfinished:
 		return nil, errors.New("recovery: the directory contains an incomplete restore; remove it and restore again")
 	case s != nil && s.Number != m.Number:
-		return nil, fmt.Errorf("recovery: manifest %d describes snapshot %d: %w", m.Number, s.Number, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "recovery: manifest %d describes snapshot %d", m.Number, s.Number)
 	default:
 		return s, nil
 	}
@@ -150,7 +151,7 @@ func (r *restorer) catalog(ctx context.Context, s *snapshot.Snapshot) (entries [
 		return nil
 	})
 	if err == nil && uint64(len(entries)) != s.Filters {
-		err = fmt.Errorf("%d filters in the catalog, want %d: %w", len(entries), s.Filters, umbel.ErrCorrupt)
+		err = sentinel.Errorf(umbel.ErrCorrupt, "%d filters in the catalog, want %d", len(entries), s.Filters)
 	}
 	return entries, err
 }

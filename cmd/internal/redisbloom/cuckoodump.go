@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -74,16 +75,16 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	parts, counters, k, group, width := next(), next(), next(), next(), uint(min(next(), 255))
 	words, err := cells.WordsFor(counters, width)
 	if err != nil {
-		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %w", err)
 	}
 	const state = 1 << 10 // approximate overhead of a part
 	if parts > maxBytes/(words*8+state) {
-		return nil, fmt.Errorf("redisbloom: %d parts of %d words are more than %d bytes: %w", parts, words, maxBytes, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "redisbloom: %d parts of %d words are more than %d bytes", parts, words, maxBytes)
 	}
 	for range parts {
 		a, err := cells.New(counters, width)
 		if err != nil {
-			return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+			return nil, sentinel.Errorf(umbel.ErrLimit, "redisbloom: %w", err)
 		}
 		s.Parts = append(s.Parts, umbel.State{
 			Kind: counting.Name, Hasher: s.Hasher, Arrays: []cells.Array{a},

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // CuckooName is the name of the kind of CF.* filters.
@@ -135,8 +136,8 @@ var (
 
 // errFull and errExpansions are why no item is taken.
 var (
-	errFull       = fmt.Errorf("redisbloom: the filter is full, and doesn't grow: %w", umbel.ErrLimit)
-	errExpansions = fmt.Errorf("redisbloom: the filter is full, and has grown as often as it may: %w", umbel.ErrLimit)
+	errFull       = sentinel.Errorf(umbel.ErrLimit, "redisbloom: the filter is full, and doesn't grow")
+	errExpansions = sentinel.Errorf(umbel.ErrLimit, "redisbloom: the filter is full, and has grown as often as it may")
 )
 
 // room returns an error unless there is a slot for another item or another filter is allowed.
@@ -276,10 +277,10 @@ func (f *cuckoo) State() umbel.State {
 
 func openCuckoo(s umbel.State) (*cuckoo, error) {
 	if s.Kind != CuckooName {
-		return nil, fmt.Errorf("redisbloom: a state of kind %.40q: %w", s.Kind, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "redisbloom: a state of kind %.40q", s.Kind)
 	}
 	if !s.Hasher.HashesKeys() {
-		return nil, fmt.Errorf("redisbloom: a %s filter with hash %v, want one that hashes keys: %w", CuckooName, s.Hasher.Alg, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: a %s filter with hash %v, want one that hashes keys", CuckooName, s.Hasher.Alg)
 	}
 	f := new(cuckoo)
 	own := s.Params[:min(len(cuckooNames), len(s.Params))]
@@ -312,7 +313,7 @@ func (f *cuckoo) check() error {
 		{"filters", f.filters, 1, f.most},
 	} {
 		if c.n < c.low || c.n > c.high {
-			return fmt.Errorf("redisbloom: %s: %d, want %d to %d: %w", c.what, c.n, c.low, c.high, umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %s: %d, want %d to %d", c.what, c.n, c.low, c.high)
 		}
 	}
 	return nil

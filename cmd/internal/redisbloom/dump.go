@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -36,7 +37,7 @@ func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 	gone := f.Inspect(func(f umbel.Filter) {
 		own, ok := f.(*redisbloom.Filter)
 		if !ok {
-			err = fmt.Errorf("it isn't a filter of RedisBloom's: %w", errors.ErrUnsupported)
+			err = sentinel.Errorf(errors.ErrUnsupported, "it isn't a filter of RedisBloom's")
 		} else if err = notPortable(own.Hasher()); err == nil {
 			payload = appendPayload(nil, own.State())
 		}

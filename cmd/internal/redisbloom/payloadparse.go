@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // parsePayload returns the filter of a payload whose cells need at most maxBytes. It calls take
@@ -188,7 +189,7 @@ func (p *payload) cells(n uint64) []uint64 {
 
 func (p *payload) failLimit(words uint64) {
 	if p.err == nil {
-		p.err = fmt.Errorf("a layer of %d words is more than %d bytes: %w", words, p.room, umbel.ErrLimit)
+		p.err = sentinel.Errorf(umbel.ErrLimit, "a layer of %d words is more than %d bytes", words, p.room)
 	}
 }
 

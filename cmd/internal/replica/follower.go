@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 )
@@ -45,7 +45,7 @@ func (f *follower) begin() error {
 		if f.stale == share.StaleMaybe {
 			return engine.ErrMaybe
 		}
-		return fmt.Errorf("no version has arrived yet: %w", share.ErrStale)
+		return sentinel.Errorf(share.ErrStale, "no version has arrived yet")
 	})
 	return err
 }
@@ -105,5 +105,5 @@ func (f *follower) check(shown *share.View) error {
 		return engine.ErrMaybe
 	}
 	h = f.subscriber.View().Head() // it may have been renewed
-	return fmt.Errorf("the head of version %d was valid until %s: %w", h.Version, h.Expires().Format(time.RFC3339), share.ErrStale)
+	return sentinel.Errorf(share.ErrStale, "the head of version %d was valid until %s", h.Version, h.Expires().Format(time.RFC3339))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // maxCached is the maximum number of pieces in a cache.
@@ -94,7 +95,7 @@ func readError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, snapfile.ErrNotFound):
-		return fmt.Errorf("snapshot: %w: %w", err, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: %w", err)
 	default: // the piece may be undamaged
 		return fmt.Errorf("snapshot: %w", err)
 	}
@@ -104,9 +105,9 @@ func readError(ctx context.Context, err error) error {
 func (r Reference) check(b []byte) error {
 	switch {
 	case len(b) < r.Len():
-		return fmt.Errorf("snapshot: piece %d has %d bytes at %d, want %d: %w", r.piece, len(b), r.offset, r.length, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: piece %d has %d bytes at %d, want %d", r.piece, len(b), r.offset, r.length)
 	case !r.Holds(b):
-		return fmt.Errorf("snapshot: piece %d: %d bytes at %d are altered: %w", r.piece, r.length, r.offset, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: piece %d: %d bytes at %d are altered", r.piece, r.length, r.offset)
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ const minDirect = snapfile.MaxPiece / 8
 func (c *Cache) Copy(ctx context.Context, r Reference, dst []byte) error {
 	switch {
 	case len(dst) != r.Len():
-		return fmt.Errorf("snapshot: a segment of %d bytes, want %d: %w", r.length, len(dst), umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: a segment of %d bytes, want %d", r.length, len(dst))
 	case r.IsZero():
 		clear(dst)
 		return nil

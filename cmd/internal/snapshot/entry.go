@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -86,13 +87,13 @@ func checkSegments(s *umbel.State, segments []Reference) error {
 		for left := statecode.ArrayBytes(a); left > 0; i++ {
 			want := min(left, engine.SegmentBytes)
 			if i >= len(segments) || uint64(segments[i].length) != want {
-				return fmt.Errorf("snapshot: segment %d of array %d, want %d bytes: %w", i, array, want, umbel.ErrCorrupt)
+				return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: segment %d of array %d, want %d bytes", i, array, want)
 			}
 			left -= want
 		}
 	}
 	if i != len(segments) {
-		return fmt.Errorf("snapshot: %d segments, want %d: %w", len(segments), i, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: %d segments, want %d", len(segments), i)
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (r *entryReader) next() ([]byte, error) {
 	}
 	entry, err := readBytes(r.in, n)
 	if err == nil && uint64(len(entry)) != n {
-		err = fmt.Errorf("snapshot: an entry of %d bytes has %d: %w", n, len(entry), umbel.ErrCorrupt)
+		err = sentinel.Errorf(umbel.ErrCorrupt, "snapshot: an entry of %d bytes has %d", n, len(entry))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the catalog: %w", err)

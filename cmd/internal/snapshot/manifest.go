@@ -3,13 +3,13 @@ package snapshot
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/zeebo/xxh3"
 )
 
@@ -159,12 +159,12 @@ func (m Manifest) Append(dst []byte) []byte {
 func ReadManifest(b []byte) (m Manifest, err error) {
 	c := &statecode.Cursor{Rest: b}
 	if string(c.Bytes(uint64(len(manifestMagic)))) != manifestMagic {
-		return m, fmt.Errorf("snapshot: not a manifest of umbel: %w", umbel.ErrCorrupt)
+		return m, sentinel.Errorf(umbel.ErrCorrupt, "snapshot: not a manifest of umbel")
 	}
 	version, flags, n := c.Byte(), c.Byte(), c.Byte()
 	if c.Err == nil && (version != manifestVersion || flags&^(manifestUnfinished|manifestMissing) != 0) {
-		return m, fmt.Errorf("snapshot: a manifest of version %d, flags %#x, needs a later version of umbel: %w: %w",
-			version, flags, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return m, sentinel.Errorf(umbel.ErrCorrupt, "snapshot: a manifest of version %d, flags %#x, needs a later version of umbel: %w",
+			version, flags, errors.ErrUnsupported)
 	}
 	m.Unfinished = flags&manifestUnfinished != 0
 	switch n {

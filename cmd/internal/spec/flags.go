@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Flags are the flags of a spec. A command adds the groups that it needs, and calls Spec after the flags are
@@ -126,7 +127,7 @@ func (f *Flags) Check() error {
 	}
 	for _, flag := range f.added {
 		if flag.Changed && zero[flag.Name] {
-			return fmt.Errorf("--%s is 0, want a number above 0; without the flag it is planned: %w", flag.Name, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "--%s is 0, want a number above 0; without the flag it is planned", flag.Name)
 		}
 	}
 	return nil
@@ -141,7 +142,7 @@ func (f *Flags) CheckKind(kinds umbel.Kinds) error {
 			for i, v := range having {
 				names[i] = v.Name
 			}
-			return fmt.Errorf("--%s is for kind %s, not for kind %s: give --kind %s: %w", p.doc.Name, strings.Join(names, ", "), f.Kind, names[0], umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "--%s is for kind %s, not for kind %s: give --kind %s", p.doc.Name, strings.Join(names, ", "), f.Kind, names[0])
 		}
 	}
 	return nil

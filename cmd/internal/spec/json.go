@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // FromJSON returns the spec in a request for kind v. Parameters that v does not have are kept, so that
@@ -27,7 +28,7 @@ func FromJSON(v umbel.Kind, in api.FilterSpec) (Spec, error) {
 		if doc.Float {
 			f, err := text.Float64()
 			if err != nil {
-				return s, fmt.Errorf("parameter %q: %q is not a number that a float64 can represent: %w", doc.Name, api.Clip(text.String()), umbel.ErrGoal)
+				return s, sentinel.Errorf(umbel.ErrGoal, "parameter %q: %q is not a number that a float64 can represent", doc.Name, api.Clip(text.String()))
 			}
 			p.Value = umbel.Float(f)
 		} else {

@@ -5,13 +5,13 @@ package spec
 
 import (
 	"crypto/rand"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // DefaultRate is the false-positive rate of filters for which none is specified.
@@ -97,7 +97,7 @@ func (s Spec) hasher(v umbel.Kind, h umbel.Hasher) (umbel.Hasher, error) {
 		h.Seed = umbel.SeedFrom(b)
 	}
 	if err := h.Check(); err != nil {
-		return h, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return h, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	return h, nil
 }
@@ -107,7 +107,7 @@ func parseParam(doc umbel.ParamDoc, text string) (umbel.Number, error) {
 	if doc.Float {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return umbel.Number{}, fmt.Errorf("%s %.40q: want a number: %w", doc.Name, text, umbel.ErrGoal)
+			return umbel.Number{}, sentinel.Errorf(umbel.ErrGoal, "%s %.40q: want a number", doc.Name, text)
 		}
 		return umbel.Float(f), nil
 	}

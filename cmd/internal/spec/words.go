@@ -1,12 +1,12 @@
 package spec
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // words are the words of a spec of any kind. The other words are parameters of a kind.
@@ -18,7 +18,7 @@ func ParseWords(v umbel.Kind, args [][]byte) (s Spec, err error) {
 	for pair := range slices.Chunk(args, 2) {
 		word := strings.ToUpper(string(pair[0]))
 		if len(pair) == 1 {
-			return s, fmt.Errorf("%.64q needs a value: %w", pair[0], umbel.ErrGoal)
+			return s, sentinel.Errorf(umbel.ErrGoal, "%.64q needs a value", pair[0])
 		}
 		value := string(pair[1])
 		switch word {
@@ -50,8 +50,8 @@ func (s *Spec) addParam(v umbel.Kind, name, text string) error {
 		for _, doc := range v.Params {
 			names = append(names, doc.Name)
 		}
-		return fmt.Errorf("unknown word %.64q, want %s or a parameter of kind %s (%s): %w",
-			name, strings.Join(words, ", "), v.Name, strings.Join(names, ", "), umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "unknown word %.64q, want %s or a parameter of kind %s (%s)",
+			name, strings.Join(words, ", "), v.Name, strings.Join(names, ", "))
 	}
 	n, err := parseParam(v.Params[i], text)
 	s.Params = append(s.Params, umbel.Param{Name: name, Value: n})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -150,7 +151,7 @@ func readPart(c *Cursor, l *wire.Limits, states *int, depth int) (s umbel.State)
 // refuse is Fail for what may be well-formed but is too large.
 func (c *Cursor) refuse(what string) {
 	if c.Err == nil {
-		c.Err = fmt.Errorf("%s: %w", what, umbel.ErrLimit)
+		c.Err = sentinel.Errorf(umbel.ErrLimit, "%s", what)
 	}
 	c.Rest = nil
 }
@@ -175,7 +176,7 @@ func Materialise(s *umbel.State) error {
 	for i, a := range arrays {
 		var err error
 		if arrays[i], err = cells.New(a.Len, a.Width); err != nil {
-			return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
+			return sentinel.Wrap(umbel.ErrLimit, err)
 		}
 	}
 	*s = s.WithArrays(arrays)

@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // DefaultMaxAge is the default of BloomOptions.MaxAge.
@@ -177,7 +178,7 @@ func checkSize(head []byte, length int64, limit uint64) error {
 	}
 	want := nixbloom.FileBytes(s.M)
 	if length >= 0 && uint64(length) != want || want > limit {
-		return fmt.Errorf("a file of %d bytes for %d cells, want %d and at most %d: %w", length, s.M, want, limit, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a file of %d bytes for %d cells, want %d and at most %d", length, s.M, want, limit)
 	}
 	return nil
 }

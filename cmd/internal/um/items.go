@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // items are the commands about keys of a filter.
@@ -44,7 +45,7 @@ func (b *batch) free() {
 }
 
 // errDigests is the error for keys of a filter with hash caller.
-var errDigests = fmt.Errorf("the filter has hash caller and accepts only digests; use UM.ADDRAW and UM.HASRAW: %w", umbel.ErrGoal)
+var errDigests = sentinel.Errorf(umbel.ErrGoal, "the filter has hash caller and accepts only digests; use UM.ADDRAW and UM.HASRAW")
 
 // hash returns the digests of the items of calls, which follow the command and the name.
 func hash(h umbel.Hasher, calls [][][]byte) *batch {
@@ -63,7 +64,7 @@ func hash(h umbel.Hasher, calls [][][]byte) *batch {
 // 16.
 func raw(data []byte) (*batch, error) {
 	if len(data)%16 != 0 {
-		return nil, fmt.Errorf("digests have %d bytes, want a multiple of 16: %w", len(data), umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "digests have %d bytes, want a multiple of 16", len(data))
 	}
 	b := batches.Get().(*batch)
 	b.digests = b.digests[:0]

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/export"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -74,7 +75,7 @@ func limits(h *engine.Reservation) wire.Limits {
 // parse returns the filter in a container.
 func (u *um) parse(l wire.Limits, b []byte) (umbel.Filter, error) {
 	if delta.Is(b) {
-		return nil, fmt.Errorf("the argument is a delta, not a container; use UM.PATCH: %w", umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "the argument is a delta, not a container; use UM.PATCH")
 	}
 	s, err := wire.Parse(b, l)
 	if err != nil {

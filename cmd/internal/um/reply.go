@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // find returns a filter, or replies an error.
@@ -70,5 +71,5 @@ func fieldText(c *resp.Conn, name, s string) {
 
 // unsupported returns the error for an operation that a kind does not support.
 func unsupported(kind, cannot string) error {
-	return fmt.Errorf("kind %s %s; UM.KINDS lists the abilities of kinds: %w", kind, cannot, errors.ErrUnsupported)
+	return sentinel.Errorf(errors.ErrUnsupported, "kind %s %s; UM.KINDS lists the abilities of kinds", kind, cannot)
 }

@@ -2,7 +2,6 @@ package um
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
@@ -14,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // shapes are the commands that change a whole filter.
@@ -64,7 +64,7 @@ func (u *um) unfold(c *resp.Conn, args [][]byte) {
 	u.change(c, args[1], func(f *engine.Filter) (engine.Position, error) {
 		hi, bytes := bits.Mul64(f.Bytes(), uint64(by))
 		if hi != 0 {
-			return 0, fmt.Errorf("unfolding by %d exceeds 2^64 bytes: %w", uint64(by), umbel.ErrLimit)
+			return 0, sentinel.Errorf(umbel.ErrLimit, "unfolding by %d exceeds 2^64 bytes", uint64(by))
 		}
 		if err := u.engine.CheckMemory(bytes); err != nil { // in addition to the old cells
 			return 0, err

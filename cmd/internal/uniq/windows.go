@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Windows is a window by time that grows with its keys: windows side by side that have one clock. Keys are added to the
@@ -98,7 +99,7 @@ func (w *Windows) window(goal umbel.Goal, i int) (*window.Filter, error) {
 		total += f.State().Bytes()
 	}
 	if w.maxBytes > 0 && total > w.maxBytes && len(w.list) > 0 {
-		return nil, fmt.Errorf("windows of %d bytes, want at most %d: %w", total, w.maxBytes, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "windows of %d bytes, want at most %d", total, w.maxBytes)
 	}
 	if err := container.Fits(fmt.Sprintf("a window for %d lines", goal.Keys), forecast.Bytes); err != nil {
 		return nil, err
@@ -189,14 +190,14 @@ func (w *Windows) measure() error {
 		return nil
 	}
 	if len(w.list) == maxWindows || keys > math.MaxUint64/4 {
-		return fmt.Errorf("%d windows: %w", len(w.list), umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "%d windows", len(w.list))
 	}
 	next, err := w.window(umbel.Goal{Keys: 2 * keys, Hasher: w.Hasher()}, i+1)
 	if errors.Is(err, umbel.ErrLimit) {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrLimit)
+		return sentinel.Wrap(umbel.ErrLimit, err)
 	}
 	next.SetTick(last.Tick())
 	next.SetPlanned(umbel.Planned{Keys: 2 * keys, FPRate: w.share(i + 1)})

@@ -2,10 +2,10 @@ package nixbloom
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The file NixBloom, version 1. All numbers are little-endian words of 64 bits:
@@ -33,9 +33,9 @@ func FileBytes(m uint64) uint64 { return HeaderBytes + m/byteBits }
 func (f *Filter) AppendFile(dst []byte) ([]byte, error) {
 	switch {
 	case f.isZero():
-		return dst, fmt.Errorf("nixbloom: a zero Filter has no file: make it with New: %w", umbel.ErrGoal)
+		return dst, sentinel.Errorf(umbel.ErrGoal, "nixbloom: a zero Filter has no file: make it with New")
 	case f.hasher != NixHasher:
-		return dst, fmt.Errorf("nixbloom: the filter hashes with %v, the file of a Nix cache has hash %v: readers would get false negatives: %w", f.hasher, NixHasher, umbel.ErrMismatch)
+		return dst, sentinel.Errorf(umbel.ErrMismatch, "nixbloom: the filter hashes with %v, the file of a Nix cache has hash %v: readers would get false negatives", f.hasher, NixHasher)
 	}
 	le := binary.LittleEndian
 	end := len(dst) + int(FileBytes(f.bits.Len))
@@ -55,19 +55,19 @@ func (f *Filter) AppendFile(dst []byte) ([]byte, error) {
 // umbel.ErrCorrupt if b is shorter, or is not the header of a filter.
 func CheckHeader(b []byte) (Shape, error) {
 	if len(b) < HeaderBytes {
-		return Shape{}, fmt.Errorf("nixbloom: %d bytes, want a header of %d: %w", len(b), HeaderBytes, umbel.ErrCorrupt)
+		return Shape{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: %d bytes, want a header of %d", len(b), HeaderBytes)
 	}
 	if string(b[:8]) != magic {
-		return Shape{}, fmt.Errorf("nixbloom: the file begins with %q, want %q: %w", b[:8], magic, umbel.ErrCorrupt)
+		return Shape{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: the file begins with %q, want %q", b[:8], magic)
 	}
 	le := binary.LittleEndian
 	if v := le.Uint64(b[8:]); v != version {
-		return Shape{}, fmt.Errorf("nixbloom: version %d of the file, want %d: %w", v, version, umbel.ErrCorrupt)
+		return Shape{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: version %d of the file, want %d", v, version)
 	}
 	k, m := le.Uint64(b[16:]), le.Uint64(b[24:])
 	s := Shape{M: m, K: int(min(k, MaxK+1)), Hasher: NixHasher}
 	if err := s.check(); err != nil {
-		return Shape{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return Shape{}, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return s, nil
 }
@@ -80,7 +80,7 @@ func ParseFile(b []byte) (*Filter, error) {
 		return nil, err
 	}
 	if uint64(len(b)) != FileBytes(s.M) {
-		return nil, fmt.Errorf("nixbloom: a file of %d bytes, want %d for %d cells: %w", len(b), FileBytes(s.M), s.M, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: a file of %d bytes, want %d for %d cells", len(b), FileBytes(s.M), s.M)
 	}
 	f, err := NewShape(s)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/logarithm"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -38,11 +39,11 @@ type Shape struct {
 // compiler can fuse them.
 func NixShape(n uint64, p float64) (Shape, error) {
 	if n == 0 || !(p > 0 && p < 1) {
-		return Shape{}, fmt.Errorf("nixbloom: %d paths at a rate of %v, want at least 1 and a rate between 0 and 1, both excluded: %w", n, p, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "nixbloom: %d paths at a rate of %v, want at least 1 and a rate between 0 and 1, both excluded", n, p)
 	}
 	cells := math.Ceil(-float64(n) * logarithm.Of(p) / (math.Ln2 * math.Ln2))
 	if cells > MaxM {
-		return Shape{}, fmt.Errorf("nixbloom: %d paths at a rate of %.3g take %.3g bits, want at most 2^56: %w", n, p, cells, umbel.ErrGoal)
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "nixbloom: %d paths at a rate of %.3g take %.3g bits, want at most 2^56", n, p, cells)
 	}
 	m := (max(uint64(cells), 1) + byteBits - 1) / byteBits * byteBits
 	k := math.Round(float64(m) / float64(n) * math.Ln2)
@@ -67,7 +68,7 @@ func NewGoal(g umbel.Goal) (*Filter, error) { return kinds.New[*Filter](Kind, g,
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -101,7 +102,7 @@ func NewShape(s Shape) (*Filter, error) {
 	}
 	bits, err := cells.New(s.M, 1)
 	if err != nil {
-		return nil, fmt.Errorf("nixbloom: %w: %w", err, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "nixbloom: %w", err)
 	}
 	return newFilter(bits, s.K, s.Hasher), nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -39,7 +39,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: bits.Len, K: int(min(k, MaxK+1)), Hasher: s.Hasher}
-	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	f := newFilter(bits, shape.K, s.Hasher)
@@ -110,7 +110,7 @@ func (f *Filter) Merge(s umbel.State) error {
 
 var errZero = mismatch(fmt.Errorf("a zero Filter has no size: make it with New"))
 
-func mismatch(err error) error { return fmt.Errorf("nixbloom: %w: %w", err, umbel.ErrMismatch) }
+func mismatch(err error) error { return sentinel.Errorf(umbel.ErrMismatch, "nixbloom: %w", err) }
 
 // Stats measures the filter: see [umbel.Filter]. Its rate includes the excess due to double hashing. It reads all
 // cells. The Stats of the zero Filter are zero.

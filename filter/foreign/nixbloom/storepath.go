@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 const (
@@ -42,13 +43,13 @@ type Hash [HashBytes]byte
 // error wrapping umbel.ErrCorrupt if s is not such a text. It allocates nothing unless it returns an error.
 func ParseHash(s string) (Hash, error) {
 	if len(s) != HashChars {
-		return Hash{}, fmt.Errorf("nixbloom: a hash of %d characters, want %d: %w", len(s), HashChars, umbel.ErrCorrupt)
+		return Hash{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: a hash of %d characters, want %d", len(s), HashChars)
 	}
 	var h Hash
 	for i := range len(s) {
 		digit := digits[s[len(s)-1-i]]
 		if digit == noDigit {
-			return Hash{}, fmt.Errorf("nixbloom: character %q in the hash %q, want those of %s: %w", s[len(s)-1-i], s, alphabet, umbel.ErrCorrupt)
+			return Hash{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: character %q in the hash %q, want those of %s", s[len(s)-1-i], s, alphabet)
 		}
 		at := 5 * i
 		h[at/8] |= digit << (at % 8)
@@ -87,7 +88,7 @@ func ParsePath(s string) (Hash, error) {
 	if len(rest) > HashChars {
 		end := rest[HashChars:]
 		if end != narinfoSuffix && (end[0] != '-' || len(end) == 1 || strings.Contains(end, "/")) {
-			return Hash{}, fmt.Errorf("nixbloom: %.80q, want /nix/store/HASH-NAME, HASH.narinfo or HASH: %w", s, umbel.ErrCorrupt)
+			return Hash{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: %.80q, want /nix/store/HASH-NAME, HASH.narinfo or HASH", s)
 		}
 		rest = rest[:HashChars]
 	}

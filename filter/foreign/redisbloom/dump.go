@@ -9,6 +9,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The header of a dump, all numbers little-endian and packed:
@@ -66,7 +67,7 @@ func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 		f.layers[i] = l
 		bytes, over = bits.Add64(bytes, l.bits/8, 0)
 		if over != 0 || bytes > maxBytes {
-			return nil, fmt.Errorf("redisbloom: the first %d of %d layers have more than %d bytes: %w", i+1, n, maxBytes, umbel.ErrLimit)
+			return nil, sentinel.Errorf(umbel.ErrLimit, "redisbloom: the first %d of %d layers have more than %d bytes", i+1, n, maxBytes)
 		}
 	}
 	if err := f.check(); err != nil {
@@ -119,7 +120,7 @@ func (o flags) check() error {
 	case o&^allFlags != 0:
 		return fmt.Errorf("redisbloom: options %d, want those of %d", o, allFlags)
 	case o&force64 == 0 || o&entsIsBits != 0:
-		return fmt.Errorf("redisbloom: options %d: a filter with a hash of 32 bits, or with capacities in bits: %w", o, errors.ErrUnsupported)
+		return sentinel.Errorf(errors.ErrUnsupported, "redisbloom: options %d: a filter with a hash of 32 bits, or with capacities in bits", o)
 	}
 	return nil
 }
@@ -163,10 +164,10 @@ func (f *Filter) Chunks() (iter.Seq2[int64, []byte], error) {
 
 func (f *Filter) dumps() error {
 	if len(f.layers) == 0 {
-		return fmt.Errorf("redisbloom: a zero Filter has no dump: make it with Reserve: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "redisbloom: a zero Filter has no dump: make it with Reserve")
 	}
 	if f.hasher != RedisHasher {
-		return fmt.Errorf("redisbloom: the filter hashes with %v, RedisBloom with %v: %w", f.hasher, RedisHasher, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "redisbloom: the filter hashes with %v, RedisBloom with %v", f.hasher, RedisHasher)
 	}
 	return nil
 }

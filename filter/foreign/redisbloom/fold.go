@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -118,13 +119,13 @@ func (f *Filter) foldable() uint64 {
 	return d
 }
 
-var errZero = fmt.Errorf("redisbloom: a zero Filter has no size: make it with Reserve: %w", umbel.ErrMismatch)
+var errZero = sentinel.Errorf(umbel.ErrMismatch, "redisbloom: a zero Filter has no size: make it with Reserve")
 
 func (f *Filter) mismatch(err error) error {
 	if len(f.layers) == 0 {
 		return errZero
 	}
-	return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrMismatch)
+	return sentinel.Errorf(umbel.ErrMismatch, "redisbloom: %w", err)
 }
 
 // Merge adds the keys of another filter with the same options and hasher. It unites layers

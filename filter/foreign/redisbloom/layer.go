@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // layer is one of the filters that a Filter consists of.
@@ -93,7 +94,7 @@ func (l *layer) next(expansion uint32) (layer, error) {
 	over, capacity := bits.Mul64(l.capacity, uint64(expansion))
 	rate := l.rate * tightening
 	if over != 0 {
-		return layer{}, fmt.Errorf("redisbloom: the next layer would be for %d times %d keys: %w", expansion, l.capacity, umbel.ErrLimit)
+		return layer{}, sentinel.Errorf(umbel.ErrLimit, "redisbloom: the next layer would be for %d times %d keys", expansion, l.capacity)
 	}
 	return newLayer(capacity, rate)
 }

@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
 // The errors of BF.LOADCHUNK, in its words. Each wraps umbel.ErrCorrupt.
 var (
 	// ErrBadData: the header is wrong, or iter is below 1 or the length of the data.
-	ErrBadData = fmt.Errorf("received bad data: %w", umbel.ErrCorrupt)
+	ErrBadData = sentinel.Errorf(umbel.ErrCorrupt, "received bad data")
 	// ErrNotFound: the first chunk is not a header.
-	ErrNotFound = fmt.Errorf("not found: %w", umbel.ErrCorrupt)
+	ErrNotFound = sentinel.Errorf(umbel.ErrCorrupt, "not found")
 	// ErrOffset: the chunk begins outside of all layers.
-	ErrOffset = fmt.Errorf("invalid offset - no link found: %w", umbel.ErrCorrupt)
+	ErrOffset = sentinel.Errorf(umbel.ErrCorrupt, "invalid offset - no link found")
 	// ErrChunk: the chunk ends after the end of its layer.
-	ErrChunk = fmt.Errorf("invalid chunk - Too big for current filter: %w", umbel.ErrCorrupt)
+	ErrChunk = sentinel.Errorf(umbel.ErrCorrupt, "invalid chunk - Too big for current filter")
 )
 
 // Loader assembles a filter from the chunks of a dump. Its zero value is ready to use. It is
@@ -66,7 +67,7 @@ func (l *Loader) LoadChunk(iter int64, data []byte) error {
 	}
 	if layer.first == nil {
 		if err := layer.allocate(); err != nil {
-			return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+			return sentinel.Errorf(umbel.ErrLimit, "redisbloom: %w", err)
 		}
 	}
 	putBytes(layer.words(), at, data)
@@ -98,7 +99,7 @@ func (l *Loader) Filter() (*Filter, error) {
 		return nil, fmt.Errorf("redisbloom: no header: %w", ErrNotFound)
 	}
 	if l.missing > 0 {
-		return nil, fmt.Errorf("redisbloom: %d of %d bytes are missing, the first at iter %d: %w", l.missing, l.filter.bytes(), l.firstGap(), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %d of %d bytes are missing, the first at iter %d", l.missing, l.filter.bytes(), l.firstGap())
 	}
 	f := l.filter
 	*l = Loader{MaxBytes: l.MaxBytes}
@@ -141,7 +142,7 @@ func FromHeader(header []byte, maxBytes uint64) (*Filter, error) {
 	}
 	for i := range f.layers {
 		if err := f.layers[i].allocate(); err != nil {
-			return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+			return nil, sentinel.Errorf(umbel.ErrLimit, "redisbloom: %w", err)
 		}
 	}
 	return f, nil

@@ -1,13 +1,13 @@
 package redisbloom
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/logarithm"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 const (
@@ -39,17 +39,17 @@ func (o Options) Check() error {
 // design checks the options and returns the first layer.
 func (o Options) design() (layer, error) {
 	if !(o.ErrorRate > 0 && o.ErrorRate < 1) {
-		return layer{}, fmt.Errorf("redisbloom: error rate %v, want one between 0 and 1, both excluded: %w", o.ErrorRate, umbel.ErrGoal)
+		return layer{}, sentinel.Errorf(umbel.ErrGoal, "redisbloom: error rate %v, want one between 0 and 1, both excluded", o.ErrorRate)
 	}
 	if o.Capacity < 1 || o.Capacity > MaxCapacity {
-		return layer{}, fmt.Errorf("redisbloom: capacity %d, want 1 to %d: %w", o.Capacity, MaxCapacity, umbel.ErrGoal)
+		return layer{}, sentinel.Errorf(umbel.ErrGoal, "redisbloom: capacity %d, want 1 to %d", o.Capacity, MaxCapacity)
 	}
 	if o.Expansion > MaxExpansion {
-		return layer{}, fmt.Errorf("redisbloom: expansion %d, want 1 to %d: %w", o.Expansion, MaxExpansion, umbel.ErrGoal)
+		return layer{}, sentinel.Errorf(umbel.ErrGoal, "redisbloom: expansion %d, want 1 to %d", o.Expansion, MaxExpansion)
 	}
 	first, err := o.first()
 	if err != nil {
-		return layer{}, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return layer{}, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	return first, nil
 }
@@ -62,7 +62,7 @@ func Reserve(o Options) (*Filter, error) { return o.make(RedisHasher) }
 // choose. RedisBloom cannot read such a filter.
 func ReserveHashed(o Options, h umbel.Hasher) (*Filter, error) {
 	if err := h.Check(); err != nil {
-		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "redisbloom: %w", err)
 	}
 	return o.make(h)
 }
@@ -73,7 +73,7 @@ func (o Options) make(h umbel.Hasher) (*Filter, error) {
 		return nil, err
 	}
 	if err := first.allocate(); err != nil {
-		return nil, fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "redisbloom: %w", err)
 	}
 	f := withLayers(1)
 	f.hasher, f.expansion, f.flags, f.maxBytes = h, o.Expansion, scaling, math.MaxUint64
@@ -145,12 +145,12 @@ type sizing struct {
 // umbel.ErrLimit.
 func sizeFor(capacity uint64, rate float64) (sizing, error) {
 	if rate <= 0 {
-		return sizing{}, fmt.Errorf("redisbloom: the error rate of a layer is below 2^-1074: %w", umbel.ErrLimit)
+		return sizing{}, sentinel.Errorf(umbel.ErrLimit, "redisbloom: the error rate of a layer is below 2^-1074")
 	}
 	perKey := -logarithm.Of(rate) / ln2Squared
 	all := float64(capacity) * perKey
 	if all > maxBits {
-		return sizing{}, fmt.Errorf("redisbloom: a layer for %d keys at %.3g takes %.3g bits, want at most 2^56: %w", capacity, rate, all, umbel.ErrLimit)
+		return sizing{}, sentinel.Errorf(umbel.ErrLimit, "redisbloom: a layer for %d keys at %.3g takes %.3g bits, want at most 2^56", capacity, rate, all)
 	}
 	return sizing{
 		bits:       (max(uint64(all), 1) + 63) / 64 * 64,

@@ -1,13 +1,13 @@
 package redisbloom
 
 import (
-	"fmt"
 	"math"
 	"sort"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Plan returns the options that meet g, whose hasher it ignores. From keys and rate, they are
@@ -52,10 +52,10 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	s.Expansion, s.NonScaling = uint32(ps.Uint("expansion")), ps.Uint("nonscaling") != 0
 	if s.NonScaling && s.Expansion != 0 {
-		return s, 0, fmt.Errorf("redisbloom: expansion %d and nonscaling are given: leave one out: %w", s.Expansion, umbel.ErrGoal)
+		return s, 0, sentinel.Errorf(umbel.ErrGoal, "redisbloom: expansion %d and nonscaling are given: leave one out", s.Expansion)
 	}
 	if g.Bytes > 1<<53 {
-		return s, 0, fmt.Errorf("redisbloom: %d bytes are more than 2^53: %w", g.Bytes, umbel.ErrGoal)
+		return s, 0, sentinel.Errorf(umbel.ErrGoal, "redisbloom: %d bytes are more than 2^53", g.Bytes)
 	}
 	var err error
 	switch n := g.Keys; {
@@ -92,8 +92,8 @@ func (o *Options) enlarge(n uint64, p float64) error {
 	for !meets(high) {
 		low, high = high, 2*high
 		if l, err := newLayer(high, first.rate); err != nil || l.bits > most || high > MaxCapacity {
-			return fmt.Errorf("redisbloom: %d keys at a rate of %.3g: with double hashing a filter of %d bits answers at %.3g, and one that doesn't is over %d: %w",
-				n, p, first.bits, o.Forecast(n).FPRate, most, umbel.ErrGoal)
+			return sentinel.Errorf(umbel.ErrGoal, "redisbloom: %d keys at a rate of %.3g: with double hashing a filter of %d bits answers at %.3g, and one that doesn't is over %d",
+				n, p, first.bits, o.Forecast(n).FPRate, most)
 		}
 	}
 	for low+1 < high {
@@ -117,7 +117,7 @@ func (o *Options) fill(bytes uint64, p float64) (uint64, error) {
 	})
 	n := largest(o.Capacity, func(n uint64) bool { return o.Forecast(n).FPRate <= p })
 	if n == 0 {
-		return 0, fmt.Errorf("redisbloom: %d bytes don't hold one key at a rate of %.3g: allow more, or a higher rate: %w", bytes, p, umbel.ErrGoal)
+		return 0, sentinel.Errorf(umbel.ErrGoal, "redisbloom: %d bytes don't hold one key at a rate of %.3g: allow more, or a higher rate", bytes, p)
 	}
 	return n, nil
 }
@@ -133,10 +133,10 @@ func (o *Options) fit(bytes uint64) error {
 	})
 	o.ErrorRate = rate(x)
 	if x < 2*1024 {
-		return fmt.Errorf("redisbloom: %d bytes for %d keys are less than an error rate of %v takes: %w", bytes, o.Capacity, MaxErrorRate, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "redisbloom: %d bytes for %d keys are less than an error rate of %v takes", bytes, o.Capacity, MaxErrorRate)
 	}
 	if x == 1070*1024 {
-		return fmt.Errorf("redisbloom: %d bytes for %d keys are more than the least error rate takes: %w", bytes, o.Capacity, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "redisbloom: %d bytes for %d keys are more than the least error rate takes", bytes, o.Capacity)
 	}
 	return o.Check()
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/internal/mem"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // RedisHasher is the hasher of RedisBloom's filters: both MurmurHash64A.
@@ -152,7 +153,7 @@ func (f *Filter) NextGrowth() (uint64, error) {
 func (f *Filter) next() (layer, error) {
 	l := f.newest()
 	if f.flags.fixed() {
-		return layer{}, fmt.Errorf("redisbloom: non scaling filter is full: it holds %d of %d: %w", l.entries, l.capacity, umbel.ErrLimit)
+		return layer{}, sentinel.Errorf(umbel.ErrLimit, "redisbloom: non scaling filter is full: it holds %d of %d", l.entries, l.capacity)
 	}
 	if err := layered.CheckCount(Name, len(f.layers)+1); err != nil {
 		return layer{}, err
@@ -162,7 +163,7 @@ func (f *Filter) next() (layer, error) {
 		return layer{}, err
 	}
 	if now, more := f.bytes(), next.bits/8; now > f.maxBytes || more > f.maxBytes-now {
-		return layer{}, fmt.Errorf("redisbloom: the next layer takes %d bytes in addition to %d, at most %d are allowed: %w", more, now, f.maxBytes, umbel.ErrLimit)
+		return layer{}, sentinel.Errorf(umbel.ErrLimit, "redisbloom: the next layer takes %d bytes in addition to %d, at most %d are allowed", more, now, f.maxBytes)
 	}
 	return next, nil
 }
@@ -177,7 +178,7 @@ func (f *Filter) makeRoom() error {
 		return err
 	}
 	if err := next.allocate(); err != nil {
-		return fmt.Errorf("redisbloom: %w: %w", err, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "redisbloom: %w", err)
 	}
 	f.layers = append(f.layers, next)
 	return nil

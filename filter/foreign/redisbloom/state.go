@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -64,7 +64,7 @@ func (f *Filter) State() umbel.State {
 // limit. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("redisbloom: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "redisbloom: the state has kind %.40q, want %q", s.Kind, Name)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -74,10 +74,10 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	if expansion > math.MaxUint32 {
-		return nil, fmt.Errorf("redisbloom: an expansion of %d, want at most 2^32 - 1: %w", expansion, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: an expansion of %d, want at most 2^32 - 1", expansion)
 	}
 	if len(s.Arrays) != 0 {
-		return nil, fmt.Errorf("redisbloom: %d planes, want none: %w", len(s.Arrays), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %d planes, want none", len(s.Arrays))
 	}
 	f := withLayers(len(s.Parts))
 	f.hasher, f.expansion, f.flags = s.Hasher, uint32(expansion), flags(min(options, 1<<32-1))
@@ -85,11 +85,11 @@ func Open(s umbel.State) (*Filter, error) {
 	for i, p := range s.Parts {
 		l, err := openLayer(p, s.Hasher)
 		if err != nil {
-			return nil, fmt.Errorf("redisbloom: part %d: %w: %w", i, err, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: part %d: %w", i, err)
 		}
 		f.layers[i] = l
 	}
-	if err := kinds.Wrap(f.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, f.check()); err != nil {
 		return nil, err
 	}
 	f.maxBytes = growthRoom(f.bytes())

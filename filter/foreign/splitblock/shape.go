@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -30,7 +31,7 @@ type Shape struct {
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return kinds.Wrap(s.check(), umbel.ErrGoal) }
+func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if s.M == 0 || s.M%BlockBits != 0 || s.M/BlockBits > MaxBlocks {
@@ -52,7 +53,7 @@ func NewShape(s Shape) (*Filter, error) {
 	}
 	bits, err := cells.New(s.M, 1)
 	if err != nil {
-		return nil, fmt.Errorf("splitblock: %w: %w", err, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "splitblock: %w", err)
 	}
 	return newFilter(bits, s.Hasher), nil
 }

@@ -2,7 +2,6 @@ package splitblock
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -30,7 +30,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: bits.Len, Hasher: s.Hasher}
-	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	f := newFilter(bits, s.Hasher)
@@ -55,7 +55,7 @@ func (f *Filter) Fold(r uint64) error {
 // umbel.ErrMismatch if the result had more than MaxBlocks.
 func (f *Filter) Unfold(u uint64) error {
 	if u > MaxBlocks/max(f.blocks, 1) {
-		return fmt.Errorf("splitblock: %d blocks don't unfold by %d, want at most 2^32 blocks: %w", f.blocks, u, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "splitblock: %d blocks don't unfold by %d, want at most 2^32 blocks", f.blocks, u)
 	}
 	return f.setArray(f.array().Unfold(u))
 }
@@ -133,10 +133,10 @@ const (
 // [ParquetHasher], or umbel.ErrLimit if the bitset is longer than MaxBitset.
 func (f *Filter) AppendBitset(dst []byte) ([]byte, error) {
 	if f.hasher != ParquetHasher {
-		return dst, fmt.Errorf("splitblock: the filter hashes with %v, Parquet with %v: readers would get false negatives: %w", f.hasher, ParquetHasher, umbel.ErrMismatch)
+		return dst, sentinel.Errorf(umbel.ErrMismatch, "splitblock: the filter hashes with %v, Parquet with %v: readers would get false negatives", f.hasher, ParquetHasher)
 	}
 	if f.bits.Bytes() > MaxBitset {
-		return dst, fmt.Errorf("splitblock: a bitset of %d bytes, want at most %d; fold the filter: %w", f.bits.Bytes(), MaxBitset, umbel.ErrLimit)
+		return dst, sentinel.Errorf(umbel.ErrLimit, "splitblock: a bitset of %d bytes, want at most %d; fold the filter", f.bits.Bytes(), MaxBitset)
 	}
 	dst = slices.Grow(dst, int(f.bits.Bytes()))
 	for _, w := range f.bits.Words {
@@ -150,10 +150,10 @@ func (f *Filter) AppendBitset(dst []byte) ([]byte, error) {
 // MaxBitset.
 func OpenBitset(b []byte) (*Filter, error) {
 	if len(b) == 0 || len(b)%BlockBytes != 0 {
-		return nil, fmt.Errorf("splitblock: a bitset of %d bytes, want one or more whole blocks of %d: %w", len(b), BlockBytes, umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "splitblock: a bitset of %d bytes, want one or more whole blocks of %d", len(b), BlockBytes)
 	}
 	if len(b) > MaxBitset {
-		return nil, fmt.Errorf("splitblock: a bitset of %d bytes, want at most %d: %w", len(b), MaxBitset, umbel.ErrLimit)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "splitblock: a bitset of %d bytes, want at most %d", len(b), MaxBitset)
 	}
 	f, err := NewShape(Shape{M: uint64(len(b)) * 8, Hasher: ParquetHasher})
 	if err != nil {

@@ -2,10 +2,10 @@ package squid
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -39,7 +39,7 @@ func (d Digest) Filter() (*Filter, error) {
 // hasher than [Hasher], or if a Squid would refuse the digest: see [Digest.Check].
 func (f *Filter) Digest() (Digest, error) {
 	if f.hasher != Hasher {
-		return Digest{}, fmt.Errorf("squid: the filter's hasher is %v, Squid's is %v: make the filter with this hasher: %w", f.hasher, Hasher, umbel.ErrGoal)
+		return Digest{}, sentinel.Errorf(umbel.ErrGoal, "squid: the filter's hasher is %v, Squid's is %v: make the filter with this hasher", f.hasher, Hasher)
 	}
 	d := Digest{Mask: make([]byte, 0, 8*len(f.words))}
 	for _, w := range f.words {

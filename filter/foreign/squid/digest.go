@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // A cache digest is a control block and a mask. Integers are big-endian.
@@ -70,10 +71,10 @@ func Parse(b []byte, l Limits) (Digest, error) {
 		if errors.Is(err, umbel.ErrLimit) {
 			return Digest{}, err
 		}
-		return Digest{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return Digest{}, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	if err := d.checkFill(); err != nil {
-		return d, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return d, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return d, nil
 }
@@ -97,7 +98,7 @@ func parse(b []byte, l Limits) (Digest, error) {
 	}
 	size := uint64(binary.BigEndian.Uint32(b[16:]))
 	if limit := l.maskBytes(); size > limit {
-		return Digest{}, fmt.Errorf("squid: a mask of %d bytes, at most %d are accepted: %w", size, limit, umbel.ErrLimit)
+		return Digest{}, sentinel.Errorf(umbel.ErrLimit, "squid: a mask of %d bytes, at most %d are accepted", size, limit)
 	}
 	if n := uint64(len(d.Mask)); n != size {
 		return Digest{}, fmt.Errorf("squid: %d bytes after the control block, want a mask of %d: fetch the digest again", n, size)
@@ -134,14 +135,14 @@ func (d Digest) checkSize() error {
 // umbel.ErrGoal if no digest can have these numbers.
 func MaskBytes(capacity uint32, bitsPerEntry uint8) (uint64, error) {
 	if capacity == 0 {
-		return 0, fmt.Errorf("squid: a capacity of 0 keys, want at least 1: %w", umbel.ErrGoal)
+		return 0, sentinel.Errorf(umbel.ErrGoal, "squid: a capacity of 0 keys, want at least 1")
 	}
 	if bitsPerEntry == 0 || bitsPerEntry > MaxBits {
-		return 0, fmt.Errorf("squid: %d bits per entry, want 1 to %d; a Squid that gets more may end: %w", bitsPerEntry, MaxBits, umbel.ErrGoal)
+		return 0, sentinel.Errorf(umbel.ErrGoal, "squid: %d bits per entry, want 1 to %d; a Squid that gets more may end", bitsPerEntry, MaxBits)
 	}
 	n := (uint64(capacity)*uint64(bitsPerEntry) + 7) / 8
 	if n > MaxMask {
-		return 0, fmt.Errorf("squid: %d bits for each of %d keys are a mask of %d bytes, want at most %d: %w", bitsPerEntry, capacity, n, MaxMask, umbel.ErrGoal)
+		return 0, sentinel.Errorf(umbel.ErrGoal, "squid: %d bits for each of %d keys are a mask of %d bytes, want at most %d", bitsPerEntry, capacity, n, MaxMask)
 	}
 	return n, nil
 }
@@ -181,7 +182,7 @@ func (d Digest) Check() error {
 		err = d.checkFill()
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	return nil
 }

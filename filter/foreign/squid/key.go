@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Method is the method of a request, with the number that it has in keys.
@@ -39,7 +40,7 @@ func ParseMethod(name string) (Method, error) {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf("squid: method %.40q, want one of %s: %w", name, strings.Join(methods[MethodGet:], ", "), umbel.ErrGoal)
+	return 0, sentinel.Errorf(umbel.ErrGoal, "squid: method %.40q, want one of %s", name, strings.Join(methods[MethodGet:], ", "))
 }
 
 // AppendKey appends the bytes of a key to dst. Their MD5, with [Hasher], is Squid's store key of an object:

@@ -1,13 +1,13 @@
 package squid
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -24,7 +24,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{M: bits.Len, Hasher: s.Hasher}
-	if err := kinds.Wrap(shape.check(), umbel.ErrCorrupt); err != nil {
+	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	f := newFilter(bits, s.Hasher)
@@ -61,7 +61,7 @@ func (f *Filter) Fold(r uint64) error {
 // umbel.ErrMismatch if the result had more than MaxM cells.
 func (f *Filter) Unfold(u uint64) error {
 	if u == 0 || u > MaxM/max(f.m, 1) {
-		return fmt.Errorf("squid: %d cells don't unfold by %d, want a factor of at least 1 and at most 2^31 cells: %w", f.m, u, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "squid: %d cells don't unfold by %d, want a factor of at least 1 and at most 2^31 cells", f.m, u)
 	}
 	return f.setCells(f.bits.Unfold(u, f.m))
 }
@@ -69,7 +69,7 @@ func (f *Filter) Unfold(u uint64) error {
 // setCells makes a the cells of f unless err is not nil. It returns err with umbel.ErrMismatch.
 func (f *Filter) setCells(a cells.Array, err error) error {
 	if err != nil {
-		return fmt.Errorf("squid: %w: %w", err, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "squid: %w", err)
 	}
 	g := newFilter(a, f.hasher)
 	g.planned = f.planned

@@ -2,10 +2,10 @@ package squid
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // The receiver of a digest in Squid up to version 7 has an error (Squid's bug 5510). After the control block,
@@ -37,7 +37,7 @@ func (d Digest) Tolerant() Digest {
 func (d Digest) Unfold(u int) (Digest, error) {
 	n := len(d.Mask)
 	if u < 1 || n > 0 && u > MaxMask/n {
-		return Digest{}, fmt.Errorf("squid: a mask of %d bytes does not unfold by %d, want a factor of at least 1 and at most %d bytes: %w", n, u, MaxMask, umbel.ErrGoal)
+		return Digest{}, sentinel.Errorf(umbel.ErrGoal, "squid: a mask of %d bytes does not unfold by %d, want a factor of at least 1 and at most %d bytes", n, u, MaxMask)
 	}
 	if u == 1 {
 		return d, nil

@@ -1,11 +1,11 @@
 package squid
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // defaultPorts are the ports that Squid omits.
@@ -17,7 +17,7 @@ var defaultPorts = map[string]int{"http": 80, "https": 443, "ftp": 21}
 // fragment that a client sent. A Squid with a store-ID helper stores other URIs. The error wraps umbel.ErrGoal.
 func CanonicalURI(uri string) (string, error) {
 	refused := func(reason string) (string, error) {
-		return "", fmt.Errorf("squid: %.80q is no absolute URI, %s; want for example http://host/path: %w", uri, reason, umbel.ErrGoal)
+		return "", sentinel.Errorf(umbel.ErrGoal, "squid: %.80q is no absolute URI, %s; want for example http://host/path", uri, reason)
 	}
 	s, ok := withoutSpace(uri)
 	if !ok {

@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -117,7 +118,7 @@ func (a Array) Common(b Array) (uint64, error) {
 		return 0, a.zero()
 	}
 	differ := func(what string, x, y any) error {
-		return fmt.Errorf("%s: %s is %v in one filter and %v in the other: %w", a.Kind.Name, what, x, y, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "%s: %s is %v in one filter and %v in the other", a.Kind.Name, what, x, y)
 	}
 	switch {
 	case a.Shape.K != b.Shape.K:
@@ -130,8 +131,8 @@ func (a Array) Common(b Array) (uint64, error) {
 	x, y := a.groups(), b.groups()
 	common, smaller := commonDivisor(x, y), min(x, y)
 	if common*leastShare < smaller || common == 1 && smaller > 1 {
-		return 0, fmt.Errorf("%s: sizes of %d and %d cells have a common fold of only %d cells: make both filters with the same number of keys, add the keys of one to the other, or keep both in a filter of kind union: %w",
-			a.Kind.Name, a.Shape.M, b.Shape.M, a.Shape.M/(x/common), umbel.ErrMismatch)
+		return 0, sentinel.Errorf(umbel.ErrMismatch, "%s: sizes of %d and %d cells have a common fold of only %d cells: make both filters with the same number of keys, add the keys of one to the other, or keep both in a filter of kind union",
+			a.Kind.Name, a.Shape.M, b.Shape.M, a.Shape.M/(x/common))
 	}
 	return common, nil
 }
@@ -196,7 +197,7 @@ func (a Array) mismatch(err error) error {
 	if name == "" {
 		name = "umbel"
 	}
-	return fmt.Errorf("%s: %w: %w", name, err, umbel.ErrMismatch)
+	return sentinel.Errorf(umbel.ErrMismatch, "%s: %w", name, err)
 }
 
 // Overlap estimates the numbers of keys in the union and in the intersection of two

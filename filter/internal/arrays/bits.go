@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Bits is a filter with one array of bits. Each method has the contract of the method of
@@ -35,7 +36,7 @@ func BitsOf(k Kind, s Shape, a cells.Array) (Bits, error) {
 		err = fmt.Errorf("%s: an array of %d cells of %d bits, want %d bits", k.Name, a.Len, a.Width, s.M)
 	}
 	if err != nil {
-		return Bits{}, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return Bits{}, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	a.Width = 1
 	return BitsFrom(Array{Kind: k, Shape: s, Cells: a}), nil

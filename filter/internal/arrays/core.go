@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 const (
@@ -88,11 +89,11 @@ func (k Kind) New(s Shape, width uint) (Array, error) {
 		err = k.CheckWidth(width)
 	}
 	if err != nil {
-		return Array{}, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return Array{}, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	a, err := cells.New(s.M, width)
 	if err != nil {
-		return Array{}, fmt.Errorf("%s: %w: %w", k.Name, err, umbel.ErrGoal)
+		return Array{}, sentinel.Errorf(umbel.ErrGoal, "%s: %w", k.Name, err)
 	}
 	return Array{Kind: k, Shape: s, Cells: a}, nil
 }
@@ -114,7 +115,7 @@ func (k Kind) Open(s umbel.State) (Array, error) {
 		err = fmt.Errorf("%s: copied is %d, want 0 or 1", k.Name, copied)
 	}
 	if err != nil {
-		return Array{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return Array{}, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return Array{Kind: k, Shape: shape, Cells: a, Copied: copied == 1, Planned: s.Planned}, nil
 }
@@ -139,7 +140,7 @@ var paramNames = []string{"k", "group", "copied"}
 // umbel.ErrCorrupt.
 func (k Kind) OpenCells(s umbel.State, names []string, dst ...*uint64) (cells.Array, error) {
 	if s.Kind != k.Name {
-		return cells.Array{}, fmt.Errorf("%s: the state has kind %.40q, want %q: %w", k.Name, s.Kind, k.Name, umbel.ErrKind)
+		return cells.Array{}, sentinel.Errorf(umbel.ErrKind, "%s: the state has kind %.40q, want %q", k.Name, s.Kind, k.Name)
 	}
 	if err := s.Check(); err != nil {
 		return cells.Array{}, err
@@ -148,11 +149,11 @@ func (k Kind) OpenCells(s umbel.State, names []string, dst ...*uint64) (cells.Ar
 		return cells.Array{}, err
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 {
-		return cells.Array{}, fmt.Errorf("%s: %d arrays and %d parts, want one array: %w", k.Name, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+		return cells.Array{}, sentinel.Errorf(umbel.ErrCorrupt, "%s: %d arrays and %d parts, want one array", k.Name, len(s.Arrays), len(s.Parts))
 	}
 	a := s.Arrays[0]
 	if err := k.CheckWidth(a.Width); err != nil {
-		return cells.Array{}, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return cells.Array{}, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return a, nil
 }
@@ -167,7 +168,7 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (F, error)) (F, err
 	}
 	for _, t := range []umbel.State{own, s} {
 		if len(t.Arrays) > 0 && t.Arrays[0].Len == 0 {
-			return none, fmt.Errorf("%s: a zero Filter has no size: make it with New: %w", own.Kind, umbel.ErrMismatch)
+			return none, sentinel.Errorf(umbel.ErrMismatch, "%s: a zero Filter has no size: make it with New", own.Kind)
 		}
 	}
 	return open(s)

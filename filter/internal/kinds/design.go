@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -56,14 +57,14 @@ func (z Sizing) Solve(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 		k = z.best(func(k int) float64 { return float64(z.Capacity(m, k, g.FPRate)) })
 	}
 	if err != nil {
-		return 0, 0, 0, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return 0, 0, 0, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	switch {
 	case given:
 		m = roundUp(m, z.Step(k))
 	case sized:
 		if m -= m % z.Unit(m, k); m == 0 {
-			return 0, 0, 0, fmt.Errorf("%d bytes are too few for a filter with %s: %w", g.Bytes, z.design(k), umbel.ErrGoal)
+			return 0, 0, 0, sentinel.Errorf(umbel.ErrGoal, "%d bytes are too few for a filter with %s", g.Bytes, z.design(k))
 		}
 	default:
 		unit := z.Unit(m, k)
@@ -85,25 +86,25 @@ func (z Sizing) design(k int) string {
 // Check returns an error unless goal, m and k are in range and determine a filter.
 func (z Sizing) Check(g umbel.Goal, m uint64, k int) error {
 	if !(g.FPRate >= 0 && g.FPRate < 1) {
-		return fmt.Errorf("false-positive rate %v must lie between 0 and 1, both excluded: %w", g.FPRate, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "false-positive rate %v must lie between 0 and 1, both excluded", g.FPRate)
 	}
 	if k < 0 || k > z.MaxK {
-		return fmt.Errorf("k is %d, want 1 to %d: %w", k, z.MaxK, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "k is %d, want 1 to %d", k, z.MaxK)
 	}
 	if g.Bytes > 1<<53 {
-		return fmt.Errorf("%d bytes are more than 2^53: %w", g.Bytes, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "%d bytes are more than 2^53", g.Bytes)
 	}
 	size := m != 0 || g.Bytes != 0
 	switch {
 	case m != 0 && g.Bytes != 0:
-		return fmt.Errorf("m = %d and %d bytes are given: omit one: %w", m, g.Bytes, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "m = %d and %d bytes are given: omit one", m, g.Bytes)
 	case size && k == 0 && g.Keys == 0 && g.FPRate == 0:
-		return fmt.Errorf("a size alone does not determine k: give k, the number of keys or a rate as well: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "a size alone does not determine k: give k, the number of keys or a rate as well")
 	case !size && (g.Keys == 0 || g.FPRate == 0):
-		return fmt.Errorf("give two of keys, false-positive rate and size: %w", umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "give two of keys, false-positive rate and size")
 	}
 	if err := g.Hasher.Check(); err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	return nil
 }
@@ -115,15 +116,15 @@ func (z Sizing) agree(g umbel.Goal, m uint64, k int) (uint64, int, uint64, error
 	switch {
 	case n == 0 && g.FPRate != 0:
 		if n = z.Capacity(m, k, g.FPRate); n == 0 {
-			return 0, 0, 0, fmt.Errorf("%d cells with %s are too few for one key at a rate of %.3g: allow more cells or a higher rate: %w",
-				m, z.design(k), g.FPRate, umbel.ErrGoal)
+			return 0, 0, 0, sentinel.Errorf(umbel.ErrGoal, "%d cells with %s are too few for one key at a rate of %.3g: allow more cells or a higher rate",
+				m, z.design(k), g.FPRate)
 		}
 	case n == 0:
 		n = max(uint64(float64(m)*math.Ln2/float64(k)), 1) // half full
 	case g.FPRate != 0:
 		if p := z.FPRate(m, k, n); p > g.FPRate*(1+1e-9) {
-			return 0, 0, 0, fmt.Errorf("%d cells with %s have a rate of %.3g with %d keys, want %.3g: omit one of these: %w",
-				m, z.design(k), p, n, g.FPRate, umbel.ErrGoal)
+			return 0, 0, 0, sentinel.Errorf(umbel.ErrGoal, "%d cells with %s have a rate of %.3g with %d keys, want %.3g: omit one of these",
+				m, z.design(k), p, n, g.FPRate)
 		}
 	}
 	return m, k, n, nil

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -45,7 +46,7 @@ func MustBePlan(p umbel.Planned) {
 
 // errZero returns the error for the container of a zero filter.
 func errZero(kind string) error {
-	return fmt.Errorf("%s: a zero filter has no container: make the filter with New: %w", kind, umbel.ErrGoal)
+	return sentinel.Errorf(umbel.ErrGoal, "%s: a zero filter has no container: make the filter with New", kind)
 }
 
 // Append appends the container of s to dst, unless the filter is a zero filter. On error
@@ -96,7 +97,8 @@ func ReadFrom[F any](f *F, r io.Reader, open func(umbel.State) (*F, error)) (int
 
 func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 	if z, ok := any(new(F)).(umbel.Filter); ok && z.State().Kind != s.Kind {
-		return otherKind{s.Kind, z.State().Kind}
+		return sentinel.Errorf(umbel.ErrKind, "%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All",
+			z.State().Kind, s.Kind)
 	}
 	g, err := open(s)
 	if err == nil {
@@ -107,16 +109,6 @@ func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 
 // Move sets *f to *g, which is not used any more: a filter has one owner of its memory.
 func Move[F any](f, g *F) { *f = *g }
-
-// otherKind is the error of a container that has a filter of another kind than the type into which it is read. It
-// wraps umbel.ErrKind, but its text does not say that the kind is unknown.
-type otherKind struct{ got, want string }
-
-func (e otherKind) Error() string {
-	return fmt.Sprintf("%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All", e.want, e.got)
-}
-
-func (otherKind) Unwrap() error { return umbel.ErrKind }
 
 // Clone returns the filter of a copy of s, and a zero filter if isZero is set. It panics
 // if open refuses the state of a filter, which would be a bug of its kind.
@@ -148,12 +140,12 @@ func CloneAtomic[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, 
 // filter has no exported fields, and all keys would be lost. A container in JSON would contain a secret seed,
 // which programs that log values as JSON would print.
 func ErrJSON(name string) error {
-	return fmt.Errorf("%s has no JSON: use a field of type []byte with the container from MarshalBinary, or String in a log: %w", name, errors.ErrUnsupported)
+	return sentinel.Errorf(errors.ErrUnsupported, "%s has no JSON: use a field of type []byte with the container from MarshalBinary, or String in a log", name)
 }
 
 // ErrYAML is ErrJSON for YAML.
 func ErrYAML(name string) error {
-	return fmt.Errorf("%s has no YAML: use a field of type []byte with the container from MarshalBinary, or String in a log: %w", name, errors.ErrUnsupported)
+	return sentinel.Errorf(errors.ErrUnsupported, "%s has no YAML: use a field of type []byte with the container from MarshalBinary, or String in a log", name)
 }
 
 // String describes a filter by its type and shape. The shape contains the hasher, which

@@ -1,8 +1,6 @@
 package kinds
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 )
 
@@ -88,12 +86,4 @@ func AsFilter[F umbel.Filter](f F, err error) (umbel.Filter, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// Wrap returns err with a sentinel, and nil for nil.
-func Wrap(err, sentinel error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", err, sentinel)
 }

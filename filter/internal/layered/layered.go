@@ -4,12 +4,11 @@
 package layered
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/internal/probe"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Max is the largest number of layers of a filter: each is a state, and so is the filter.
@@ -18,7 +17,7 @@ const Max = umbel.MaxStates - 1
 // CheckCount returns an error that wraps umbel.ErrLimit if a filter of a kind cannot have n layers.
 func CheckCount(kind string, n int) error {
 	if n > Max {
-		return fmt.Errorf("%s: %d layers, want at most %d: start another filter: %w", kind, n, Max, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "%s: %d layers, want at most %d: start another filter", kind, n, Max)
 	}
 	return nil
 }

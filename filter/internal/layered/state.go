@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -16,7 +17,7 @@ import (
 // part, no array, and one hasher. The error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func OpenParts[F any](kind string, s umbel.State, open func(umbel.State) (F, error), names []string, dst ...*uint64) ([]F, error) {
 	if s.Kind != kind {
-		return nil, fmt.Errorf("%s: the state has kind %.40q, want %q: %w", kind, s.Kind, kind, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "%s: the state has kind %.40q, want %q", kind, s.Kind, kind)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -25,16 +26,16 @@ func OpenParts[F any](kind string, s umbel.State, open func(umbel.State) (F, err
 		return nil, err
 	}
 	if len(s.Arrays) != 0 || len(s.Parts) == 0 {
-		return nil, fmt.Errorf("%s: %d arrays and %d parts, want parts only: %w", kind, len(s.Arrays), len(s.Parts), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "%s: %d arrays and %d parts, want parts only", kind, len(s.Arrays), len(s.Parts))
 	}
 	fs := make([]F, len(s.Parts))
 	for i, p := range s.Parts {
 		if p.Hasher != s.Hasher {
-			return nil, fmt.Errorf("%s: part %d hashes with %v, the filter with %v: %w", kind, i, p.Hasher, s.Hasher, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "%s: part %d hashes with %v, the filter with %v", kind, i, p.Hasher, s.Hasher)
 		}
 		f, err := open(p)
 		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
-			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // a part of the wrong kind
+			err = sentinel.Errorf(umbel.ErrCorrupt, "%v", err) // a part of the wrong kind
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: part %d: %w", kind, i, err)
@@ -53,11 +54,11 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 	}
 	for _, t := range []umbel.State{own, s} {
 		if len(t.Parts) == 0 {
-			return nil, fmt.Errorf("%s: a zero Filter has no size: make it with New: %w", own.Kind, umbel.ErrMismatch)
+			return nil, sentinel.Errorf(umbel.ErrMismatch, "%s: a zero Filter has no size: make it with New", own.Kind)
 		}
 	}
 	if a, b := own.Parts[0].Kind, s.Parts[0].Kind; a != b {
-		return nil, fmt.Errorf("%s: one filter consists of %s layers, the other of %.40q: %w", own.Kind, a, b, umbel.ErrMismatch)
+		return nil, sentinel.Errorf(umbel.ErrMismatch, "%s: one filter consists of %s layers, the other of %.40q", own.Kind, a, b)
 	}
 	return open(s)
 }

@@ -2,7 +2,8 @@ package entropy
 
 import (
 	"encoding/binary"
-	"fmt"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // decoder takes the symbols of a payload from its state.
@@ -25,7 +26,7 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 		clear(s.Words)
 	}
 	if len(src) < len(strs) {
-		d.err = fmt.Errorf("entropy: %d bytes for the levels of %d strings: %w", len(src), len(strs), ErrCorrupt)
+		d.err = sentinel.Errorf(ErrCorrupt, "entropy: %d bytes for the levels of %d strings", len(src), len(strs))
 		return
 	}
 	d.levels, src = src[:len(strs)], src[len(strs):]
@@ -34,7 +35,7 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 		n = 4 + n%4
 	}
 	if n > 0 && src[n-1] == 0 {
-		d.err = fmt.Errorf("entropy: the state's %d bytes end with 0: %w", n, ErrCorrupt)
+		d.err = sentinel.Errorf(ErrCorrupt, "entropy: the state's %d bytes end with 0", n)
 		return
 	}
 	var state [8]byte
@@ -104,7 +105,7 @@ func (d *decoder) next() bool {
 			continue
 		}
 		if s.Len == 0 {
-			d.err = fmt.Errorf("entropy: string %d has level %d and no bits: %w", d.k, level, ErrCorrupt)
+			d.err = sentinel.Errorf(ErrCorrupt, "entropy: string %d has level %d and no bits", d.k, level)
 			return false
 		}
 		step, inverted := stepOf(level)
@@ -117,9 +118,9 @@ func (d *decoder) next() bool {
 		return false
 	}
 	if len(d.in) != 0 {
-		d.err = fmt.Errorf("entropy: %d bytes beyond the last string: %w", len(d.in), ErrCorrupt)
+		d.err = sentinel.Errorf(ErrCorrupt, "entropy: %d bytes beyond the last string", len(d.in))
 	} else if d.x != 0 {
-		d.err = fmt.Errorf("entropy: the state ends at %d, want 0: %w", d.x, ErrCorrupt)
+		d.err = sentinel.Errorf(ErrCorrupt, "entropy: the state ends at %d, want 0", d.x)
 	}
 	return false
 }
@@ -138,7 +139,7 @@ func (d *decoder) gap() {
 	d.x >>= shift
 	d.refill()
 	if end && gap >= rest {
-		d.err = fmt.Errorf("entropy: a one at %d of %d: %w", d.at+gap, d.len, ErrCorrupt)
+		d.err = sentinel.Errorf(ErrCorrupt, "entropy: a one at %d of %d", d.at+gap, d.len)
 		return
 	}
 	d.at += gap

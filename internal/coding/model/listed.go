@@ -1,12 +1,12 @@
 package model
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Changes that are rare in all of an array are listed (spec/codings.md, "Lists of changes"): the gaps between
@@ -39,7 +39,7 @@ func (c *Modeler) AppendListed(dst []byte, words uint64, at entropy.Sparse, base
 // in proportion to src, and at most as much as an array of MaxListed words and its code do.
 func (c *Modeler) DecodeListed(src []byte, a cells.Array) error {
 	if len(src) == 0 || src[0] > MaxGroup {
-		return fmt.Errorf("model: % x, want the words of a group, at most %d: %w", src[:min(len(src), 1)], MaxGroup, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "model: % x, want the words of a group, at most %d", src[:min(len(src), 1)], MaxGroup)
 	}
 	words := int(src[0])
 	if words == 0 && a.Width == 1 {
@@ -52,7 +52,7 @@ func (c *Modeler) DecodeListed(src []byte, a cells.Array) error {
 	}
 	n := list.Left()
 	if n == 0 || n > MaxListed*64/g.bits {
-		return fmt.Errorf("model: %d groups of %d bits change, want at least one and at most %d words: %w", n, g.bits, MaxListed, ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "model: %d groups of %d bits change, want at least one and at most %d words", n, g.bits, MaxListed)
 	}
 	c.listed = c.listed[:0]
 	for at := list.Next(); at != entropy.None; at = list.Next() {
@@ -145,10 +145,10 @@ func decodeListedBits(src []byte, a cells.Array) error {
 		return corrupt(err)
 	}
 	if changes := gone.Left() + come.Left(); changes == 0 || len(src) > 0 {
-		return fmt.Errorf("model: %d changes, and %d bytes after them: %w", changes, len(src), ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "model: %d changes, and %d bytes after them", changes, len(src))
 	}
 	if !flipListed(a, &gone, &come) {
-		return fmt.Errorf("model: a change beyond the last one or zero: %w", ErrCorrupt)
+		return sentinel.Errorf(ErrCorrupt, "model: a change beyond the last one or zero")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // ErrCorrupt is wrapped by errors about payloads that aren't the code of a block.
@@ -162,7 +163,7 @@ func corrupt(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("model: %w: %w", err, ErrCorrupt)
+	return sentinel.Errorf(ErrCorrupt, "model: %w", err)
 }
 
 func wordsFor(n uint64) int { return int((n + 63) / 64) }

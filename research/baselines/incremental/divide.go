@@ -1,10 +1,10 @@
 package incremental
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Share is the part of the keys that a layer receives, in a Bloom filter that is closed when it contains
@@ -43,17 +43,17 @@ const tie = 1e-12
 func Divide(n uint64, p float64, layers, maxLayers, maxK int) (best []Share, mean float64, err error) {
 	switch {
 	case n == 0 || !(p > 0 && p < 1):
-		return nil, 0, fmt.Errorf("incremental: %d keys at a false-positive rate of %v, want at least 1, and a rate between 0 and 1, both excluded: %w", n, p, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d keys at a false-positive rate of %v, want at least 1, and a rate between 0 and 1, both excluded", n, p)
 	case maxK < 1:
-		return nil, 0, fmt.Errorf("incremental: %d cells per key, want at least 1: %w", maxK, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d cells per key, want at least 1", maxK)
 	}
 	first, last := layers, layers
 	if layers == 0 {
 		first, last = 1, int(min(n, uint64(maxLayers)))
 	}
 	if first < 1 || uint64(last) > min(n, mostSteps) {
-		return nil, 0, fmt.Errorf("incremental: %d layers for %d keys, want 1 to the number of keys, at most %d: %w",
-			last, n, mostSteps, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d layers for %d keys, want 1 to the number of keys, at most %d",
+			last, n, mostSteps)
 	}
 	mean = math.Inf(1)
 	for L, worse := first, 0; L <= last && worse < 3; L++ {
@@ -65,8 +65,8 @@ func Divide(n uint64, p float64, layers, maxLayers, maxK int) (best []Share, mea
 		}
 	}
 	if best == nil {
-		return nil, 0, fmt.Errorf("incremental: %d keys at a false-positive rate of %v need more than 2^63 cells; "+
-			"accept a higher rate: %w", n, p, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d keys at a false-positive rate of %v need more than 2^63 cells; "+
+			"accept a higher rate", n, p)
 	}
 	return best, mean, nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Name is the name of this kind.
@@ -80,7 +81,7 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 			return false, err
 		}
 		if err := f.open(); err != nil { // more than the machine can address
-			return false, fmt.Errorf("%v: %w", err, umbel.ErrLimit)
+			return false, sentinel.Errorf(umbel.ErrLimit, "%v", err)
 		}
 	}
 	return f.put(d), nil
@@ -130,8 +131,8 @@ func (f *Filter) checkGrowth() error {
 	if n < len(f.shape.Layers) {
 		return nil
 	}
-	return fmt.Errorf("incremental: the last of %d layers has reached its limit of %d bits: "+
-		"make a filter for more keys: %w", n, f.shape.Layers[n-1].Limit, umbel.ErrLimit)
+	return sentinel.Errorf(umbel.ErrLimit, "incremental: the last of %d layers has reached its limit of %d bits: "+
+		"make a filter for more keys", n, f.shape.Layers[n-1].Limit)
 }
 
 // Planned returns what the filter was made for: see [umbel.Planner].
@@ -183,7 +184,7 @@ func (f *Filter) State() umbel.State {
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
 	if s.Kind != Name {
-		return nil, fmt.Errorf("incremental: the state has kind %.40q, want %q: %w", s.Kind, Name, umbel.ErrKind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "incremental: the state has kind %.40q, want %q", s.Kind, Name)
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -193,20 +194,20 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	if len(s.Arrays) != 0 || len(s.Parts) < 1 || len(s.Parts) > len(shape.Layers) {
-		return nil, fmt.Errorf("incremental: %d arrays and %d parts, want no array and 1 to %d parts: %w",
-			len(s.Arrays), len(s.Parts), len(shape.Layers), umbel.ErrCorrupt)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "incremental: %d arrays and %d parts, want no array and 1 to %d parts",
+			len(s.Arrays), len(s.Parts), len(shape.Layers))
 	}
 	f := &Filter{shape: shape, planned: s.Planned}
 	for i, part := range s.Parts {
 		b, err := bloom.Open(part)
 		if err != nil && !errors.Is(err, umbel.ErrCorrupt) {
-			err = fmt.Errorf("%v: %w", err, umbel.ErrCorrupt) // a part of the wrong kind
+			err = sentinel.Errorf(umbel.ErrCorrupt, "%v", err) // a part of the wrong kind
 		}
 		if err != nil {
 			return nil, fmt.Errorf("incremental: part %d: %w", i, err)
 		}
 		if got, want := b.Shape(), shape.bloom(i); got != want {
-			return nil, fmt.Errorf("incremental: part %d has shape %+v, want %+v: %w", i, got, want, umbel.ErrCorrupt)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "incremental: part %d has shape %+v, want %+v", i, got, want)
 		}
 		f.layers, f.ones = append(f.layers, b), b.Cells().Nonzero()
 	}
@@ -217,7 +218,7 @@ func Open(s umbel.State) (*Filter, error) {
 func openShape(s umbel.State) (Shape, error) {
 	n := (len(s.Params) - 1) / 3
 	if n < 1 || n > MaxLayers {
-		return Shape{}, fmt.Errorf("incremental: %d parameters, want those of 1 to %d layers: %w", len(s.Params), MaxLayers, umbel.ErrCorrupt)
+		return Shape{}, sentinel.Errorf(umbel.ErrCorrupt, "incremental: %d parameters, want those of 1 to %d layers", len(s.Params), MaxLayers)
 	}
 	names := paramNames(n)
 	numbers := make([]uint64, len(names))
@@ -229,7 +230,7 @@ func openShape(s umbel.State) (Shape, error) {
 		return Shape{}, err
 	}
 	if numbers[0] != uint64(n) {
-		return Shape{}, fmt.Errorf("incremental: %d layers, but parameters of %d: %w", numbers[0], n, umbel.ErrCorrupt)
+		return Shape{}, sentinel.Errorf(umbel.ErrCorrupt, "incremental: %d layers, but parameters of %d", numbers[0], n)
 	}
 	shape := Shape{Layers: make([]Layer, n), Hasher: s.Hasher}
 	for i := range shape.Layers {

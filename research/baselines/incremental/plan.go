@@ -1,11 +1,11 @@
 package incremental
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Kind describes this kind to code that handles any kind.
@@ -62,7 +62,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		return Shape{}, 0, err
 	}
 	if g.Keys > 1<<56 || g.Bytes > 1<<53 {
-		return Shape{}, 0, fmt.Errorf("incremental: %d keys in %d bytes, want at most 2^56 and 2^53: %w", g.Keys, g.Bytes, umbel.ErrGoal)
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d keys in %d bytes, want at most 2^56 and 2^53", g.Keys, g.Bytes)
 	}
 	layers := int(ps.Uint("planes"))
 	var s Shape
@@ -148,7 +148,7 @@ func mostKeysIn(p float64, bytes uint64, layers int) (uint64, Shape, error) {
 	most := largest(first-1, first, 1<<56, fits)
 	s, err := size(most, p, layers)
 	if err != nil || s.bytes() > bytes {
-		return 0, Shape{}, fmt.Errorf("incremental: %d bytes are too few for one key at a rate of %.3g: allow more bytes or a higher rate: %w", bytes, p, umbel.ErrGoal)
+		return 0, Shape{}, sentinel.Errorf(umbel.ErrGoal, "incremental: %d bytes are too few for one key at a rate of %.3g: allow more bytes or a higher rate", bytes, p)
 	}
 	return most, s, nil
 }
@@ -179,7 +179,7 @@ func leastRateIn(n, bytes uint64, layers int) (float64, Shape, error) {
 	most := math.Log1p(-0x1p-20)
 	best, err := size(n, math.Exp(most), layers)
 	if err != nil || best.bytes() > bytes {
-		return 0, Shape{}, fmt.Errorf("incremental: %d bytes are too few for %d keys: %w", bytes, n, umbel.ErrGoal)
+		return 0, Shape{}, sentinel.Errorf(umbel.ErrGoal, "incremental: %d bytes are too few for %d keys", bytes, n)
 	}
 	low, high := math.Log(0x1p-300), most
 	for high-low > 0.001 {

@@ -1,13 +1,13 @@
 package adaptive
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/truncated"
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
@@ -54,7 +54,7 @@ func greedy(r adaptive.Requirements, s search) (*adaptive.Design, error) {
 		return nil, err
 	}
 	if r.K != 0 {
-		return nil, fmt.Errorf("k is %d, want 0: the search chooses it: %w", r.K, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "k is %d, want 0: the search chooses it", r.K)
 	}
 	if s.steps == nil {
 		s.steps = []float64{0.1, 0.01, 0.001}
@@ -63,11 +63,11 @@ func greedy(r adaptive.Requirements, s search) (*adaptive.Design, error) {
 		s.patience = 300
 	}
 	if len(s.steps) == 0 {
-		return nil, fmt.Errorf("no steps, want at least one, or nil for the paper's: %w", umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "no steps, want at least one, or nil for the paper's")
 	}
 	for _, step := range s.steps {
 		if !(step > 0 && step < 1) || s.patience < 0 {
-			return nil, fmt.Errorf("step %v and patience %d, want a step inside (0, 1) and at least 1 move: %w", step, s.patience, umbel.ErrGoal)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "step %v and patience %d, want a step inside (0, 1) and at least 1 move", step, s.patience)
 		}
 	}
 	start, err := heuristic(len(r.Weights), r.Rate)
@@ -76,7 +76,7 @@ func greedy(r adaptive.Requirements, s search) (*adaptive.Design, error) {
 	}
 	w, ok := newWalk(r, start, s.steps)
 	if !ok {
-		return nil, fmt.Errorf("%d draws with the formula's probabilities don't reach a rate of %v: %w", draws(r, w.spare), r.Rate, umbel.ErrGoal)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "%d draws with the formula's probabilities don't reach a rate of %v", draws(r, w.spare), r.Rate)
 	}
 	rng := rand.New(rand.NewPCG(s.seed, 0))
 	for _, step := range s.steps {

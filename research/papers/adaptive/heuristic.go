@@ -1,10 +1,10 @@
 package adaptive
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/truncated"
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 )
@@ -59,10 +59,10 @@ func relax(r adaptive.Requirements) (truncated.Relaxed, error) {
 // the rate.
 func checkGoal(n int, rate float64) error {
 	if n < 1 || n > adaptive.MaxLinks {
-		return fmt.Errorf("%d links, want 1 to %d: %w", n, adaptive.MaxLinks, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "%d links, want 1 to %d", n, adaptive.MaxLinks)
 	}
 	if !(rate > 0 && rate < 1) {
-		return fmt.Errorf("rate %v, want a fraction between 0 and 1: %w", rate, umbel.ErrGoal)
+		return sentinel.Errorf(umbel.ErrGoal, "rate %v, want a fraction between 0 and 1", rate)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/plan"
@@ -111,7 +112,7 @@ func fixed(n int, rate float64) (adaptive.Lengths, error) {
 // filter of n links would be longer than the base.
 func folded(n int, rate float64, k int, w adaptive.Weights) (adaptive.Lengths, int, error) {
 	if k < 0 || k > adaptive.MaxK {
-		return nil, 0, fmt.Errorf("k is %d, want 1 to %d, or 0 for the best: %w", k, adaptive.MaxK, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "k is %d, want 1 to %d, or 0 for the best", k, adaptive.MaxK)
 	}
 	if k > 0 {
 		l, err := foldedWith(n, rate, k)
@@ -121,7 +122,7 @@ func folded(n int, rate float64, k int, w adaptive.Weights) (adaptive.Lengths, i
 		return nil, 0, err
 	}
 	if len(w) != n {
-		return nil, 0, fmt.Errorf("%d weights for %d links, want %d: %w", len(w), n, n, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "%d weights for %d links, want %d", len(w), n, n)
 	}
 	var best adaptive.Lengths
 	var last error
@@ -163,7 +164,7 @@ func incrementalBits(n int, rate float64) (adaptive.Lengths, error) {
 	}
 	layers, _, err := incremental.Divide(uint64(n), rate, 0, min(n, 64), maxLayerK)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+		return nil, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	var l adaptive.Lengths
 	bits := 0.0
@@ -195,7 +196,7 @@ func scalable(n int, rate float64, m0 uint64, slices bool) (adaptive.Lengths, er
 	for i := 0; len(l) < n; i++ {
 		layer, err := plan.ScalableLayerAt(i, first, 0.5, 2, m0)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+			return nil, sentinel.Wrap(umbel.ErrGoal, err)
 		}
 		bits += float64(layer.Cells())
 		for range min(layer.Capacity, uint64(n-len(l))) {
@@ -214,7 +215,7 @@ func lengths(n int, rate float64, bits func(i int) (float64, error)) (adaptive.L
 	for i := range l {
 		m, err := bits(i + 1)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, umbel.ErrGoal)
+			return nil, sentinel.Wrap(umbel.ErrGoal, err)
 		}
 		l[i] = m
 	}

@@ -5,12 +5,12 @@ package block
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Words is the number of words of a block. The last block of an array may have fewer.
@@ -151,7 +151,7 @@ func lastOnes(a cells.Array) uint64 {
 // cell of a block.
 func CheckEnd(b cells.Array) error {
 	if err := b.Check(); err != nil {
-		return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return nil
 }

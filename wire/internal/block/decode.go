@@ -1,12 +1,12 @@
 package block
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // DecodeJob is a job of a [Pipeline]: blocks of an array that were read in order and whose
@@ -80,9 +80,4 @@ func (c *Codec) decode(j *DecodeJob) {
 }
 
 // corrupt makes the error of a coder one that wraps umbel.ErrCorrupt.
-func corrupt(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
-}
+func corrupt(err error) error { return sentinel.Wrap(umbel.ErrCorrupt, err) }

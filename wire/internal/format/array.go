@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/mem"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
@@ -49,7 +50,7 @@ func (r *Reader) header() (a cells.Array, beyond bool, err error) {
 	}
 	a = cells.Array{Width: uint(b[0]), Len: binary.LittleEndian.Uint64(b[1:])}
 	if _, err := cells.WordsFor(a.Len, a.Width); err != nil {
-		return a, false, fmt.Errorf("%w: %w", err, umbel.ErrCorrupt)
+		return a, false, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	r.contiguous = false
 	beyond, err = r.Claim(a, block.Count(a))
@@ -64,7 +65,7 @@ func (r *Reader) Claim(a cells.Array, encoded uint64) (beyond bool, err error) {
 		return beyond, err
 	}
 	if left := r.Left(); encoded > left {
-		return beyond, fmt.Errorf("%d blocks in the %d bytes that are left: %w", encoded, left, umbel.ErrCorrupt)
+		return beyond, sentinel.Errorf(umbel.ErrCorrupt, "%d blocks in the %d bytes that are left", encoded, left)
 	}
 	if r.Reserve == nil {
 		return beyond, nil
@@ -84,13 +85,13 @@ func (r *Reader) grow(words []uint64, n uint64, beyond bool) ([]uint64, error) {
 	}
 	if beyond {
 		if next = min(next, r.allowed(8*n, r.Off)/8&^(block.Words-1)); next <= uint64(len(words)) {
-			return nil, fmt.Errorf("%d bytes of cells in %d bytes, the limit is %d: raise the limit to read it: %w",
-				len(words)*8, r.Off, r.Bytes, umbel.ErrLimit)
+			return nil, sentinel.Errorf(umbel.ErrLimit, "%d bytes of cells in %d bytes, the limit is %d: raise the limit to read it",
+				len(words)*8, r.Off, r.Bytes)
 		}
 	}
 	a, err := cells.New(next, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, umbel.ErrLimit)
+		return nil, sentinel.Wrap(umbel.ErrLimit, err)
 	}
 	mem.Copy(a.Words, words)
 	return a.Words, nil
@@ -180,7 +181,7 @@ func (r *Reader) padding() error {
 		return err
 	}
 	if n >= block.Align {
-		return fmt.Errorf("padding of %d bytes, want fewer than %d: %w", n, block.Align, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "padding of %d bytes, want fewer than %d", n, block.Align)
 	}
 	b, err := r.Next(int(n))
 	if err != nil {
@@ -188,7 +189,7 @@ func (r *Reader) padding() error {
 	}
 	for _, x := range b {
 		if x != 0 {
-			return fmt.Errorf("padding with bytes that aren't zero: %w", umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "padding with bytes that aren't zero")
 		}
 	}
 	return nil
@@ -223,7 +224,7 @@ func (r *Reader) Block(coding byte, j *block.DecodeJob, i int) (err error) {
 		block.Fill(b)
 	case block.Arithmetic, block.Positions:
 		if coding == block.Positions && b.Width > 1 {
-			return fmt.Errorf("positions of cells of %d bits, want 1: %w", b.Width, umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "positions of cells of %d bits, want 1", b.Width)
 		}
 		start := len(j.Bytes)
 		if j.Bytes, err = r.Payload(j.Bytes, b.Bytes()); err != nil {
@@ -231,9 +232,9 @@ func (r *Reader) Block(coding byte, j *block.DecodeJob, i int) (err error) {
 		}
 		j.AddPayload(i, coding, start)
 	case block.Contiguous:
-		return fmt.Errorf("coding %d, which only the first block of an array in a container has: %w", coding, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, which only the first block of an array in a container has", coding)
 	default:
-		return fmt.Errorf("coding %d, this program reads 0 to %d: %w: %w", coding, block.Contiguous, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, this program reads 0 to %d: %w", coding, block.Contiguous, errors.ErrUnsupported)
 	}
 	return nil
 }

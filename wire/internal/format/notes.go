@@ -2,10 +2,10 @@ package format
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Notes describe a state and are not part of it: neither the canonical form nor the ID has them. A
@@ -65,7 +65,7 @@ func (r *Reader) Notes(s *umbel.State) error {
 		return err
 	}
 	if n == 0 {
-		return fmt.Errorf("0 notes, want at least 1: %w", umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "0 notes, want at least 1")
 	}
 	last := -1
 	for range n {
@@ -84,7 +84,7 @@ func (r *Reader) note(s *umbel.State, last int) (int, error) {
 	}
 	kind, length := int(head[0]), int(head[1])
 	if kind <= last {
-		return last, fmt.Errorf("a note of type %d follows one of type %d, want ascending types: %w", kind, last, umbel.ErrCorrupt)
+		return last, sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d follows one of type %d, want ascending types", kind, last)
 	}
 	b, err := r.Next(length)
 	if err != nil {
@@ -102,14 +102,14 @@ func (r *Reader) note(s *umbel.State, last int) (int, error) {
 // readPlanned sets s.Planned to the value of a note.
 func readPlanned(s *umbel.State, b []byte) error {
 	if len(b) != plannedBytes {
-		return fmt.Errorf("a note of type %d of %d bytes, want %d: %w", notePlanned, len(b), plannedBytes, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d of %d bytes, want %d", notePlanned, len(b), plannedBytes)
 	}
 	s.Planned = umbel.Planned{
 		Keys:   binary.LittleEndian.Uint64(b),
 		FPRate: math.Float64frombits(binary.LittleEndian.Uint64(b[8:])),
 	}
 	if s.Planned == (umbel.Planned{}) {
-		return fmt.Errorf("a note of type %d for 0 keys: %w", notePlanned, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d for 0 keys", notePlanned)
 	}
 	return s.Planned.Check()
 }
@@ -117,11 +117,11 @@ func readPlanned(s *umbel.State, b []byte) error {
 // readTick sets s.Tick to the value of a note.
 func readTick(s *umbel.State, b []byte) error {
 	if len(b) != tickBytes {
-		return fmt.Errorf("a note of type %d of %d bytes, want %d: %w", noteTick, len(b), tickBytes, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d of %d bytes, want %d", noteTick, len(b), tickBytes)
 	}
 	ns := binary.LittleEndian.Uint64(b)
 	if ns == 0 || ns > math.MaxInt64 {
-		return fmt.Errorf("a tick of %d nanoseconds, want 1 to 2^63-1: %w", ns, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a tick of %d nanoseconds, want 1 to 2^63-1", ns)
 	}
 	s.Tick = ns
 	return nil

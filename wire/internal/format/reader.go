@@ -3,7 +3,6 @@ package format
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
@@ -102,10 +102,10 @@ func (r *Reader) read(b []byte) error {
 	n, err := io.ReadFull(r.r, b)
 	r.Off += uint64(n)
 	if err == io.EOF && r.Off == 0 {
-		return fmt.Errorf("the input is empty: %w", umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "the input is empty")
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("the input ends here, %d bytes are missing: %w", len(b)-n, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "the input ends here, %d bytes are missing", len(b)-n)
 	}
 	r.crc = crc32.Update(r.crc, castagnoli, b)
 	return err
@@ -133,7 +133,7 @@ func (r *Reader) Uvarint() (n uint64, err error) {
 			return 0, err
 		}
 		if b == 0 && shift > 0 || shift == 63 && b > 1 {
-			return 0, fmt.Errorf("a number isn't in its shortest form of at most 64 bits: %w", umbel.ErrCorrupt)
+			return 0, sentinel.Errorf(umbel.ErrCorrupt, "a number isn't in its shortest form of at most 64 bits")
 		}
 		n |= uint64(b&0x7f) << shift
 		if b < 0x80 {
@@ -150,10 +150,10 @@ func (r *Reader) Payload(dst []byte, most uint64) ([]byte, error) {
 		return dst, err
 	}
 	if n >= most {
-		return dst, fmt.Errorf("payload of %d bytes, want fewer than %d: %w", n, most, umbel.ErrCorrupt)
+		return dst, sentinel.Errorf(umbel.ErrCorrupt, "payload of %d bytes, want fewer than %d", n, most)
 	}
 	if left := r.Left(); n > left {
-		return dst, fmt.Errorf("payload of %d bytes, but %d are left: %w", n, left, umbel.ErrCorrupt)
+		return dst, sentinel.Errorf(umbel.ErrCorrupt, "payload of %d bytes, but %d are left", n, left)
 	}
 	size := len(dst)
 	dst = slices.Grow(dst, int(n))[:size+int(n)]
@@ -186,7 +186,7 @@ type Budget struct {
 // ClaimState counts a state.
 func (b *Budget) ClaimState() error {
 	if b.states++; b.states > umbel.MaxStates {
-		return fmt.Errorf("more than %d states with all parts: %w", umbel.MaxStates, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "more than %d states with all parts", umbel.MaxStates)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (b *Budget) claim(n uint64) (beyond bool, err error) {
 	left := b.Bytes - min(b.used, b.Bytes)
 	beyond = n > left
 	if beyond && !b.InStep {
-		return beyond, fmt.Errorf("%d bytes of cells, the limit leaves %d: raise the limit to read it: %w", n, left, umbel.ErrLimit)
+		return beyond, sentinel.Errorf(umbel.ErrLimit, "%d bytes of cells, the limit leaves %d: raise the limit to read it", n, left)
 	}
 	b.used += n
 	return beyond, nil
@@ -214,7 +214,7 @@ func (b *Budget) allowed(n, read uint64) uint64 {
 // read.
 func (b *Budget) checkUsed(read uint64) error {
 	if b.used > max(b.Bytes, read) {
-		return fmt.Errorf("%d bytes of cells in %d bytes, the limit is %d: raise the limit to read it: %w", b.used, read, b.Bytes, umbel.ErrLimit)
+		return sentinel.Errorf(umbel.ErrLimit, "%d bytes of cells in %d bytes, the limit is %d: raise the limit to read it", b.used, read, b.Bytes)
 	}
 	return nil
 }

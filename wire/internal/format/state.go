@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Container reads a container to the end of the source. If visit isn't nil, arrays get no
@@ -45,18 +46,18 @@ func (r *Reader) magic() (version byte, err error) {
 	const last = len(Magic) - 1
 	switch {
 	case string(b[:last]) == DeltaMagic[:last]:
-		return 0, fmt.Errorf("want a container, this is a delta: apply it to its base: %w", umbel.ErrCorrupt)
+		return 0, sentinel.Errorf(umbel.ErrCorrupt, "want a container, this is a delta: apply it to its base")
 	case string(b[:last]) != Magic[:last]:
 		return 0, errNoContainer(b)
 	case b[last] != Magic[last] && b[last] != VersionWithNotes:
-		return 0, fmt.Errorf("container of version %d, written by a later version of umbel; this program reads versions %d and %d: %w: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported, umbel.ErrCorrupt)
+		return 0, sentinel.Errorf(umbel.ErrCorrupt, "container of version %d, written by a later version of umbel; this program reads versions %d and %d: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported)
 	}
 	return b[last], nil
 }
 
 // errNoContainer returns the error for an input that begins otherwise.
 func errNoContainer(b []byte) error {
-	return fmt.Errorf("want a container, which begins with %q and its version, this begins with %q: %w", Magic[:len(Magic)-1], b, umbel.ErrCorrupt)
+	return sentinel.Errorf(umbel.ErrCorrupt, "want a container, which begins with %q and its version, this begins with %q", Magic[:len(Magic)-1], b)
 }
 
 // end reads the checksum and checks that nothing follows.
@@ -67,11 +68,11 @@ func (r *Reader) end() error {
 		return err
 	}
 	if got := binary.LittleEndian.Uint32(b); got != want {
-		return fmt.Errorf("checksum %08x, want %08x: the container is damaged: %w", got, want, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "checksum %08x, want %08x: the container is damaged", got, want)
 	}
 	switch _, err = r.r.ReadByte(); {
 	case err == nil:
-		return fmt.Errorf("bytes follow the container: %w", umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "bytes follow the container")
 	case err != io.EOF:
 		return err
 	}
@@ -81,7 +82,7 @@ func (r *Reader) end() error {
 // State reads a state at nesting level depth, where the container's own is 1.
 func (r *Reader) State(depth int) (s umbel.State, err error) {
 	if depth > umbel.MaxDepth {
-		return s, fmt.Errorf("parts are nested more than %d deep: %w", umbel.MaxDepth, umbel.ErrCorrupt)
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "parts are nested more than %d deep", umbel.MaxDepth)
 	}
 	if err := r.ClaimState(); err != nil {
 		return s, err
@@ -152,7 +153,7 @@ func (r *Reader) param() (umbel.Param, error) {
 	case typeFloat:
 		value = umbel.Float(math.Float64frombits(value.Bits()))
 	default:
-		return umbel.Param{}, fmt.Errorf("parameter %q has type %d, want 0 or 1: %w", name, b[0], umbel.ErrCorrupt)
+		return umbel.Param{}, sentinel.Errorf(umbel.ErrCorrupt, "parameter %q has type %d, want 0 or 1", name, b[0])
 	}
 	return umbel.Param{Name: name, Value: value}, nil
 }

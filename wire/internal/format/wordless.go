@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
@@ -25,7 +26,7 @@ func CheckWordless(s umbel.State) error {
 	arrays := s.AllArrays()
 	for i, a := range arrays {
 		if _, err := cells.WordsFor(a.Len, a.Width); err != nil || len(a.Words) > 0 {
-			return fmt.Errorf("array %d: %d cells of %d bits in %d words, want no words: %w", i, a.Len, a.Width, len(a.Words), umbel.ErrCorrupt)
+			return sentinel.Errorf(umbel.ErrCorrupt, "array %d: %d cells of %d bits in %d words, want no words", i, a.Len, a.Width, len(a.Words))
 		}
 		arrays[i] = cells.Array{Width: 1}
 	}
