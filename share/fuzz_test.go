@@ -141,7 +141,6 @@ func FuzzPart(f *testing.F) {
 		if err != nil {
 			return
 		}
-		connect(revisions, state)
 		x := newHistory(state.Clone(), h.Version, revisions)
 		var changes delta.Changes
 		since := h.Version

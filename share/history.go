@@ -58,9 +58,8 @@ func (h *history) add(s umbel.State, changed wordLists, limit uint64) bool {
 	if !ok || changes.Bytes() > limit {
 		return false
 	}
-	r := revision{h.version, h.version + 1, h.state.WithoutArrays(), s.WithoutArrays(), changes}
+	h.revisions = append(h.revisions, revision{h.version, h.version + 1, h.state.WithoutArrays(), changes})
 	h.version++
-	h.revisions = append(h.revisions, r)
 	if h.version%base == 0 {
 		h.thin()
 	}
@@ -69,9 +68,15 @@ func (h *history) add(s umbel.State, changed wordLists, limit uint64) bool {
 		bytes -= h.revisions[drop].changes.Bytes()
 	}
 	h.revisions = slices.Delete(h.revisions, 0, drop)
-	r.apply(&h.state, r.after)
-	h.ones.Update(h.state, changes)
+	h.change(changes, s)
 	return true
+}
+
+// change applies changes to the state, and makes its parameters those of s.
+func (h *history) change(changes delta.Changes, s umbel.State) {
+	changes.Apply(h.state)
+	h.state = withParams(h.state, s)
+	h.ones.Update(h.state, changes)
 }
 
 // thin removes the versions with which no delta to the newest version or a later one begins.
@@ -96,7 +101,7 @@ func unite(list []revision) revision {
 		return list[0]
 	}
 	first, last := list[0], list[len(list)-1]
-	return revision{first.from, last.to, first.before, last.after, changesOf(list)}
+	return revision{first.from, last.to, first.before, changesOf(list)}
 }
 
 // newest returns the revision that leads to the newest version.
@@ -105,29 +110,27 @@ func (h *history) newest() *revision { return &h.revisions[len(h.revisions)-1] }
 // removeNewest makes the version before the newest one the newest.
 func (h *history) removeNewest() {
 	r := h.newest()
-	r.apply(&h.state, r.before)
-	h.ones.Update(h.state, r.changes)
+	h.change(r.changes, r.before)
 	h.version--
 	h.revisions = h.revisions[:len(h.revisions)-1]
 }
 
 // visit calls use with the state of a version that the history has. It is valid during the call.
 func (h *history) visit(version uint64, use func(umbel.State) error) error {
-	older, _ := h.after(version)
-	s := h.state
-	for _, r := range slices.Backward(older) {
-		r.apply(&s, r.before)
+	s, changes := h.state, delta.Changes{}
+	if version < h.version {
+		s, changes = h.between(version, h.version)
 	}
+	changes.Apply(s)
 	err := use(s)
-	for _, r := range older {
-		r.apply(&s, r.after)
-	}
+	changes.Apply(s)
 	return err
 }
 
-// between returns the changes between two versions that the history has, and the parameters of the first one.
+// between returns the changes between two versions that the history has, and the newest state with the parameters
+// of the first one.
 func (h *history) between(from, to uint64) (before umbel.State, changes delta.Changes) {
 	older, _ := h.after(from)
 	newer, _ := h.after(to)
-	return older[0].before, changesOf(older[:len(older)-len(newer)])
+	return withParams(h.state, older[0].before), changesOf(older[:len(older)-len(newer)])
 }

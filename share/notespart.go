@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
@@ -64,12 +63,4 @@ func parsePart(b []byte, from, to uint64, s umbel.State) (revisions []revision, 
 		r.fail("%d bytes follow a part of notes", len(r.b))
 	}
 	return revisions, r.err
-}
-
-// connect sets the parameters of the versions after revisions that lead to s.
-func connect(revisions []revision, s umbel.State) {
-	after := s.WithoutArrays()
-	for i := range slices.Backward(revisions) {
-		revisions[i].after, after = after, revisions[i].before
-	}
 }

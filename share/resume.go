@@ -203,7 +203,6 @@ func (c *class) readParts(ctx context.Context, n notes, h *Head, s umbel.State) 
 	if n.version > h.Version && len(revisions) > 0 {
 		revisions = revisions[:len(revisions)-1]
 	}
-	connect(revisions, s)
 	return parts, revisions, nil
 }
 

@@ -12,18 +12,11 @@ import (
 type revision struct {
 	from, to uint64
 	before   umbel.State // without arrays: its parameters are those of version from
-	after    umbel.State // those of version to
 	changes  delta.Changes
 }
 
 // wordLists returns the words of an array that may have changed, in ascending order: see PublishChanged.
 type wordLists func(array int) iter.Seq[uint64]
-
-// apply applies the changes, which are the same in both directions, and sets the parameters.
-func (r *revision) apply(s *umbel.State, params umbel.State) {
-	r.changes.Apply(*s)
-	*s = withParams(*s, params)
-}
 
 // changesOf returns the changes that adjacent revisions have together.
 func changesOf(list []revision) delta.Changes {

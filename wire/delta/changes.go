@@ -129,26 +129,16 @@ func ParseChanges(src []byte, s umbel.State) (c Changes, rest []byte, err error)
 
 // check returns an error unless p can be changes of an array.
 func (p packed) check(a cells.Array) error {
-	after, words := uint64(0), uint64(len(a.Words))
-	used := a.Len * uint64(a.Width) % 64 // bits of the last word, if not all
-	for b := []byte(p); len(b) > 0; {
-		gap, n := uvarint(b)
-		if n == 0 || gap >= words-after {
-			return sentinel.Errorf(umbel.ErrCorrupt, "a word after %d of %d", after, words)
+	words, used := uint64(len(a.Words)), a.Len*uint64(a.Width)%64 // bits of the last word, if not all
+	c, after := p.all(), uint64(0)
+	for c.next() {
+		if c.word < after || c.word >= words || c.mask == 0 || c.after == words && used > 0 && c.mask>>used != 0 {
+			return sentinel.Errorf(umbel.ErrCorrupt, "word %d of %d changes in %#x", c.word, words, c.mask)
 		}
-		after += gap + 1
-		var mask uint64
-		if mask, b = unpackMask(b[n:]); mask == 0 || after == words && used > 0 && mask>>used != 0 {
-			return sentinel.Errorf(umbel.ErrCorrupt, "word %d of %d changes in %#x", after-1, words, mask)
-		}
+		after = c.after
+	}
+	if len(c.rest) > 0 {
+		return sentinel.Errorf(umbel.ErrCorrupt, "a damaged word after %d", after)
 	}
 	return nil
-}
-
-// uvarint decodes a number in its shortest form, and returns its length: 0 if there is no such number.
-func uvarint(b []byte) (v uint64, n int) {
-	if v, n = binary.Uvarint(b); n <= 0 || n > 1 && b[n-1] == 0 {
-		return 0, 0
-	}
-	return v, n
 }

@@ -7,20 +7,23 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // AppendKnown is [Encoder.AppendChange] for a caller who has the changes between the two states. If they are
-// few bits of arrays of bits, it takes time in proportion to the changes, and not to the size of the states. Base
-// has the kind, the hasher, the parameters, the parts and the notes of the base; it needs no arrays. Ones
-// are those of result.
+// few bits of arrays of bits, it takes time in proportion to the changes, and not to the size of the states. The
+// cells of base are not used: they may be those of result. Ones are those of result.
 //
 // The bytes are those of AppendChange, unless that finds a part of another number that is closer. If much of
 // an array of several has changed, AppendKnown takes memory for the arrays of the base that differ, and compares
-// them. Errors are those of AppendChange. AppendKnown panics if the parts of base or the arrays of c are
-// not those of result.
+// them. Errors are those of AppendChange, and one wrapping umbel.ErrMismatch if the states have another shape.
+// AppendKnown panics if c or ones are of another number of arrays.
 func (e Encoder) AppendKnown(dst []byte, base, result umbel.State, c Changes, ones *Ones) ([]byte, error) {
 	if err := checkBoth(base, result); err != nil {
 		return dst, err
+	}
+	if !base.SameShape(result) {
+		return dst, sentinel.Errorf(umbel.ErrMismatch, "delta: known changes of a state of another shape")
 	}
 	arrays := result.AllArrays()
 	if c.arrays == nil {
@@ -32,8 +35,7 @@ func (e Encoder) AppendKnown(dst []byte, base, result umbel.State, c Changes, on
 	if len(arrays) > 1 {
 		for i, a := range arrays {
 			if !isNear(a.Words, c.arrays[i]) {
-				s, _ := c.restore(base, result)
-				return e.AppendChange(dst, s, result)
+				return e.AppendChange(dst, base.WithArrays(c.before(arrays)), result)
 			}
 		}
 	}
@@ -53,21 +55,16 @@ func (k *known) next(a cells.Array) difference {
 	return d
 }
 
-// restore returns base with its arrays: those of result before the changes. Arrays that don't change share
-// the memory of result. It also returns the changes of the arrays that follow.
-func (c Changes) restore(base, result umbel.State) (umbel.State, Changes) {
-	base.Arrays, base.Parts = slices.Clone(result.Arrays), slices.Clone(base.Parts)
-	for i, a := range base.Arrays {
-		if len(c.arrays[i]) > 0 {
-			base.Arrays[i] = a.Clone()
-			c.arrays[i].apply(base.Arrays[i].Words)
+// before returns the arrays from which c leads to the given ones. Those that don't change share their memory.
+func (c Changes) before(arrays []cells.Array) []cells.Array {
+	arrays = slices.Clone(arrays)
+	for i, p := range c.arrays {
+		if len(p) > 0 {
+			arrays[i] = arrays[i].Clone()
+			p.apply(arrays[i].Words)
 		}
 	}
-	c.arrays = c.arrays[len(base.Arrays):]
-	for i, p := range base.Parts {
-		base.Parts[i], c = c.restore(p, result.Parts[i])
-	}
-	return base, c
+	return arrays
 }
 
 // isNear reports what sampleDistance does for an array and the same array before changes.

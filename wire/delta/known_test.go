@@ -36,7 +36,7 @@ func TestKnown(t *testing.T) {
 			}
 			whole, _ := Compare(base, result, nil)
 			for _, c := range []Changes{whole, Merge(steps[i:]...)} {
-				got, err := e.AppendKnown([]byte("x"), withoutArrays(base), result, c, ones)
+				got, err := e.AppendKnown([]byte("x"), base.WithArrays(result.AllArrays()), result, c, ones)
 				if err != nil || !bytes.Equal(got[1:], want) {
 					t.Fatalf("%d bytes, AppendChange writes %d: %v", len(got)-1, len(want), err)
 				}
@@ -46,15 +46,6 @@ func TestKnown(t *testing.T) {
 			}
 		}
 	}
-}
-
-// withoutArrays returns a state without arrays.
-func withoutArrays(s umbel.State) umbel.State {
-	s.Arrays, s.Parts = nil, slices.Clone(s.Parts)
-	for i, p := range s.Parts {
-		s.Parts[i] = withoutArrays(p)
-	}
-	return s
 }
 
 // The numbers of ones after changes, and after the same changes back, are those of the state.
@@ -96,7 +87,7 @@ func TestRanker(t *testing.T) {
 	}
 }
 
-// Without a common kind nothing is encoded. Changes or ones of another number of arrays panic.
+// Without a common kind or shape nothing is encoded. Changes or ones of another number of arrays panic.
 func TestKnownRefuses(t *testing.T) {
 	s := randomState(t, rand.New(rand.NewPCG(9, 1)))
 	other := s
@@ -104,8 +95,13 @@ func TestKnownRefuses(t *testing.T) {
 	if b, err := (Encoder{}).AppendKnown([]byte{1}, other, s, Changes{}, NewOnes(s)); !errors.Is(err, umbel.ErrMismatch) || len(b) != 1 {
 		t.Errorf("another kind: %d bytes, %v", len(b), err)
 	}
+	longer := s.Clone()
+	longer.Arrays[0] = randomArray(t, rand.New(rand.NewPCG(9, 2)), s.Arrays[0].Len+1, 1)
+	if b, err := (Encoder{}).AppendKnown([]byte{1}, longer, s, Changes{}, NewOnes(s)); !errors.Is(err, umbel.ErrMismatch) || len(b) != 1 {
+		t.Errorf("another shape: %d bytes, %v", len(b), err)
+	}
 	more := s
-	more.Arrays = append(slices.Clone(s.Arrays), cells.Array{})
+	more.Arrays = append(slices.Clone(s.Arrays), cells.Array{Width: 1})
 	fixture.WantPanic(t, "the ones of another state", func() { _, _ = Encoder{}.AppendKnown(nil, s, s, Changes{}, NewOnes(more)) })
 	c, _ := Compare(more, more, nil)
 	fixture.WantPanic(t, "the changes of another state", func() { _, _ = Encoder{}.AppendKnown(nil, s, s, c, NewOnes(s)) })

@@ -31,50 +31,61 @@ type cursor struct {
 // noWord follows the last word.
 const noWord = ^uint64(0)
 
-// next reads the next word, and reports whether there is one.
+// next reads the next word, and reports whether there is one. At a word that is damaged it stops, with bytes left.
 func (c *cursor) next() bool {
-	b := c.rest
-	if len(b) < 2 {
-		c.word, c.mask = noWord, 0
+	if b := c.rest; len(b) > 2 {
+		// Most words have one bit, after a gap of one byte or two.
+		gap, n := uint64(b[0]), 1
+		if gap >= 1<<7 {
+			gap, n = gap&(1<<7-1)|uint64(b[1])<<7, 2
+		}
+		if b[n] < manyBits && (n == 1 || b[1]-1 < 1<<7-1) {
+			c.word, c.mask, c.rest = c.after+gap, 1<<b[n], b[n+1:]
+			c.after = c.word + 1
+			return true
+		}
+	}
+	gap, n := uvarint(c.rest)
+	mask, size := readMask(c.rest[n:])
+	if n == 0 || size == 0 {
+		c.word = noWord
 		return false
 	}
-	gap, n := uint64(b[0]), 1
-	if gap >= 1<<7 {
-		gap, n = binary.Uvarint(b)
-	}
-	c.word = c.after + gap
+	c.word, c.mask, c.rest = c.after+gap, mask, c.rest[n+size:]
 	c.after = c.word + 1
-	if bit := b[n]; bit < manyBits {
-		c.mask, c.rest = 1<<bit, b[n+1:]
-	} else {
-		c.mask, c.rest = unpackMask(b[n:])
-	}
 	return true
 }
 
-// unpackMask decodes a mask and returns the bytes after it. The mask is zero if it is damaged.
-func unpackMask(b []byte) (mask uint64, rest []byte) {
+// uvarint decodes a number in its shortest form, and returns its length: 0 if there is no such number.
+func uvarint(b []byte) (v uint64, n int) {
+	if v, n = binary.Uvarint(b); n <= 0 || n > 1 && b[n-1] == 0 {
+		return 0, 0
+	}
+	return v, n
+}
+
+// readMask decodes a mask, and returns its length: 0 if it is damaged.
+func readMask(b []byte) (mask uint64, n int) {
+	if len(b) > 0 && b[0] < manyBits {
+		return 1 << b[0], 1
+	}
+	if len(b) > 8 && b[0] == wholeMask {
+		return binary.LittleEndian.Uint64(b[1:]), 9
+	}
 	if len(b) == 0 {
-		return 0, nil
+		return 0, 0
 	}
-	form := b[0]
-	switch b = b[1:]; {
-	case form < manyBits:
-		return 1 << form, b
-	case form == wholeMask && len(b) >= 8:
-		return binary.LittleEndian.Uint64(b), b[8:]
+	n = int(b[0]) - manyBits
+	if n < 2 || n > 7 || len(b) <= n {
+		return 0, 0
 	}
-	n := int(form) - manyBits
-	if n < 2 || n > 7 || len(b) < n {
-		return 0, nil
-	}
-	for _, bit := range b[:n] {
+	for _, bit := range b[1 : 1+n] {
 		mask |= 1 << bit
 	}
 	if bits.OnesCount64(mask) < n {
-		return 0, nil
+		return 0, 0
 	}
-	return mask, b[n:]
+	return mask, 1 + n
 }
 
 // packer packs words, which ascend.
