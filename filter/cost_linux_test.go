@@ -59,7 +59,7 @@ func wholes(k umbel.Kind) map[string]func(umbel.Filter) {
 		"a copy": func(f umbel.Filter) {
 			_, _ = k.Open(f.State().Clone())
 		},
-		"a container": func(f umbel.Filter) { _, _ = wire.AppendReadable(nil, f.State()) },
+		"a container": func(f umbel.Filter) { _, _ = wire.Append(nil, f.State()) },
 		"an ID":       func(f umbel.Filter) { hashtree.Identify(f.State()) },
 		"additions":   func(f umbel.Filter) { umbel.AddAll(f, nil, fixture.Digests(2, 1000)) },
 		"Merge": func(f umbel.Filter) {

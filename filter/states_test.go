@@ -62,7 +62,7 @@ func TestMostStates(t *testing.T) {
 // opened returns the filter that is read from the container of f, with the limits of any reader.
 func opened(t *testing.T, f umbel.Filter) umbel.Filter {
 	t.Helper()
-	b, err := wire.AppendReadable(nil, f.State())
+	b, err := wire.Append(nil, f.State())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@
 // difference between two states, wire/hashtree computes IDs.
 //
 // [Append] and [Write] run at the speed of copying. A [Packer] writes the smallest
-// containers. [Parse] and [Read] read both; [Scan] reads them without memory for arrays.
-// Equal states have equal [ID]s, regardless of the encoding.
+// containers. [Parse] and [Read] read both. [View] copies no cells if it need not, and [ReadBlocks] takes no memory
+// for arrays. Equal states have equal [ID]s, regardless of the encoding.
 //
 // All functions may be called concurrently. They read states with plain loads: nothing may
 // change a filter, not even atomically, while its state is written. The caller's goroutine
@@ -25,26 +25,30 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// Append appends the container of s to dst, at the speed of copying. [Packer] writes fewer
-// bytes, in more time. It returns an error wrapping umbel.ErrCorrupt if s fails its Check; dst is then unchanged.
-func Append(dst []byte, s umbel.State) ([]byte, error) { return appendBlocks(dst, s, block.Plain) }
+// Append appends the container of s to dst, at the speed of copying. [Packer] writes fewer bytes, in more time.
+// [Parse] and [Read] accept the container with the zero [Limits], for any size of s: if the arrays take more than
+// [DefaultBytes], all blocks are raw, so that the container is as long as they are. The error wraps
+// umbel.ErrCorrupt if s fails its Check; dst is then unchanged.
+func Append(dst []byte, s umbel.State) ([]byte, error) { return appendWithin(dst, s, DefaultBytes) }
+
+func appendWithin(dst []byte, s umbel.State, limit uint64) ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return dst, fmt.Errorf("wire: %w", err)
+	}
+	c := readable(s, limit)
+	w := format.NewAppender(slices.Grow(dst, int(size(s, c))), format.Readable(c))
+	w.Container(s)
+	return w.Buf, nil
+}
 
 // Write writes to w the bytes that [Append] appends. It doesn't copy arrays; it calls w once
 // or twice for each 64 KiB. Errors are those of Append and of w; after one of w, w has
 // received part of a container.
-func Write(w io.Writer, s umbel.State) error { return writeBlocks(w, s, block.Plain) }
-
-// AppendReadable is [Append] for a container that [Parse] and [Read] accept with the zero
-// [Limits], for any size of s: if its arrays take more than [DefaultBytes], all blocks
-// are raw, so that the container is as long as they are. It is for MarshalBinary.
-func AppendReadable(dst []byte, s umbel.State) ([]byte, error) {
-	return appendBlocks(dst, s, readable(s, DefaultBytes))
-}
-
-// WriteReadable writes to w the bytes that [AppendReadable] appends. Errors are those of
-// [Write]. It is for WriteTo.
-func WriteReadable(w io.Writer, s umbel.State) error {
-	return writeBlocks(w, s, readable(s, DefaultBytes))
+func Write(w io.Writer, s umbel.State) error {
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("wire: %w", err)
+	}
+	return writeContainer(w, s, format.Readable(readable(s, DefaultBytes)))
 }
 
 // readable returns a coding of blocks with which a reader accepts the container of s if it
@@ -56,29 +60,11 @@ func readable(s umbel.State, limit uint64) block.Coding {
 	return block.Plain
 }
 
-func appendBlocks(dst []byte, s umbel.State, c block.Coding) ([]byte, error) {
-	if err := s.Check(); err != nil {
-		return dst, fmt.Errorf("wire: %w", err)
-	}
-	out := format.Appender(slices.Grow(dst, int(size(s, c))))
-	w := format.Writer{W: &out, Arrays: format.Readable(c)}
-	w.Container(s)
-	return out, nil
-}
-
-func writeBlocks(w io.Writer, s umbel.State, c block.Coding) error {
-	return writeContainer(w, s, format.Readable(c))
-}
-
+// writeContainer writes the container of s, which passes its Check.
 func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error {
-	err := s.Check()
-	if err == nil {
-		e := format.Writer{W: w, Arrays: arrays}
-		e.Container(s)
-		err = e.Err
-	}
-	if err != nil {
-		return fmt.Errorf("wire: %w", err)
+	e := format.Writer{W: w, Arrays: arrays}
+	if e.Container(s); e.Err != nil {
+		return fmt.Errorf("wire: %w", e.Err)
 	}
 	return nil
 }

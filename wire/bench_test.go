@@ -70,10 +70,7 @@ func BenchmarkPacked(b *testing.B) {
 				{"append", func() error { _, err := p.Append(dst, s); return err }},
 				{"write", func() error { return p.Write(io.Discard, s) }},
 				{"parse", func() error { _, err := wire.Parse(box, l); return err }},
-				{"scan", func() error {
-					_, err := wire.Scan(bytes.NewReader(box), l, func(wire.Block) error { return nil })
-					return err
-				}},
+				{"readblocks", func() error { return readBlocks(bytes.NewReader(box), l) }},
 			} {
 				b.Run(fmt.Sprintf("%s/packed,workers=%d,fill=%g/n=4MiB", op.name, workers, fill), func(b *testing.B) {
 					b.SetBytes(size)

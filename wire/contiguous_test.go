@@ -53,7 +53,7 @@ func TestContiguous(t *testing.T) {
 // A container of arrays beyond the default limit is contiguous as well, unless its arrays are small.
 func TestContiguousBeyondTheLimit(t *testing.T) {
 	s := umbel.State{Kind: "x", Arrays: []cells.Array{large(t, 140, 1, 8), wiretest.Array(t, 70, 1, wiretest.Zeros)}}
-	b, err := wire.AppendReadableWithin(nil, s, 1000)
+	b, err := wire.AppendWithin(nil, s, 1000)
 	if err != nil || uint64(len(b)) > wire.Size(s) || uint64(len(b)) < s.Bytes() {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
@@ -78,8 +78,11 @@ func sameReads(t *testing.T, b []byte, s umbel.State) {
 			t.Errorf("hashtree.Read: %v", err)
 		}
 		nonzero, want := uint64(0), uint64(0)
-		if _, err := wire.Scan(bytes.NewBuffer(b), l, func(b wire.Block) error { nonzero += b.Cells.Nonzero(); return nil }); err != nil {
-			t.Errorf("Scan: %v", err)
+		for b, err := range wire.ReadBlocks(bytes.NewBuffer(b), l, nil) {
+			if err != nil {
+				t.Errorf("ReadBlocks: %v", err)
+			}
+			nonzero += b.Cells.Nonzero()
 		}
 		for _, part := range append(s.Parts, s) {
 			for _, a := range part.Arrays {
@@ -87,7 +90,7 @@ func sameReads(t *testing.T, b []byte, s umbel.State) {
 			}
 		}
 		if nonzero != want {
-			t.Errorf("Scan found %d cells, want %d", nonzero, want)
+			t.Errorf("ReadBlocks found %d cells, want %d", nonzero, want)
 		}
 	}
 }

@@ -37,12 +37,12 @@ func ExamplePacker() {
 		s.Arrays[0].SetBit(i * i % 1_000_003 % 1_000_000)
 	}
 	plain, _ := wire.Append(nil, s)
-	packed, err := wire.Packer{}.Append(nil, s)
+	var stats wire.PackStats
+	packed, err := wire.Packer{Stats: &stats}.Append(nil, s)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	stats, _ := wire.Packer{}.Stats(s)
 	fmt.Printf("%d bytes, %d packed, of which %d are in %d arithmetic blocks\n",
 		len(plain), len(packed), stats.Arithmetic.Bytes, stats.Arithmetic.Blocks)
 	fmt.Printf("the entropy is %.0f bytes\n", stats.Entropy/8)
@@ -55,20 +55,21 @@ func ExamplePacker() {
 }
 
 // A receiver that stores cells in another form can process blocks one by one.
-func ExampleScan() {
+func ExampleReadBlocks() {
 	b, _ := wire.Packer{}.Append(nil, state())
-	_, err := wire.Scan(bytes.NewReader(b), wire.Limits{}, func(b wire.Block) error {
+	var s umbel.State
+	for b, err := range wire.ReadBlocks(bytes.NewReader(b), wire.Limits{}, &s) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
 		for i := range b.Cells.Len {
 			if b.Cells.Bit(i) {
-				fmt.Println("cell", b.First+i, "of", b.State.Arrays[0].Len, "is set")
+				fmt.Println("cell", b.First+i, "of", s.Arrays[b.Array].Len, "is set")
 			}
 		}
-		return nil
-	})
-	fmt.Println(err)
-	// Output:
-	// cell 700000 of 1000000 is set
-	// <nil>
+	}
+	// Output: cell 700000 of 1000000 is set
 }
 
 // A container of any kind can be inspected.

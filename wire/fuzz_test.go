@@ -29,25 +29,30 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// parseBothWays checks that Parse, Read and Scan agree about b, with workers and without, and
+// parseBothWays checks that Parse, View, Read and ReadBlocks agree about b, with workers and without, and
 // that the result can be written and read again.
 func parseBothWays(t *testing.T, b []byte) {
 	l := wire.Limits{Bytes: 1 << 24}
 	s, err := wire.Parse(b, l)
 	l.Workers = 3
 	r, readErr := wire.Read(bytes.NewBuffer(b), l)
-	scan, scanErr := scanned(b, l)
-	if (err == nil) != (readErr == nil) || (err == nil) != (scanErr == nil) {
-		t.Fatalf("Parse: %v, Read: %v, Scan: %v", err, readErr, scanErr)
+	blocks, blocksErr := assembled(b, l)
+	view, viewErr := wire.View(b, l)
+	if (err == nil) != (readErr == nil) || (err == nil) != (blocksErr == nil) {
+		t.Fatalf("Parse: %v, Read: %v, ReadBlocks: %v", err, readErr, blocksErr)
 	}
+	if (err == nil) != (viewErr == nil) && !errors.Is(err, umbel.ErrLimit) { // View borrows what Parse has no memory for
+		t.Fatalf("Parse: %v, View: %v", err, viewErr)
+	}
+	viewAligned(t, b, l)
 	if err != nil {
 		if !errors.Is(err, umbel.ErrCorrupt) && !errors.Is(err, umbel.ErrLimit) {
 			t.Fatalf("error without sentinel: %v", err)
 		}
 		return
 	}
-	if !wiretest.Equal(s, r) || !wiretest.Equal(s, scan) {
-		t.Fatal("Parse, Read and Scan differ")
+	if !wiretest.Equal(s, r) || !wiretest.Equal(s, blocks) || !wiretest.Equal(s, view) {
+		t.Fatal("Parse, View, Read and ReadBlocks differ")
 	}
 	for name, write := range map[string]func([]byte, umbel.State) ([]byte, error){
 		"plain": wire.Append, "packed": wire.Packer{}.Append,

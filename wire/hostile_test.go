@@ -20,10 +20,7 @@ func refused(t *testing.T, what string, b []byte, l wire.Limits, want error) {
 		"Parse":            func(l wire.Limits) error { _, err := wire.Parse(b, l); return err },
 		"Read":             func(l wire.Limits) error { _, err := wire.Read(bytes.NewReader(b), l); return err },
 		"Read of a stream": func(l wire.Limits) error { _, err := wire.Read(bytes.NewBuffer(b), l); return err },
-		"Scan": func(l wire.Limits) error {
-			_, err := wire.Scan(bytes.NewBuffer(b), l, func(wire.Block) error { return nil })
-			return err
-		},
+		"ReadBlocks":       func(l wire.Limits) error { return readBlocks(bytes.NewBuffer(b), l) },
 	} {
 		err := read(l)
 		if !errors.Is(err, want) {
@@ -214,12 +211,9 @@ func TestHostileLengths(t *testing.T) {
 		{"255 params", wiretest.Container(kind, hasher, 255, rest), wire.NoLimits, 64 << 10},
 	} {
 		for way, read := range map[string]func() error{
-			"Parse": func() error { _, err := wire.Parse(c.b, c.l); return err },
-			"Read":  func() error { _, err := wire.Read(bytes.NewBuffer(c.b), c.l); return err },
-			"Scan": func() error {
-				_, err := wire.Scan(bytes.NewBuffer(c.b), c.l, func(wire.Block) error { return nil })
-				return err
-			},
+			"Parse":      func() error { _, err := wire.Parse(c.b, c.l); return err },
+			"Read":       func() error { _, err := wire.Read(bytes.NewBuffer(c.b), c.l); return err },
+			"ReadBlocks": func() error { return readBlocks(bytes.NewBuffer(c.b), c.l) },
 		} {
 			var err error
 			if n := wiretest.Allocated(func() { err = read() }); n > c.most {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/block"
@@ -32,7 +33,7 @@ func merkleRoot(b []byte) [32]byte {
 // identify computes the ID as spec/container.md describes it: it cuts the blocks out of the
 // canonical container and puts roots in their place.
 func identify(s umbel.State) wire.ID {
-	box := wire.Canonical(s)
+	box := fixture.Must(wire.Packer{Raw: true}.Append(nil, s))
 	box = box[:len(box)-4]
 	var arrays func(s umbel.State)
 	at := 0

@@ -40,7 +40,7 @@ func TestLimitsDefault(t *testing.T) {
 		{"the second beyond", 2, 100},
 	} {
 		s := arrays(c.arrays, c.blocks)
-		long := fixture.Must(wire.AppendReadableWithin(nil, s, limit))
+		long := fixture.Must(wire.AppendWithin(nil, s, limit))
 		short := fixture.Must(wire.Append(nil, s))
 		for name, read := range map[string]func([]byte) (umbel.State, error){
 			"Parse": func(b []byte) (umbel.State, error) { return wire.ParseWithin(b, limit) },
@@ -69,24 +69,12 @@ func TestLimitsDefault(t *testing.T) {
 // An explicit limit holds, regardless of the length of the container.
 func TestLimitsExplicit(t *testing.T) {
 	s := arrays(1, 4)
-	b := fixture.Must(wire.AppendReadableWithin(nil, s, 1))
+	b := fixture.Must(wire.AppendWithin(nil, s, 1))
 	if uint64(len(b)) < s.Bytes() {
 		t.Fatalf("%d bytes for %d bytes of cells, want raw blocks", len(b), s.Bytes())
 	}
 	refused(t, "a byte too many", b, wire.Limits{Bytes: s.Bytes() - 1}, umbel.ErrLimit)
 	if _, err := wire.Parse(b, wire.Limits{Bytes: s.Bytes()}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestReadable(t *testing.T) {
-	s := wiretest.Sample(t)
-	var w bytes.Buffer
-	if err := wire.WriteReadable(&w, s); err != nil {
-		t.Fatal(err)
-	}
-	got := fixture.Must(wire.AppendReadable(nil, s))
-	if want := mustAppend(t, s); !bytes.Equal(got, want) || !bytes.Equal(w.Bytes(), want) {
-		t.Error("a small state isn't written as Append writes it")
 	}
 }

@@ -1,13 +1,13 @@
 package wire
 
 import (
+	"fmt"
 	"io"
-	"math"
-	"slices"
+	"iter"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/wire/internal/block"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
@@ -15,113 +15,122 @@ import (
 // takes the fewest bytes, and never more than [Size] in all. Hashed bits take less than ten
 // bytes more than their entropy per 64 KiB (TestPackedToTheEntropy).
 //
-// The zero value is ready. A Packer is safe for concurrent use.
+// The zero value is ready. A Packer is safe for concurrent use unless it has Stats.
 type Packer struct {
 	// Workers is the number of goroutines that encode blocks of an array, at most twice
 	// GOMAXPROCS. With 0 or 1 the caller's goroutine does all work. The bytes are the same.
 	Workers int
+	// Raw leaves all blocks raw: the canonical form. Equal states with the same notes then have equal containers, in
+	// which each block has a known place.
+	Raw bool
+	// Stats, if it is not nil, describes what was written, which is part of a container if there was an error.
+	Stats *PackStats
 }
 
 // Append appends the container of s to dst. Errors are those of [Append].
 func (p Packer) Append(dst []byte, s umbel.State) ([]byte, error) {
-	out := format.Appender(dst)
-	if err := p.Write(&out, s); err != nil {
-		return dst, err
+	if err := s.Check(); err != nil {
+		return dst, fmt.Errorf("wire: %w", err)
 	}
-	return out, nil
+	w := format.NewAppender(dst, p.arrays(nil))
+	w.Container(s)
+	p.measured(w.Written())
+	return w.Buf, nil
 }
 
 // Write writes the container of s to w. It takes memory for some blocks per worker, regardless of
 // the size of s. Errors are those of [Write].
 func (p Packer) Write(w io.Writer, s umbel.State) error {
-	return p.pack(w, s, func(*block.EncodeJob) {})
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("wire: %w", err)
+	}
+	return p.write(w, s, nil)
 }
 
-// pack writes the container of s, and calls done for each job, in order.
-func (p Packer) pack(w io.Writer, s umbel.State, done func(*block.EncodeJob)) error {
-	return writeContainer(w, s, format.Packed(p.Workers, format.InMemory, done))
+// Block is a run of up to 64 KiB of cells of an array, from a number of cells on that is the same for all blocks of the
+// array.
+type Block struct {
+	Array int         // number of the array, as in [umbel.State.AllArrays]
+	First uint64      // number of the block's first cell in it
+	Cells cells.Array // valid until the next block
 }
 
-// PackStats describes the blocks of a packed container, including those of parts.
-type PackStats struct {
-	Raw, Empty, Full, Arithmetic, Positions BlockStats
-	// Bytes is the length of the container.
-	Bytes uint64
-	// Entropy is the sum of m·H over all blocks, in bits, where m is the number of cells of
-	// a block and H the empirical entropy of their values; for bits of which x are one,
-	// H = -x/m·log2(x/m) - (1-x/m)·log2(1-x/m). A code that treats cells as independent
-	// takes at least this, plus the description of the frequencies. It is an estimate in
-	// floating point.
-	Entropy float64
-}
-
-// BlockStats is the number of blocks in a coding, and their bytes in the container.
-type BlockStats struct{ Blocks, Bytes uint64 }
-
-// Stats packs s and describes the result. Errors are those of [Packer.Append].
-func (p Packer) Stats(s umbel.State) (PackStats, error) { return p.WriteStats(io.Discard, s) }
-
-// WriteStats is [Packer.Write], and describes what it wrote, which is part of a container
-// if there is an error. Errors are those of Write.
-func (p Packer) WriteStats(w io.Writer, s umbel.State) (PackStats, error) {
-	var stats PackStats
-	n := counter{w: w}
-	err := p.pack(&n, s, func(j *block.EncodeJob) {
-		for i, b := range j.Blocks {
-			e := &j.Encoded[i]
-			t := stats.of(e.Coding)
-			t.Blocks++
-			t.Bytes += uint64(e.Bytes(b))
-			stats.Entropy += entropyOf(b)
+// WriteBlocks writes the container that [Packer.Write] would write, for a state whose cells are in memory in another
+// form or are not in memory; it is the counterpart of [ReadBlocks]. The arrays of s and of its parts have a length and a
+// width but no words. WriteBlocks yields each block of each array, in the order of the container, with cells that are
+// zero: the body of the loop sets them.
+//
+// If there is an error, it is yielded last, without a block. Errors are those of Write, and one wrapping umbel.ErrCorrupt if
+// bits beyond the last cell of a block were set. A loop that ends earlier leaves part of a container.
+func (p Packer) WriteBlocks(w io.Writer, s umbel.State) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		f := filler{yield: yield}
+		err := checkWordless(s)
+		if err == nil {
+			err = p.write(w, s, &f)
 		}
-	})
-	stats.Bytes = n.bytes
-	return stats, err
-}
-
-// of returns the statistics of a coding.
-func (p *PackStats) of(coding byte) *BlockStats {
-	return []*BlockStats{&p.Raw, &p.Empty, &p.Full, &p.Arithmetic, &p.Positions}[coding]
-}
-
-// counter counts the bytes that are written to w.
-type counter struct {
-	w     io.Writer
-	bytes uint64
-}
-
-func (n *counter) Write(b []byte) (int, error) {
-	k, err := n.w.Write(b)
-	n.bytes += uint64(k)
-	return k, err
-}
-
-// entropyOf returns the empirical entropy of all cells of a block together, in bits.
-func entropyOf(b cells.Array) float64 {
-	m := float64(b.Len)
-	sum := 0.0
-	add := func(n uint64) {
-		if n > 0 {
-			sum += float64(n) * math.Log2(m/float64(n))
+		if err != nil && !f.stopped {
+			yield(Block{}, err)
 		}
 	}
-	if b.Width == 1 {
-		ones := b.Nonzero()
-		add(ones)
-		add(b.Len - ones)
-		return sum
+}
+
+// filler is a source of cells that the body of a loop sets.
+type filler struct {
+	yield   func(Block, error) bool
+	stopped bool
+}
+
+// Fill sets the cells of a block.
+func (f *filler) Fill(array int, first uint64, b cells.Array) error {
+	if f.stopped = !f.yield(Block{array, first, b}, nil); f.stopped {
+		return format.ErrStopped
 	}
-	values := make([]uint64, b.Len)
-	for i := range values {
-		values[i] = b.Get(uint64(i))
-	}
-	slices.Sort(values)
-	for i, run := 0, uint64(0); i < len(values); i++ {
-		run++
-		if i+1 == len(values) || values[i+1] != values[i] {
-			add(run)
-			run = 0
+	return nil
+}
+
+// checkWordless returns an error unless a state whose arrays have no words can be written.
+func checkWordless(s umbel.State) error {
+	arrays := s.AllArrays()
+	for i, a := range arrays {
+		if _, err := cells.WordsFor(a.Len, a.Width); err != nil || len(a.Words) > 0 {
+			return sentinel.Errorf(umbel.ErrCorrupt, "wire: array %d: %d cells of %d bits in %d words, want no words", i, a.Len, a.Width, len(a.Words))
 		}
+		arrays[i] = cells.Array{Width: 1}
 	}
-	return sum
+	if err := s.WithArrays(arrays).Check(); err != nil {
+		return fmt.Errorf("wire: %w", err)
+	}
+	return nil
+}
+
+// write writes the container of s, whose cells are in from, unless from is nil.
+func (p Packer) write(w io.Writer, s umbel.State, from format.Source) error {
+	e := format.Writer{W: w, Arrays: p.arrays(from)}
+	e.Container(s)
+	p.measured(e.Written())
+	if e.Err != nil {
+		return fmt.Errorf("wire: %w", e.Err)
+	}
+	return nil
+}
+
+// arrays returns the writer of arrays.
+func (p Packer) arrays(from format.Source) format.ArrayWriter {
+	var to format.Sink
+	if p.Stats != nil {
+		*p.Stats = PackStats{}
+		to = measurer{p.Stats}
+	}
+	if p.Raw {
+		return format.Raw(from, to)
+	}
+	return format.Packed(p.Workers, from, to)
+}
+
+// measured sets the length of the container that was written.
+func (p Packer) measured(bytes uint64) {
+	if p.Stats != nil {
+		p.Stats.Bytes = bytes
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
@@ -71,7 +72,7 @@ func sameAllWays(t *testing.T, name string, s umbel.State) {
 		if got, err := wire.Read(&w, l); err != nil || !wiretest.Equal(got, s) {
 			t.Errorf("%s: Read with %d workers: %v", name, workers, err)
 		}
-		if got, err := scanned(b, l); err != nil || !wiretest.Equal(got, s) {
+		if got, err := assembled(b, l); err != nil || !wiretest.Equal(got, s) {
 			t.Errorf("%s: Scan with %d workers: %v", name, workers, err)
 		}
 	}
@@ -148,7 +149,7 @@ func TestCodings(t *testing.T) {
 		{"stripes", wiretest.Array(t, 1<<19, 1, func(int) uint64 { return 0x5555555555555555 }), "raw", 1 + 1<<16},
 	} {
 		s := umbel.State{Kind: "x", Arrays: []cells.Array{c.a}}
-		got, err := wire.Packer{}.Stats(s)
+		got, err := stats(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestPackedToTheEntropy(t *testing.T) {
 	const blocks = 4
 	for _, fill := range []float64{0.001, 0.01, 0.13, 0.3, 0.45, 0.7, 0.9} {
 		s := umbel.State{Kind: "x", Arrays: []cells.Array{sown(t, blocks<<19, fill)}}
-		c, err := wire.Packer{}.Stats(s)
+		c, err := stats(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +205,7 @@ func TestStatsEntropy(t *testing.T) {
 		}
 		return 0xff01_ff01_ff01_ff01
 	})
-	c, err := wire.Packer{}.Stats(umbel.State{Kind: "x", Arrays: []cells.Array{a}})
+	c, err := stats(umbel.State{Kind: "x", Arrays: []cells.Array{a}})
 	if want := 1024 * 1.5; err != nil || math.Abs(c.Entropy-want) > 1e-6 {
 		t.Errorf("entropy %f, want %f (%v)", c.Entropy, want, err)
 	}
@@ -216,8 +217,8 @@ func TestPackerErrors(t *testing.T) {
 	if !errors.Is(err, umbel.ErrCorrupt) || !bytes.Equal(got, dst) {
 		t.Errorf("Append: %q, %v, want what was there and %v", got, err, umbel.ErrCorrupt)
 	}
-	if _, err := (wire.Packer{}).Stats(umbel.State{}); !errors.Is(err, umbel.ErrCorrupt) {
-		t.Errorf("PackStats: %v, want %v", err, umbel.ErrCorrupt)
+	if _, err := stats(umbel.State{}); !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("Write: %v, want %v", err, umbel.ErrCorrupt)
 	}
 	broken := errors.New("broken cable")
 	s := umbel.State{Kind: "x", Arrays: []cells.Array{wiretest.Array(t, 100<<19, 1, wiretest.Noise)}}
@@ -315,19 +316,57 @@ func TestConcurrentPacking(t *testing.T) {
 	}
 }
 
-// TestWriteStats: WriteStats writes what Write writes and returns what Stats returns.
-func TestWriteStats(t *testing.T) {
+// stats returns what a Packer reports.
+func stats(s umbel.State) (c wire.PackStats, err error) {
+	return c, (wire.Packer{Stats: &c}).Write(io.Discard, s)
+}
+
+// A Packer that reports Stats writes the same bytes, in all ways of writing and with workers.
+func TestPackerReports(t *testing.T) {
 	s := wiretest.Sample(t)
-	var w, got bytes.Buffer
-	if err := (wire.Packer{}).Write(&w, s); err != nil {
-		t.Fatal(err)
+	for _, raw := range []bool{false, true} {
+		want := fixture.Must(wire.Packer{Raw: raw}.Append(nil, s))
+		var first wire.PackStats
+		for _, workers := range []int{0, 3} {
+			c := wire.PackStats{Bytes: 7, Entropy: 7}
+			p := wire.Packer{Workers: workers, Raw: raw, Stats: &c}
+			for name, write := range map[string]func() ([]byte, error){
+				"Append": func() ([]byte, error) { return p.Append(nil, s) },
+				"Write": func() ([]byte, error) {
+					var b bytes.Buffer
+					err := p.Write(&b, s)
+					return b.Bytes(), err
+				},
+				"WriteBlocks": func() ([]byte, error) { return written(p, s) },
+			} {
+				b, err := write()
+				if err != nil || !bytes.Equal(b, want) {
+					t.Errorf("%s, raw %v, %d workers: %d bytes, %v, want %d", name, raw, workers, len(b), err, len(want))
+				}
+				if first == (wire.PackStats{}) {
+					first = c
+				}
+				if c != first || c.Bytes != uint64(len(want)) {
+					t.Errorf("%s, raw %v, %d workers: %+v, want %+v", name, raw, workers, c, first)
+				}
+			}
+		}
 	}
-	c, err := wire.Packer{}.WriteStats(&got, s)
-	if err != nil || !bytes.Equal(got.Bytes(), w.Bytes()) {
-		t.Errorf("%d bytes, %v, want %d as Write makes", got.Len(), err, w.Len())
+}
+
+// written returns the container that p makes of the blocks of s.
+func written(p wire.Packer, s umbel.State) ([]byte, error) {
+	all := s.AllArrays()
+	bare := s.AllArrays()
+	for i := range bare {
+		bare[i].Words = nil
 	}
-	want, err := wire.Packer{}.Stats(s)
-	if err != nil || c != want || c.Bytes != uint64(w.Len()) {
-		t.Errorf("%+v, %v, want %+v with %d bytes", c, err, want, w.Len())
+	var w bytes.Buffer
+	for b, err := range p.WriteBlocks(&w, s.WithArrays(bare)) {
+		if err != nil {
+			return nil, err
+		}
+		copy(b.Cells.Words, all[b.Array].Words[b.First*uint64(b.Cells.Width)/64:])
 	}
+	return w.Bytes(), nil
 }

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 
 	"github.com/umbel-filters/umbel"
@@ -15,66 +17,89 @@ import (
 // errors.ErrUnsupported if a later version of this package may be able to read it. It
 // returns an error wrapping umbel.ErrLimit if the container needs more than l permits. The
 // state passes its Check.
-func Parse(b []byte, l Limits) (umbel.State, error) { return parse(b, l, DefaultBytes) }
+func Parse(b []byte, l Limits) (umbel.State, error) { return parse(b, l, DefaultBytes, format.Mode{}) }
 
-func parse(b []byte, l Limits, defaultBytes uint64) (umbel.State, error) {
-	n := uint64(len(b))
-	return container(format.NewReader(b, 0, l.budget(max(defaultBytes, n))), nil)
+// View is [Parse] without a copy of the cells: the arrays of the state share the memory of b where their words are
+// together in b, at an address that is a multiple of 8, on a little-endian machine. [Append] writes the
+// words of arrays of more than 4 MiB at multiples of 64 bytes from the beginning of the container. All other arrays are copied;
+// l bounds the memory of the copies. View checks everything that Parse checks, including the checksum.
+//
+// A filter that is opened from the state must only be queried: a change of it would be one of b. If b changes, the
+// answers are those of the changed cells, so that keys may be missing, but no query reads anything outside of b.
+func View(b []byte, l Limits) (umbel.State, error) {
+	return parse(b, l, DefaultBytes, format.Mode{Borrow: true})
+}
+
+func parse(b []byte, l Limits, defaultBytes uint64, m format.Mode) (s umbel.State, err error) {
+	at, err := format.Parse(&s, b, l.budget(max(defaultBytes, uint64(len(b)))), m)
+	if err != nil {
+		return umbel.State{}, fmt.Errorf("wire: byte %d: %w", at, err)
+	}
+	return s, nil
 }
 
 // Read reads r to its end and returns the state in its container. If r is an [io.Seeker]
 // that reports its length, as files do, Read allocates an array at once; otherwise it
 // allocates 1 MiB and then four times what is full. Errors are those of [Parse] and of r.
-func Read(r io.Reader, l Limits) (umbel.State, error) { return read(r, l, DefaultBytes, nil) }
+func Read(r io.Reader, l Limits) (umbel.State, error) { return read(r, l, DefaultBytes) }
 
-// Block is a run of cells that [Scan] found in a container.
-type Block struct {
-	// Part is the path of the part that contains the block: the number of a part, of a
-	// part of that, and so on. It is empty for the container's own state.
-	Part []int
-	// State is the state of that part as far as it was read: kind, hasher and parameters
-	// are complete, there are no parts yet, and arrays up to the block's own have a length
-	// and a width but no words.
-	State umbel.State
-	First uint64      // number of the block's first cell in its array
-	Cells cells.Array // up to 64 KiB
-}
-
-// Scan reads r to its end as [Read] does, but without memory for arrays: it calls each with
-// the blocks one after the other, in the order of the container, except those whose cells
-// are all zero. A Block is valid during the call and must not be changed. Before Scan
-// returns, damage may not have been detected yet: the checksum is at the end.
-//
-// Scan returns the state; its arrays have no words, so it doesn't pass its Check. l.Bytes
-// bounds the memory that the arrays would take. Errors are those of Read and of each; an
-// error of each ends the scan.
-func Scan(r io.Reader, l Limits, each func(Block) error) (umbel.State, error) {
-	return read(r, l, DefaultBytes, func(part []int, s umbel.State, first uint64, b cells.Array) error {
-		return each(Block{part, s, first, b})
-	})
-}
-
-func read(r io.Reader, l Limits, defaultBytes uint64, visit format.Visit) (umbel.State, error) {
-	b := l.budget(defaultBytes)
-	b.InStep = l.Bytes == 0
-	d, err := format.NewStreamReader(r, b)
-	if err != nil {
-		return umbel.State{}, fmt.Errorf("wire: %w", err)
+func read(r io.Reader, l Limits, defaultBytes uint64) (s umbel.State, err error) {
+	d, err := newReader(r, l, defaultBytes)
+	if err == nil {
+		err = container(d, &s)
 	}
-	return container(d, visit)
-}
-
-func container(r *format.Reader, visit format.Visit) (umbel.State, error) {
-	s, err := r.Container(visit)
 	if err != nil {
-		return umbel.State{}, fmt.Errorf("wire: byte %d: %w", r.Off, err)
+		return umbel.State{}, err
 	}
 	return s, nil
 }
 
+// ReadBlocks reads r to its end as [Read] does, but without memory for arrays: it yields their blocks one after the
+// other, in the order of the container, except those whose cells are all zero. The body of the loop must not change
+// the cells. l.Bytes bounds the memory that the arrays would take. Damage is possibly not detected before the end of the loop:
+// the checksum is at the end. An error, one of those of Read, is yielded last, without a block.
+//
+// If s is not nil, it is set to the state as far as it was read: kind, hasher and parameters are complete when the first
+// block of a state is yielded, and arrays have a length and a width but no words, so that s doesn't pass its Check.
+func ReadBlocks(r io.Reader, l Limits, s *umbel.State) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		var own umbel.State
+		if s == nil {
+			s = &own
+		}
+		*s = umbel.State{}
+		d, err := newReader(r, l, DefaultBytes)
+		if err == nil {
+			d.Visit = func(array int, first uint64, b cells.Array) bool { return yield(Block{array, first, b}, nil) }
+			err = container(d, s)
+		}
+		if err != nil && !errors.Is(err, format.ErrStopped) {
+			yield(Block{}, err)
+		}
+	}
+}
+
+func newReader(r io.Reader, l Limits, defaultBytes uint64) (*format.Reader, error) {
+	b := l.budget(defaultBytes)
+	b.InStep = l.Bytes == 0
+	d, err := format.NewStreamReader(r, b)
+	if err != nil {
+		return nil, fmt.Errorf("wire: %w", err)
+	}
+	return d, nil
+}
+
+// container reads a container into s.
+func container(r *format.Reader, s *umbel.State) error {
+	if err := r.Container(s); err != nil {
+		return fmt.Errorf("wire: byte %d: %w", r.Off, err)
+	}
+	return nil
+}
+
 // Limits bounds what reading a container may cost. A reader refuses a container that
 // needs more with an error wrapping umbel.ErrLimit, before it allocates memory for it.
-// The zero Limits is for untrusted input, and accepts everything that [AppendReadable] writes.
+// The zero Limits is for untrusted input, and accepts everything that [Append] writes.
 type Limits struct {
 	// Bytes bounds the memory of all arrays together, including those of parts. A block
 	// of 64 KiB can be encoded in one byte, so a small message can contain a large array.

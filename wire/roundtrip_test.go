@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
@@ -102,7 +103,7 @@ func pipe(b []byte) io.Reader {
 // TestCanonicalReads: the canonical container can be read, like the one that Append writes.
 func TestCanonicalReads(t *testing.T) {
 	s := wiretest.Sample(t)
-	b := wire.Canonical(s)
+	b := fixture.Must(wire.Packer{Raw: true}.Append(nil, s))
 	if uint64(len(b)) != wire.Size(s) {
 		t.Errorf("canonical container of %d bytes, Size said %d", len(b), wire.Size(s))
 	}
@@ -197,11 +198,8 @@ func TestForeignErrors(t *testing.T) {
 func TestReadLostSeeker(t *testing.T) {
 	b := mustAppend(t, wiretest.Sample(t))
 	for name, read := range map[string]func(io.Reader) error{
-		"Read": func(r io.Reader) error { _, err := wire.Read(r, wire.Limits{}); return err },
-		"Scan": func(r io.Reader) error {
-			_, err := wire.Scan(r, wire.Limits{}, func(wire.Block) error { return nil })
-			return err
-		},
+		"Read":       func(r io.Reader) error { _, err := wire.Read(r, wire.Limits{}); return err },
+		"ReadBlocks": func(r io.Reader) error { return readBlocks(r, wire.Limits{}) },
 	} {
 		if err := read(lostSeeker{bytes.NewReader(b)}); !errors.Is(err, errLost) {
 			t.Errorf("%s: %v, want %v", name, err, errLost)

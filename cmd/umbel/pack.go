@@ -65,8 +65,14 @@ type codingTally struct {
 }
 
 // packed measures a state without writing it.
-func packed(s umbel.State) (packedInfo, error) {
-	c, err := container.Packer().Stats(s)
+func packed(s umbel.State) (packedInfo, error) { return writePacked(io.Discard, s) }
+
+// writePacked packs a state and describes the result.
+func writePacked(w io.Writer, s umbel.State) (packedInfo, error) {
+	var c wire.PackStats
+	p := container.Packer()
+	p.Stats = &c
+	err := p.Write(w, s)
 	return packedInfoOf(c), err
 }
 
@@ -149,8 +155,7 @@ func packCommand() *cobra.Command {
 		}
 		p := packingOf(s)
 		write := func(w io.Writer) error {
-			c, err := container.Packer().WriteStats(w, s)
-			in := packedInfoOf(c)
+			in, err := writePacked(w, s)
 			p.packedInfo = &in
 			return err
 		}

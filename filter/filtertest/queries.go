@@ -59,7 +59,7 @@ func read(t tb, v umbel.Kind, f umbel.Filter) {
 	}
 	fmt.Fprintf(io.Discard, "%v", f)
 	s := f.State()
-	if _, err := wire.AppendReadable(nil, s); err != nil {
+	if _, err := wire.Append(nil, s); err != nil {
 		t.Errorf("the filter has no container: %v", err)
 	}
 	if _, err := delta.Append(nil, s, s); err != nil {

@@ -140,7 +140,7 @@ func wantReadable(t tb, v umbel.Kind, f umbel.Filter, ds []umbel.Digest, what st
 		}
 	}
 	from("a copy", state.Clone(), nil)
-	plain, err := wire.AppendReadable(nil, state)
+	plain, err := wire.Append(nil, state)
 	if err != nil {
 		t.Fatalf("%s: a container: %v", what, err)
 	}

@@ -104,25 +104,20 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 		l.Bytes = wire.DefaultBytes
 	}
 	var g gaps
-	var refused error
-	s, err := wire.Scan(r, l, func(b wire.Block) error {
-		if _, err := scanned(b.State); err != nil || len(b.Part) > 0 {
-			refused = notBloom(err)
-			return refused
+	var s umbel.State
+	for b, err := range wire.ReadBlocks(r, l, &s) {
+		if err != nil {
+			return nil, err
+		}
+		if _, err := scanned(s); err != nil || len(s.Parts) > 0 {
+			return nil, notBloom(err)
 		}
 		for x := range ones(b.Cells) {
 			g.add(b.First + x)
 		}
 		if uint64(len(g.bytes)) > l.Bytes {
-			return sentinel.Errorf(umbel.ErrLimit, "sparse: %d positions take more than the limit of %d bytes: raise it, or read the filter as it is", g.count, l.Bytes)
+			return nil, sentinel.Errorf(umbel.ErrLimit, "sparse: %d positions take more than the limit of %d bytes: raise it, or read the filter as it is", g.count, l.Bytes)
 		}
-		return nil
-	})
-	if refused != nil {
-		return nil, refused // it is about the filter, and not about the byte at which Scan was
-	}
-	if err != nil {
-		return nil, err
 	}
 	shape, err := scanned(s)
 	if err != nil || len(s.Parts) > 0 {

@@ -177,12 +177,15 @@ func (f *Filter) WriteBloom(w io.Writer, p wire.Packer) error {
 	l := f.all()
 	c := l.Cursor()
 	x, ok := c.Next()
-	return p.WriteFunc(w, s, func(_ int, first uint64, block cells.Array) error {
-		for ; ok && x-first < block.Len; x, ok = c.Next() {
-			block.SetBit(x - first)
+	for b, err := range p.WriteBlocks(w, s) {
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		for ; ok && x-b.First < b.Cells.Len; x, ok = c.Next() {
+			b.Cells.SetBit(x - b.First)
+		}
+	}
+	return nil
 }
 
 // bloomHead returns the state that Bloom returns, without the array.

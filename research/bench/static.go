@@ -96,8 +96,8 @@ func packedBits(k *keys, rate float64) (uint64, error) {
 		return 0, err
 	}
 	f.AddAll(nil, k.digests)
-	c, err := wire.Packer{}.Stats(f.State())
-	return blockBits(c.Bytes), err
+	packed, err := wire.Packer{}.Append(nil, f.State())
+	return blockBits(uint64(len(packed))), err
 }
 
 // blockBits returns the bits of a container's blocks.

@@ -73,7 +73,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s: %v %v, %v, want %v %v", c.name, got.Planned, got.Tick, err, c.want.Planned, c.want.Tick)
 		}
 		base, result := c.base, c.result
-		base.Planned, base.Tick, result.Planned, result.Tick = umbel.Planned{}, 0, umbel.Planned{}, 0
+		base.Notes, result.Notes = umbel.Notes{}, umbel.Notes{}
 		without, err := delta.Append(nil, base, result)
 		if err != nil {
 			t.Fatal(err)

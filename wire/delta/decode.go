@@ -58,10 +58,10 @@ func (r *reader) whole(base umbel.State) (umbel.State, error) {
 		return s, err
 	}
 	if r.Left() == 0 {
-		s.Planned, s.Tick = base.Planned, base.Tick
+		s.Notes = base.Notes
 		return s, nil
 	}
-	if err := r.Notes(&s); err != nil {
+	if err := r.Notes(&s.Notes); err != nil {
 		return s, fmt.Errorf("after the change: %w", err)
 	}
 	if left := r.Left(); left != 0 {
@@ -142,28 +142,30 @@ func (r *reader) parts(base umbel.State, s *umbel.State, depth int) error {
 	return nil
 }
 
-func (r *reader) part(base []umbel.State, depth int) (umbel.State, error) {
+func (r *reader) part(base []umbel.State, depth int) (s umbel.State, err error) {
 	origin, err := r.Uvarint()
 	switch {
 	case err != nil:
-		return umbel.State{}, err
+		return s, err
 	case origin == 0:
-		return r.State(depth)
+		err = r.State(&s, depth)
+		return s, err
 	case origin > uint64(len(base)):
-		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "a change of part %d of the base, which has %d", origin-1, len(base))
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "a change of part %d of the base, which has %d", origin-1, len(base))
 	}
 	// The base isn't nested too deep, so its change isn't either.
 	return r.change(base[origin-1], depth)
 }
 
 // array reads an array of a state that changes one with the arrays of base.
-func (r *reader) array(base []cells.Array) (cells.Array, error) {
+func (r *reader) array(base []cells.Array) (a cells.Array, err error) {
 	s, err := r.source()
 	if err != nil {
 		return cells.Array{}, err
 	}
 	if s.form == formNew {
-		return r.Array(nil)
+		err = r.Array(&a)
+		return a, err
 	}
 	if int(s.index) >= len(base) {
 		return cells.Array{}, sentinel.Errorf(umbel.ErrCorrupt, "from array %d of the base, which has %d", s.index, len(base))
@@ -176,7 +178,7 @@ func (r *reader) array(base []cells.Array) (cells.Array, error) {
 	if err := r.claim(s, shape); err != nil {
 		return shape, err
 	}
-	a, err := s.predict(b)
+	a, err = s.predict(b)
 	if err != nil {
 		return a, sentinel.Wrap(umbel.ErrLimit, err)
 	}
@@ -322,7 +324,7 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 	clear(j.cells.Words)
 	j.Reset(0)
 	j.Blocks = append(j.Blocks, j.cells)
-	return i + n, r.Block(j.coding, &j.DecodeJob, 0)
+	return i + n, r.Block(j.coding, &j.DecodeJob, j.Blocks[0])
 }
 
 // decode decodes the payload of a run.

@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"iter"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel/cells"
@@ -74,7 +75,7 @@ func gapBits(n, x uint64) uint64 {
 func numGroups(a cells.Array, size uint64) uint64 { return (uint64(len(a.Words)) + size - 1) / size }
 
 // changedCells yields the cells of a word that change, and their masks.
-func changedCells(mask uint64, a cells.Array) func(yield func(cell, mask uint64) bool) {
+func changedCells(mask uint64, a cells.Array) iter.Seq2[uint64, uint64] {
 	width := uint64(a.Width)
 	return func(yield func(uint64, uint64) bool) {
 		for mask != 0 {

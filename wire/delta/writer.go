@@ -22,7 +22,7 @@ type writer struct {
 }
 
 func newWriter(w io.Writer, workers int, k *known) *writer {
-	packed := format.Packed(workers, format.InMemory, func(*block.EncodeJob) {})
+	packed := format.Packed(workers, nil, nil)
 	return &writer{
 		Writer:   format.Writer{W: w, Arrays: packed},
 		pipeline: block.Pipeline[encodeJob]{Workers: workers, Pool: &encodeJobs},
@@ -47,7 +47,7 @@ func (w *writer) whole(base, result umbel.State) {
 
 func (w *writer) notes(base, result umbel.State) {
 	if base.Notes != result.Notes {
-		w.Notes(result)
+		w.Notes(result.Notes)
 	}
 }
 

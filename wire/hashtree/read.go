@@ -32,8 +32,8 @@ func Read(r io.Reader, size uint64, l wire.Limits) (umbel.State, *Tree, error) {
 			hashers.Put(h)
 		}
 	}
-	s, err := d.Container(nil)
-	if err != nil {
+	var s umbel.State
+	if err := d.Container(&s); err != nil {
 		return umbel.State{}, nil, fmt.Errorf("hashtree: byte %d: %w", d.Off, err)
 	}
 	h := merkle.NewHasher()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/disk"
 	"github.com/umbel-filters/umbel/wire"
@@ -38,21 +37,22 @@ func (s *Service) write(ctx context.Context, k *Copy, src *source) (err error) {
 			}
 		}()
 	}
-	fill := func(array int, first uint64, block cells.Array) error {
-		if err := ctx.Err(); err != nil {
+	count := &countingWriter{to: to}
+	var ids hashtree.Builder
+	packer := wire.Packer{Raw: k.key.form == Canonical}
+	for b, err := range packer.WriteBlocks(count, src.state) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = src.fill(b)
+		}
+		if err != nil {
 			return err
 		}
-		return src.fill(array, first, block)
+		ids.Add(b)
 	}
-	count := &countingWriter{to: to}
-	if k.key.form == Canonical {
-		k.ID, err = hashtree.WriteCanonical(count, src.state, fill)
-	} else if k.ID, err = hashtree.WriteCanonical(io.Discard, src.state, fill); err == nil {
-		err = wire.Packer{}.WriteFunc(count, src.state, fill)
-	}
-	if err != nil {
-		return err
-	}
+	k.ID = ids.ID(src.state)
 	k.ReaderAt, k.Size, made = to, count.n, true
 	return nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // captures is the number of attempts to capture a filter that changes its shape meanwhile. The
@@ -18,8 +18,8 @@ const captures = 3
 // source is a filter as it was at one moment: its state without words, and access to the words.
 type source struct {
 	state umbel.State
-	cells uint64 // bytes
-	fill  func(array int, first uint64, block cells.Array) error
+	cells uint64                 // bytes
+	fill  func(wire.Block) error // sets the cells of a block
 	close func()
 }
 
@@ -52,8 +52,8 @@ func (s *Service) source(ctx context.Context, f *engine.Filter) (*source, error)
 func sourceOf(s umbel.State) *source {
 	arrays := s.AllArrays()
 	src := &source{state: statecode.WithoutWords(s), cells: s.Bytes(), close: func() {}}
-	src.fill = func(array int, first uint64, b cells.Array) error {
-		copy(b.Words, arrays[array].Words[first*uint64(b.Width)/64:])
+	src.fill = func(b wire.Block) error {
+		copy(b.Cells.Words, arrays[b.Array].Words[b.First*uint64(b.Cells.Width)/64:])
 		return nil
 	}
 	return src
@@ -97,13 +97,13 @@ func (s *Service) capture(ctx context.Context, c *engine.Capture) (*source, erro
 	}
 	src := &source{state: meta.State, cells: uint64(size), close: func() { discard(file) }}
 	var bytes []byte
-	src.fill = func(array int, first uint64, b cells.Array) error {
-		n := len(b.Words) * 8
+	src.fill = func(b wire.Block) error {
+		n := len(b.Cells.Words) * 8
 		bytes = slices.Grow(bytes[:0], n)[:n]
-		if _, err := file.ReadAt(bytes, starts[array]+int64(first*uint64(b.Width)/8)); err != nil {
+		if _, err := file.ReadAt(bytes, starts[b.Array]+int64(b.First*uint64(b.Cells.Width)/8)); err != nil {
 			return err
 		}
-		statecode.Words(b.Words, bytes)
+		statecode.Words(b.Cells.Words, bytes)
 		return nil
 	}
 	return src, nil

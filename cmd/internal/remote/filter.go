@@ -178,8 +178,12 @@ func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer)
 	}
 	id, _, _ = strings.Cut(strings.Trim(response.Header.Get("Etag"), `"`), "-")
 	return id, save(response, func(body io.Reader) error {
-		_, err := wire.Scan(io.TeeReader(body, w), wire.Limits{Bytes: math.MaxInt64}, func(wire.Block) error { return nil })
-		return err
+		for _, err := range wire.ReadBlocks(io.TeeReader(body, w), wire.Limits{Bytes: math.MaxInt64}, nil) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

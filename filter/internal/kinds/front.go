@@ -55,7 +55,7 @@ func Append(dst []byte, s umbel.State, isZero bool) ([]byte, error) {
 	if isZero {
 		return dst, errZero(s.Kind)
 	}
-	return wire.AppendReadable(dst, s)
+	return wire.Append(dst, s)
 }
 
 // WriteTo writes the container of s to w and returns the number of bytes written.
@@ -64,7 +64,7 @@ func WriteTo(w io.Writer, s umbel.State, isZero bool) (int64, error) {
 		return 0, errZero(s.Kind)
 	}
 	c := countingWriter{w: w}
-	err := wire.WriteReadable(&c, s)
+	err := wire.Write(&c, s)
 	return c.n, err
 }
 
@@ -96,13 +96,14 @@ func ReadFrom[F any](f *F, r io.Reader, open func(umbel.State) (*F, error)) (int
 }
 
 func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
-	if z, ok := any(new(F)).(umbel.Filter); ok && z.State().Kind != s.Kind {
-		return sentinel.Errorf(umbel.ErrKind, "%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All",
-			z.State().Kind, s.Kind)
-	}
 	g, err := open(s)
 	if err == nil {
 		Move(f, g)
+		return nil
+	}
+	if z, ok := any(new(F)).(umbel.Filter); ok && z.State().Kind != s.Kind {
+		return sentinel.Errorf(umbel.ErrKind, "%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All",
+			z.State().Kind, s.Kind)
 	}
 	return err
 }

@@ -36,9 +36,9 @@ func (j *DecodeJob) Reset(first uint64) {
 	j.Blocks, j.Ends, j.coded, j.Bytes = j.Blocks[:0], j.Ends[:0], j.coded[:0], j.Bytes[:0]
 }
 
-// AddPayload records that block i has the payload Bytes[start:].
-func (j *DecodeJob) AddPayload(i int, coding byte, start int) {
-	j.coded = append(j.coded, payload{i, coding, start, len(j.Bytes)})
+// AddPayload records that the last block has the payload Bytes[start:].
+func (j *DecodeJob) AddPayload(coding byte, start int) {
+	j.coded = append(j.coded, payload{len(j.Blocks) - 1, coding, start, len(j.Bytes)})
 }
 
 // Fail records the error of block i, unless there is an error of an earlier block.

@@ -11,6 +11,7 @@ import (
 
 // EncodeJob is a job of a [Pipeline]: blocks of an array to encode.
 type EncodeJob struct {
+	Array   int // the number of their array, counted through all states
 	Blocks  []cells.Array
 	Encoded []Encoded // set by Encode, one for each block
 	Scratch Scratch   // for blocks that are in no array
@@ -19,6 +20,14 @@ type EncodeJob struct {
 
 // Encode encodes the blocks.
 func (j *EncodeJob) Encode() { j.Encoded = j.codec.encode(j.Blocks...) }
+
+// Raw leaves the blocks raw.
+func (j *EncodeJob) Raw() {
+	j.Encoded = slices.Grow(j.Encoded[:0], len(j.Blocks))[:len(j.Blocks)]
+	for i := range j.Encoded {
+		j.Encoded[i] = Encoded{Coding: Raw}
+	}
+}
 
 // Encoded is an encoded block.
 type Encoded struct {

@@ -15,3 +15,13 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 func View(words []uint64) ([]byte, bool) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8), littleEndian
 }
+
+// Borrow returns the memory of b, whose length is a multiple of 8, as words if b is their encoding and begins at a
+// multiple of 8. Otherwise it returns false; use GetWords then.
+func Borrow(b []byte) ([]uint64, bool) {
+	first := unsafe.Pointer(unsafe.SliceData(b))
+	if !littleEndian || uintptr(first)%8 != 0 {
+		return nil, false
+	}
+	return unsafe.Slice((*uint64)(first), len(b)/8), true
+}

@@ -4,3 +4,6 @@ package block
 
 // View returns false: without package unsafe the memory of words isn't visible as bytes.
 func View([]uint64) ([]byte, bool) { return nil, false }
+
+// Borrow returns false, for the same reason.
+func Borrow([]byte) ([]uint64, bool) { return nil, false }

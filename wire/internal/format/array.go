@@ -12,49 +12,105 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
-// Array reads the next array of s. In a scan it gets no words.
-func (r *Reader) Array(s *umbel.State) (cells.Array, error) {
-	a, beyond, err := r.header()
+// Array reads the next array of a container. With Visit it gets no words.
+func (r *Reader) Array(a *cells.Array) error {
+	if err := r.shape(a); err != nil {
+		return err
+	}
+	array, n := r.arrays, block.Count(*a)
+	r.arrays++
+	r.contiguous = false
+	if r.Borrow && r.borrow(a, n) {
+		return block.CheckEnd(*a)
+	}
+	beyond, err := r.Claim(*a, n)
 	if err != nil {
-		return a, err
+		return err
 	}
-	if r.visit != nil {
-		if err := r.scan(s, a); err != nil {
-			return a, err
+	if r.Visit != nil {
+		err = r.scan(*a, array)
+	} else {
+		err = r.allocated(a, n, beyond)
+	}
+	if err != nil {
+		return err
+	}
+	return r.checkUsed(r.Off)
+}
+
+// borrow sets the words of an array of n blocks to those of the source, if they are there together and aligned.
+// Otherwise it returns false and reads nothing.
+func (r *Reader) borrow(a *cells.Array, n uint64) bool {
+	at := r.Off
+	coding, err := r.coding(0)
+	if bytes := 8 * block.NumWords(*a); err == nil && coding == block.Raw && (r.contiguous || n == 1) && bytes <= r.Left() {
+		words, ok := block.Borrow(r.peek()[:bytes])
+		if ok {
+			a.Words = words
+			r.Off += bytes
+			return true
 		}
-		return a, r.checkUsed(r.Off)
 	}
-	words, n := block.NumWords(a), block.Count(a)
+	r.Off, r.contiguous = at, false
+	return false
+}
+
+// allocated reads the n blocks of an array into memory of its own.
+func (r *Reader) allocated(a *cells.Array, n uint64, beyond bool) (err error) {
 	if n == 0 && r.Begin != nil {
-		r.Begin(a)
+		r.Begin(*a)
 	}
+	words := block.NumWords(*a)
 	for done := uint64(0); done < n; {
 		if a.Words, err = r.grow(a.Words, words, beyond); err != nil {
-			return a, err
+			return err
 		}
 		end := min(n, uint64(len(a.Words)+block.Words-1)/block.Words)
-		if err := r.blocks(a, done, end); err != nil {
-			return a, err
+		if r.isPlain(n) {
+			err = r.plain(*a)
+		} else {
+			err = r.blocks(*a, done, end)
+		}
+		if err != nil {
+			return err
 		}
 		done = end
 	}
-	return a, r.checkUsed(r.Off)
+	return nil
 }
 
-// header reads the width and the number of cells of an array, and claims its memory. It
-// reports whether that is beyond the limit.
-func (r *Reader) header() (a cells.Array, beyond bool, err error) {
+// isPlain reports whether the array that follows has one block, without a payload, in memory: it needs no pipeline.
+func (r *Reader) isPlain(n uint64) bool {
+	if n != 1 || r.stream != nil || r.Begin != nil {
+		return false
+	}
+	left := r.peek()
+	return len(left) > 0 && left[0] <= block.Full
+}
+
+// plain reads the only block of an array.
+func (r *Reader) plain(a cells.Array) error {
+	coding, err := r.Byte()
+	if err == nil {
+		err = r.Block(coding, nil, a)
+	}
+	if err != nil {
+		return fmt.Errorf("block 0: %w", err)
+	}
+	return nil
+}
+
+// shape reads the width and the number of cells of an array.
+func (r *Reader) shape(a *cells.Array) error {
 	b, err := r.Next(1 + 8)
 	if err != nil {
-		return a, false, err
+		return err
 	}
-	a = cells.Array{Width: uint(b[0]), Len: binary.LittleEndian.Uint64(b[1:])}
+	*a = cells.Array{Width: uint(b[0]), Len: binary.LittleEndian.Uint64(b[1:])}
 	if _, err := cells.WordsFor(a.Len, a.Width); err != nil {
-		return a, false, sentinel.Wrap(umbel.ErrCorrupt, err)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%w", err)
 	}
-	r.contiguous = false
-	beyond, err = r.Claim(a, block.Count(a))
-	return a, beyond, err
+	return nil
 }
 
 // Claim claims the memory of an array that is encoded in at least the given number of
@@ -114,23 +170,18 @@ func (r *Reader) blocks(a cells.Array, from, end uint64) error {
 	return r.pipeline.Run()
 }
 
-// scan reads the blocks of the array a, the next one of s, and passes them to visit.
-func (r *Reader) scan(s *umbel.State, a cells.Array) error {
-	state := *s
-	state.Arrays = append(state.Arrays, a)
+// scan reads the blocks of the array a, which has the given number, and passes them to Visit.
+func (r *Reader) scan(a cells.Array, array int) error {
 	n := block.Count(a)
 	step := block.BatchSize(n, r.Workers)
+	r.pipeline.Work = (*block.DecodeJob).Decode
 	r.pipeline.Read = r.jobs(0, n, func(j *block.DecodeJob, i uint64) cells.Array {
 		return j.Scratch.Block(a, i, len(j.Blocks), step)
 	})
 	r.pipeline.Write = func(j *block.DecodeJob) error {
 		for i, b := range j.Good() {
-			if block.IsZero(b) {
-				continue
-			}
-			first := (j.First + uint64(i)) * block.Cells(a)
-			if err := r.visit(r.part, state, first, b); err != nil {
-				return r.fail(j, i, err)
+			if !block.IsZero(b) && !r.Visit(array, (j.First+uint64(i))*block.Cells(a), b) {
+				return ErrStopped
 			}
 		}
 		return r.finish(j)
@@ -145,11 +196,12 @@ func (r *Reader) jobs(from, end uint64, place func(j *block.DecodeJob, i uint64)
 	return func(j *block.DecodeJob) bool {
 		j.Reset(next)
 		for i := 0; i < step && next < end; i++ {
-			j.Blocks = append(j.Blocks, place(j, next))
+			b := place(j, next)
+			j.Blocks = append(j.Blocks, b)
 			next++
 			coding, err := r.coding(next - 1)
 			if err == nil {
-				err = r.Block(coding, j, i)
+				err = r.Block(coding, j, b)
 			}
 			j.Ends = append(j.Ends, r.Off)
 			if err != nil {
@@ -209,10 +261,9 @@ func (r *Reader) fail(j *block.DecodeJob, i int, err error) error {
 	return fmt.Errorf("block %d: %w", j.First+uint64(i), err)
 }
 
-// Block reads what follows the coding of block i of a job; its words are zero. Payloads
-// are left to j.Decode.
-func (r *Reader) Block(coding byte, j *block.DecodeJob, i int) (err error) {
-	b := j.Blocks[i]
+// Block reads what follows the coding of block b, whose words are zero. A payload is left to j.Decode, as that of the
+// last block of j.
+func (r *Reader) Block(coding byte, j *block.DecodeJob, b cells.Array) (err error) {
 	switch coding {
 	case block.Raw:
 		if err := r.words(b.Words); err != nil {
@@ -230,7 +281,7 @@ func (r *Reader) Block(coding byte, j *block.DecodeJob, i int) (err error) {
 		if j.Bytes, err = r.Payload(j.Bytes, b.Bytes()); err != nil {
 			return err
 		}
-		j.AddPayload(i, coding, start)
+		j.AddPayload(coding, start)
 	case block.Contiguous:
 		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, which only the first block of an array in a container has", coding)
 	default:

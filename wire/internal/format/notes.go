@@ -24,8 +24,8 @@ const (
 	tickBytes    = 8
 )
 
-// noteBytes returns the number of bytes of the notes of s.
-func noteBytes(s umbel.State) (n uint64) {
+// noteBytes returns the number of bytes that notes take.
+func noteBytes(s umbel.Notes) (n uint64) {
 	if s.Planned != (umbel.Planned{}) {
 		n += 2 + plannedBytes
 	}
@@ -38,9 +38,9 @@ func noteBytes(s umbel.State) (n uint64) {
 	return n
 }
 
-// Notes writes the notes of s unless it has none.
-func (w *Writer) Notes(s umbel.State) {
-	if noteBytes(s) == 0 {
+// Notes writes notes, unless there are none.
+func (w *Writer) Notes(s umbel.Notes) {
+	if s == (umbel.Notes{}) {
 		return
 	}
 	number := len(w.Buf)
@@ -58,8 +58,8 @@ func (w *Writer) Notes(s umbel.State) {
 	}
 }
 
-// Notes reads the notes of s.
-func (r *Reader) Notes(s *umbel.State) error {
+// Notes reads notes.
+func (r *Reader) Notes(s *umbel.Notes) error {
 	n, err := r.Byte()
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (r *Reader) Notes(s *umbel.State) error {
 }
 
 // note reads the note that follows one of type last and returns its type.
-func (r *Reader) note(s *umbel.State, last int) (int, error) {
+func (r *Reader) note(s *umbel.Notes, last int) (int, error) {
 	head, err := r.Next(2)
 	if err != nil {
 		return last, err
@@ -100,7 +100,7 @@ func (r *Reader) note(s *umbel.State, last int) (int, error) {
 }
 
 // readPlanned sets s.Planned to the value of a note.
-func readPlanned(s *umbel.State, b []byte) error {
+func readPlanned(s *umbel.Notes, b []byte) error {
 	if len(b) != plannedBytes {
 		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d of %d bytes, want %d", notePlanned, len(b), plannedBytes)
 	}
@@ -115,7 +115,7 @@ func readPlanned(s *umbel.State, b []byte) error {
 }
 
 // readTick sets s.Tick to the value of a note.
-func readTick(s *umbel.State, b []byte) error {
+func readTick(s *umbel.Notes, b []byte) error {
 	if len(b) != tickBytes {
 		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d of %d bytes, want %d", noteTick, len(b), tickBytes)
 	}

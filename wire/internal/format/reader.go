@@ -2,7 +2,8 @@ package format
 
 import (
 	"bufio"
-	"bytes"
+	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 	"math"
@@ -18,29 +19,42 @@ import (
 // umbel.ErrLimit, or are those of its source.
 type Reader struct {
 	Budget
-	Off      uint64 // bytes read; after an error, where it was found
-	r        *bufio.Reader
-	size     uint64 // bytes in the source; unknown if it doesn't tell
-	crc      uint32 // of the bytes read
-	pipeline block.Pipeline[block.DecodeJob]
+	Off uint64 // bytes read; after an error, where it was found
+
+	// Visit, if it is not nil, receives the blocks of a container that are not zero, and arrays get no words.
+	Visit Visit
 	// Begin, if it is not nil, is called with each array before its blocks are read. Workers call the
 	// returned function with the number of each block that has been read. It is for sized readers, which
 	// allocate arrays at once.
 	Begin func(a cells.Array) (done func(i uint64))
-	// contiguous is set if the other blocks of an array follow without codings.
-	contiguous bool
+	// Borrow makes arrays share the memory of the source, if it is in memory and has their words together and
+	// aligned.
+	Borrow bool
+	// Unchecked skips the checksum and the cells of arrays that are borrowed.
+	Unchecked bool
 
-	visit Visit // in a scan
-	part  []int // path of the part that is being read
-	buf   [255]byte
-	plain []byte // a raw block, on machines that aren't little-endian
+	mem    []byte        // the source, if it is in memory
+	from   uint64        // Off at its beginning
+	stream *bufio.Reader // the source otherwise
+	size   uint64        // Off at the end of the source; unknown if it doesn't state it
+	crc    uint32        // of the bytes that were read from stream
+
+	arrays     int  // arrays of the container before this one
+	contiguous bool // the other blocks of this array follow without codings
+	pipeline   block.Pipeline[block.DecodeJob]
+	names      names
+	buf        [255]byte
+	raw        []byte // a raw block, on machines that aren't little-endian
 }
 
-// Visit receives a block of a scan: the path of its part, the part's state as far as it
-// was read, the number of the block's first cell, and the block.
-type Visit func(part []int, s umbel.State, first uint64, b cells.Array) error
+// Visit receives a block of a container: the number of its array, counted through all states, the number of the
+// block's first cell, and the block. It reports whether it accepts more.
+type Visit func(array int, first uint64, b cells.Array) bool
 
-// unknown is the size of a source that doesn't tell it.
+// ErrStopped is the error of a reader whose Visit accepts no more.
+var ErrStopped = errors.New("stopped")
+
+// unknown is the size of a source that doesn't state it.
 const unknown = math.MaxUint64
 
 // bufferBytes is small, so that most of a block goes directly from the source to its place.
@@ -48,14 +62,24 @@ const bufferBytes = 4096
 
 // NewReader returns a reader of b. Offsets count from off.
 func NewReader(b []byte, off uint64, l Budget) *Reader {
-	r := newReader(bytes.NewReader(b), uint64(len(b)), l)
-	r.size += off
-	r.Off = off
+	r := new(Reader)
+	r.reset(b, off, l)
 	return r
 }
 
+// reset makes r, which is a zero Reader except for its names, a reader of b.
+func (r *Reader) reset(b []byte, off uint64, l Budget) {
+	r.Budget, r.mem, r.from, r.Off, r.size = l, b, off, off, off+uint64(len(b))
+	r.pipeline.Workers = l.Workers
+}
+
 // NewSizedReader returns a reader of r, which has size bytes.
-func NewSizedReader(r io.Reader, size uint64, l Budget) *Reader { return newReader(r, size, l) }
+func NewSizedReader(r io.Reader, size uint64, l Budget) *Reader {
+	return &Reader{
+		Budget: l, size: size, stream: bufio.NewReaderSize(r, int(min(size, bufferBytes))),
+		pipeline: block.Pipeline[block.DecodeJob]{Workers: l.Workers},
+	}
+}
 
 // NewStreamReader returns a reader of r. If r is an [io.Seeker], its length is used to
 // refuse impossible arrays early and to allocate others at once.
@@ -64,17 +88,10 @@ func NewStreamReader(r io.Reader, l Budget) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newReader(r, size, l), nil
+	return NewSizedReader(r, size, l), nil
 }
 
-func newReader(r io.Reader, size uint64, l Budget) *Reader {
-	return &Reader{
-		r: bufio.NewReaderSize(r, int(min(size, bufferBytes))), size: size, Budget: l,
-		pipeline: block.Pipeline[block.DecodeJob]{Workers: l.Workers, Work: (*block.DecodeJob).Decode},
-	}
-}
-
-// remaining returns the number of bytes left in r, and unknown if it doesn't tell.
+// remaining returns the number of bytes left in r, and unknown if it doesn't state it.
 func remaining(r io.Reader) (uint64, error) {
 	s, ok := r.(io.Seeker)
 	if !ok {
@@ -94,35 +111,96 @@ func remaining(r io.Reader) (uint64, error) {
 	return uint64(end - here), nil
 }
 
-// Left returns the number of bytes left; it is huge if the source doesn't tell.
+// Left returns the number of bytes left; it is huge if the source doesn't state it.
 func (r *Reader) Left() uint64 { return r.size - min(r.Off, r.size) }
+
+// peek returns the bytes that are left of a source in memory.
+func (r *Reader) peek() []byte { return r.mem[r.Off-r.from:] }
+
+// take returns the next n bytes of a source in memory, which it shares. On error it returns those that are left.
+func (r *Reader) take(n int) ([]byte, error) {
+	left := r.peek()
+	if n > len(left) {
+		r.Off += uint64(len(left))
+		return left, r.ends(n, len(left))
+	}
+	r.Off += uint64(n)
+	return left[:n], nil
+}
 
 // read fills b with the next bytes.
 func (r *Reader) read(b []byte) error {
-	n, err := io.ReadFull(r.r, b)
-	r.Off += uint64(n)
-	if err == io.EOF && r.Off == 0 {
-		return sentinel.Errorf(umbel.ErrCorrupt, "the input is empty")
+	if r.stream == nil {
+		taken, err := r.take(len(b))
+		copy(b, taken)
+		return err
 	}
+	n, err := io.ReadFull(r.stream, b)
+	r.Off += uint64(n)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return sentinel.Errorf(umbel.ErrCorrupt, "the input ends here, %d bytes are missing", len(b)-n)
+		return r.ends(len(b), n)
 	}
 	r.crc = crc32.Update(r.crc, castagnoli, b)
 	return err
 }
 
+// ends returns the error of a source that has n bytes instead of want.
+func (r *Reader) ends(want, n int) error {
+	if n == 0 && r.Off == 0 {
+		return sentinel.Errorf(umbel.ErrCorrupt, "the input is empty")
+	}
+	return sentinel.Errorf(umbel.ErrCorrupt, "the input ends here, %d bytes are missing", want-n)
+}
+
 // Next returns the next n ≤ 255 bytes, valid until the next call of any method.
 func (r *Reader) Next(n int) ([]byte, error) {
+	if r.stream == nil {
+		return r.take(n)
+	}
 	b := r.buf[:n]
 	return b, r.read(b)
 }
 
 // Byte returns the next byte, and 0 on error.
 func (r *Reader) Byte() (byte, error) {
-	if err := r.read(r.buf[:1]); err != nil {
+	b, err := r.Next(1)
+	if err != nil {
 		return 0, err
 	}
-	return r.buf[0], nil
+	return b[0], nil
+}
+
+// end reads the checksum and checks that nothing follows.
+func (r *Reader) end() error {
+	want := r.crc
+	if r.stream == nil && !r.Unchecked {
+		want = Checksum(r.mem[:r.Off-r.from])
+	}
+	b, err := r.Next(SumBytes)
+	if err != nil {
+		return err
+	}
+	if got := binary.LittleEndian.Uint32(b); got != want && !r.Unchecked {
+		return sentinel.Errorf(umbel.ErrCorrupt, "checksum %08x, want %08x: the container is damaged", got, want)
+	}
+	switch _, err = r.more(); {
+	case err == nil:
+		return sentinel.Errorf(umbel.ErrCorrupt, "bytes follow the container")
+	case err != io.EOF:
+		return err
+	}
+	return nil
+}
+
+// more returns the next byte without counting it, and io.EOF if there is none.
+func (r *Reader) more() (byte, error) {
+	if r.stream != nil {
+		return r.stream.ReadByte()
+	}
+	if left := r.peek(); len(left) > 0 {
+		return left[0], nil
+	}
+	return 0, io.EOF
 }
 
 // Uvarint reads an unsigned LEB128 number in its shortest form.
@@ -165,56 +243,27 @@ func (r *Reader) words(words []uint64) error {
 	if b, ok := block.View(words); ok {
 		return r.read(b)
 	}
-	r.plain = slices.Grow(r.plain[:0], 8*len(words))[:8*len(words)]
-	err := r.read(r.plain)
-	block.GetWords(words, r.plain)
+	r.raw = slices.Grow(r.raw[:0], 8*len(words))[:8*len(words)]
+	err := r.read(r.raw)
+	block.GetWords(words, r.raw)
 	return err
 }
 
-// Budget is what a reader may still spend. Its exported fields are those of wire.Limits.
-type Budget struct {
-	Bytes   uint64
-	Reserve func(bytes uint64) error
-	Workers int
-	// InStep allows arrays beyond Bytes if they take no more memory than the input has
-	// bytes. Their memory is allocated in step with the bytes read.
-	InStep bool
-	used   uint64 // memory of arrays
-	states int
+// names are the names that a reader has read last, so that it needs no memory for them again.
+type names struct {
+	list [16]string
+	next int
 }
 
-// ClaimState counts a state.
-func (b *Budget) ClaimState() error {
-	if b.states++; b.states > umbel.MaxStates {
-		return sentinel.Errorf(umbel.ErrCorrupt, "more than %d states with all parts", umbel.MaxStates)
+// of returns b as a string.
+func (n *names) of(b []byte) string {
+	for _, name := range n.list {
+		if name == string(b) {
+			return name
+		}
 	}
-	return nil
-}
-
-// claim claims n bytes of memory for an array. It reports whether they are beyond the limit.
-func (b *Budget) claim(n uint64) (beyond bool, err error) {
-	left := b.Bytes - min(b.used, b.Bytes)
-	beyond = n > left
-	if beyond && !b.InStep {
-		return beyond, sentinel.Errorf(umbel.ErrLimit, "%d bytes of cells, the limit leaves %d: raise the limit to read it", n, left)
-	}
-	b.used += n
-	return beyond, nil
-}
-
-// allowed returns the memory that the array with the last claim, of n bytes, may have when
-// the given number of bytes has been read: what the limit leaves, or four times what was
-// read, because arrays grow by that factor.
-func (b *Budget) allowed(n, read uint64) uint64 {
-	before := min(b.used-n, b.Bytes)
-	return max(b.Bytes-before, 4*read)
-}
-
-// checkUsed returns an error if arrays take more memory than the limit and than the bytes
-// read.
-func (b *Budget) checkUsed(read uint64) error {
-	if b.used > max(b.Bytes, read) {
-		return sentinel.Errorf(umbel.ErrLimit, "%d bytes of cells in %d bytes, the limit is %d: raise the limit to read it", b.used, read, b.Bytes)
-	}
-	return nil
+	name := string(b)
+	n.list[n.next] = name
+	n.next = (n.next + 1) % len(n.list)
+	return name
 }

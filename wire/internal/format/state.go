@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -13,24 +12,21 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// Container reads a container to the end of the source. If visit isn't nil, arrays get no
-// words; visit receives their blocks that aren't zero.
-func (r *Reader) Container(visit Visit) (umbel.State, error) {
-	r.visit = visit
+// Container reads a container to the end of the source into s, which has what was read so far when Visit is called.
+func (r *Reader) Container(s *umbel.State) error {
 	version, err := r.magic()
 	if err != nil {
-		return umbel.State{}, err
+		return err
 	}
-	s, err := r.State(1)
-	if err != nil {
-		return s, err
+	if err := r.State(s, 1); err != nil {
+		return err
 	}
 	if version == VersionWithNotes {
-		if err := r.Notes(&s); err != nil {
-			return s, err
+		if err := r.Notes(&s.Notes); err != nil {
+			return err
 		}
 	}
-	return s, r.end()
+	return r.end()
 }
 
 // magic reads the first bytes of a container and returns its version.
@@ -60,51 +56,32 @@ func errNoContainer(b []byte) error {
 	return sentinel.Errorf(umbel.ErrCorrupt, "want a container, which begins with %q and its version, this begins with %q", Magic[:len(Magic)-1], b)
 }
 
-// end reads the checksum and checks that nothing follows.
-func (r *Reader) end() error {
-	want := r.crc
-	b, err := r.Next(SumBytes)
-	if err != nil {
-		return err
-	}
-	if got := binary.LittleEndian.Uint32(b); got != want {
-		return sentinel.Errorf(umbel.ErrCorrupt, "checksum %08x, want %08x: the container is damaged", got, want)
-	}
-	switch _, err = r.r.ReadByte(); {
-	case err == nil:
-		return sentinel.Errorf(umbel.ErrCorrupt, "bytes follow the container")
-	case err != io.EOF:
-		return err
-	}
-	return nil
-}
-
 // State reads a state at nesting level depth, where the container's own is 1.
-func (r *Reader) State(depth int) (s umbel.State, err error) {
+func (r *Reader) State(s *umbel.State, depth int) (err error) {
 	if depth > umbel.MaxDepth {
-		return s, sentinel.Errorf(umbel.ErrCorrupt, "parts are nested more than %d deep", umbel.MaxDepth)
+		return sentinel.Errorf(umbel.ErrCorrupt, "parts are nested more than %d deep", umbel.MaxDepth)
 	}
 	if err := r.ClaimState(); err != nil {
-		return s, err
+		return err
 	}
 	if s.Kind, err = r.name(); err != nil {
-		return s, err
+		return err
 	}
-	b, err := r.Next(1 + len(s.Hasher.Seed.Bytes()))
+	b, err := r.Next(1 + 16)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.Hasher.Alg, s.Hasher.Seed = umbel.Alg(b[0]), umbel.SeedFrom([16]byte(b[1:]))
 	if s.Params, err = r.Params(); err != nil {
-		return s, err
+		return err
 	}
 	if err := s.Check(); err != nil {
-		return s, err
+		return err
 	}
-	if err := r.arrays(&s); err != nil {
-		return s, err
+	if err := r.stateArrays(s); err != nil {
+		return err
 	}
-	return s, r.parts(&s, depth)
+	return r.parts(s, depth)
 }
 
 // name reads the name of a kind or a parameter.
@@ -117,7 +94,7 @@ func (r *Reader) name() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := string(b)
+	name := r.names.of(b)
 	return name, umbel.CheckName(name)
 }
 
@@ -158,18 +135,17 @@ func (r *Reader) param() (umbel.Param, error) {
 	return umbel.Param{Name: name, Value: value}, nil
 }
 
-func (r *Reader) arrays(s *umbel.State) error {
+func (r *Reader) stateArrays(s *umbel.State) error {
 	n, err := r.Byte()
 	if err != nil {
 		return err
 	}
 	s.Arrays = make([]cells.Array, 0, n)
 	for i := range n {
-		a, err := r.Array(s)
-		if err != nil {
+		s.Arrays = append(s.Arrays, cells.Array{})
+		if err := r.Array(&s.Arrays[i]); err != nil {
 			return fmt.Errorf("array %d: %w", i, err)
 		}
-		s.Arrays = append(s.Arrays, a)
 	}
 	return nil
 }
@@ -179,15 +155,11 @@ func (r *Reader) parts(s *umbel.State, depth int) error {
 	if err != nil {
 		return err
 	}
-	here := len(r.part)
-	defer func() { r.part = r.part[:here] }()
-	for i := range binary.LittleEndian.Uint16(b) {
-		r.part = append(r.part[:here], int(i))
-		p, err := r.State(depth + 1)
-		if err != nil {
+	for i := range int(binary.LittleEndian.Uint16(b)) {
+		s.Parts = append(s.Parts, umbel.State{})
+		if err := r.State(&s.Parts[i], depth+1); err != nil {
 			return fmt.Errorf("part %d: %w", i, err)
 		}
-		s.Parts = append(s.Parts, p)
 	}
 	return nil
 }

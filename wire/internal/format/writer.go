@@ -39,29 +39,35 @@ const (
 
 // Writer writes fields. After an error it writes nothing more.
 type Writer struct {
-	W      io.Writer
+	W      io.Writer // nil: everything stays in Buf
 	Arrays ArrayWriter
 	Buf    []byte // fields to be written by Flush
 	Err    error
-	off    uint64 // bytes written
+	kept   int    // bytes of Buf that are written
+	off    uint64 // bytes that are written
 	crc    uint32
+}
+
+// NewAppender returns a writer that appends to dst.
+func NewAppender(dst []byte, arrays ArrayWriter) Writer {
+	return Writer{Buf: dst, kept: len(dst), Arrays: arrays}
 }
 
 // Container writes the container of s.
 func (w *Writer) Container(s umbel.State) {
-	if noteBytes(s) == 0 {
+	if s.Notes == (umbel.Notes{}) {
 		w.Body(s)
 	} else {
 		w.Buf = append(w.Buf, Magic[:len(Magic)-1]...)
 		w.Buf = append(w.Buf, VersionWithNotes)
 		w.State(s)
-		w.Notes(s)
+		w.Notes(s.Notes)
 	}
 	w.Sum()
 }
 
 // ContainerBytes returns the number of bytes of the container of s in addition to its state.
-func ContainerBytes(s umbel.State) uint64 { return uint64(len(Magic)) + noteBytes(s) + SumBytes }
+func ContainerBytes(s umbel.State) uint64 { return uint64(len(Magic)) + noteBytes(s.Notes) + SumBytes }
 
 // Body writes the container of s without its notes and its checksum, as it is hashed for an ID.
 func (w *Writer) Body(s umbel.State) {
@@ -131,26 +137,48 @@ func (w *Writer) RawBlock(b cells.Array) {
 
 func (w *Writer) words(words []uint64) {
 	if b, ok := block.View(words); ok {
-		w.Flush()
-		w.write(b)
+		w.bytes(b)
 		return
 	}
 	w.Buf = block.AppendWords(w.Buf, words)
 	w.Flush()
 }
 
-// Flush writes and empties Buf.
+// bytes writes b from its place in memory.
+func (w *Writer) bytes(b []byte) {
+	if w.W == nil {
+		w.Buf = append(w.Buf, b...)
+	}
+	w.Flush()
+	if w.W != nil {
+		w.write(b)
+	}
+}
+
+// Written returns the number of bytes that are written.
+func (w *Writer) Written() uint64 { return w.off }
+
+// Flush writes Buf, and empties it if there is a W.
 func (w *Writer) Flush() {
+	if w.W == nil {
+		w.count(w.Buf[w.kept:])
+		w.kept = len(w.Buf)
+		return
+	}
 	w.write(w.Buf)
 	w.Buf = w.Buf[:0]
+}
+
+func (w *Writer) count(b []byte) {
+	w.crc = crc32.Update(w.crc, castagnoli, b)
+	w.off += uint64(len(b))
 }
 
 func (w *Writer) write(b []byte) {
 	if w.Err != nil || len(b) == 0 {
 		return
 	}
-	w.crc = crc32.Update(w.crc, castagnoli, b)
-	w.off += uint64(len(b))
+	w.count(b)
 	n, err := w.W.Write(b)
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
@@ -176,7 +204,7 @@ func Readable(c block.Coding) ArrayWriter {
 // contiguous writes the words of an array, all in one run.
 func (w *Writer) contiguous(a cells.Array) {
 	var zeros [block.Align]byte
-	begin := w.off + uint64(len(w.Buf)) + 2
+	begin := w.off + uint64(len(w.Buf)-w.kept) + 2
 	padding := -begin % block.Align
 	w.Buf = append(w.Buf, block.Contiguous, byte(padding))
 	w.Buf = append(w.Buf, zeros[:padding]...)
@@ -196,64 +224,4 @@ func Unpacked(c block.Coding) ArrayWriter {
 			}
 		}
 	}
-}
-
-// Source returns block i of an array, the next one of a job.
-type Source func(j *block.EncodeJob, i uint64) (cells.Array, error)
-
-// InMemory returns the source of an array that has its words.
-func InMemory(a cells.Array) Source {
-	return func(_ *block.EncodeJob, i uint64) (cells.Array, error) { return block.At(a, i), nil }
-}
-
-// Packed returns an ArrayWriter of blocks in their smallest coding. It calls open for each
-// array, and done for each job before it is written, in order.
-func Packed(workers int, open func(a cells.Array) Source, done func(*block.EncodeJob)) ArrayWriter {
-	p := block.Pipeline[block.EncodeJob]{Workers: workers, Work: (*block.EncodeJob).Encode}
-	return func(w *Writer, a cells.Array) {
-		source, n := open(a), block.Count(a)
-		next, step := uint64(0), block.BatchSize(n, workers)
-		p.Read = func(j *block.EncodeJob) bool {
-			j.Blocks = j.Blocks[:0]
-			for ; len(j.Blocks) < step && next < n && w.Err == nil; next++ {
-				var b cells.Array
-				if b, w.Err = source(j, next); w.Err == nil {
-					j.Blocks = append(j.Blocks, b)
-				}
-			}
-			return len(j.Blocks) > 0
-		}
-		p.Write = func(j *block.EncodeJob) error {
-			done(j)
-			for i, b := range j.Blocks {
-				w.encoded(&j.Encoded[i], b)
-			}
-			w.Flush()
-			return w.Err
-		}
-		_ = p.Run() // w keeps the error
-	}
-}
-
-// encoded writes an encoded block.
-func (w *Writer) encoded(e *block.Encoded, b cells.Array) {
-	switch e.Coding {
-	case block.Raw:
-		w.RawBlock(b)
-	case block.Empty, block.Full:
-		w.Buf = append(w.Buf, e.Coding)
-	default:
-		w.Buf = append(w.Buf, e.Coding)
-		w.Buf = binary.AppendUvarint(w.Buf, uint64(len(e.Payload)))
-		w.Flush()
-		w.write(e.Payload)
-	}
-}
-
-// Appender is an io.Writer that appends.
-type Appender []byte
-
-func (a *Appender) Write(b []byte) (int, error) {
-	*a = append(*a, b...)
-	return len(b), nil
 }

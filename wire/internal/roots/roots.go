@@ -96,12 +96,28 @@ func Sum(s umbel.State, root func(a cells.Array) merkle.Hash) [sha256.Size]byte 
 }
 
 // Blocks computes the root of an array whose blocks arrive one by one.
-type Blocks struct{ leaves merkle.Frontier }
+type Blocks struct {
+	leaves merkle.Frontier
+	words  int // of the leaves
+}
 
-// Add adds the next block.
+// Words returns the number of words of the blocks that were added.
+func (b *Blocks) Words() int { return b.words }
+
+// Add adds the next block: whole leaves, unless it is the last one.
 func (b *Blocks) Add(h *merkle.Hasher, words []uint64) {
 	for i := range NumLeaves(len(words)) {
 		b.leaves.Add(h, hashLeaf(h, leafAt(words, i)))
+	}
+	b.words += len(words)
+}
+
+// AddZeros adds n words that are zero.
+func (b *Blocks) AddZeros(h *merkle.Hasher, n int) {
+	for n > 0 {
+		leaf := zeroWords[:min(n, leafWords)]
+		b.Add(h, leaf)
+		n -= len(leaf)
 	}
 }
 
