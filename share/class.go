@@ -32,7 +32,8 @@ type draft struct {
 	class     *class
 	state     umbel.State
 	tree      *hashtree.Tree
-	connected bool // the history has the version
+	connected bool    // the history has the version
+	rate      float64 // false-positive rate, if the publication has several classes
 	next      *edition
 	head      *Head
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // changing is a filter that changes in all ways that its kind has.
@@ -104,6 +105,44 @@ func TestKinds(t *testing.T) {
 				}
 			}
 			t.Logf("%d bytes of memory, 30 versions with %d bytes", f.State().Bytes(), follows.Counters().Bytes)
+		})
+	}
+}
+
+// Heads announce the rates of all classes, for every kind that has folds, and publishing does not change the
+// filter.
+func TestRatesOfKinds(t *testing.T) {
+	for _, k := range filter.All {
+		t.Run(k.Name, func(t *testing.T) {
+			f, err := k.New(umbel.Goal{Keys: 2000, FPRate: 0.01}, nil)
+			if err != nil {
+				t.Skip(err)
+			}
+			folder, ok := f.(umbel.Folder)
+			if !ok {
+				t.Skip("the kind has no folds")
+			}
+			if err := folder.Unfold(12); err != nil {
+				t.Skip(err)
+			}
+			p := newPair(t)
+			p.classes(2, 6, 12)
+			c := changing{t: t, f: f, rng: rand.New(rand.NewPCG(3, 4))}
+			for v := range 4 {
+				c.next(v)
+				before := f.State().Clone()
+				h := p.publish(f.State())
+				if !f.State().Equal(before) {
+					t.Fatal("the filter has changed")
+				}
+				for i, fold := range []uint64{1, 2, 6, 12} {
+					s := folded(t, before, fold)
+					rate := fixture.Must(filter.All.Open(s)).Stats().FPRate
+					if a := h.Classes[i]; a.Fold != fold || a.Rate < rate || a.Rate > rate+1e-9 || p.classHead(fold).ID != hashtree.Identify(s) {
+						t.Errorf("version %d: class %+v, want fold %d with rate %v", v, a, fold, rate)
+					}
+				}
+			}
 		})
 	}
 }

@@ -168,16 +168,9 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 	if drafts[0].isUnchanged() && p.isComplete() {
 		return p.Renew(ctx)
 	}
-	for _, c := range p.classes[1:] {
-		finer := drafts[len(drafts)-1]
-		folded, err := foldState(p.o.Kinds, finer.state, c.fold/finer.class.fold)
-		if err != nil {
-			if _, whole := foldState(p.o.Kinds, s, c.fold); whole != nil {
-				err = whole // it names the size that the filter needs, not that of a fold
-			}
-			return nil, fmt.Errorf("share: publish: class %d: %w", c.fold, err)
-		}
-		drafts = append(drafts, c.draft(folded, nil, version))
+	folded, err := p.drafts(drafts[0], version)
+	if drafts = append(drafts, folded...); err != nil {
+		return nil, err
 	}
 	if err := p.write(ctx, drafts); err != nil {
 		return nil, fmt.Errorf("share: publish version %d: %w", version, err)
@@ -192,6 +185,31 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 		return nil, fmt.Errorf("share: publish version %d: %w", version, err)
 	}
 	return p.Head(), p.catalog.collect(ctx)
+}
+
+// drafts begins the version of each fold class, and measures the rates of all classes. On error it returns the
+// drafts that it began.
+func (p *Publisher) drafts(whole *draft, version uint64) (list []*draft, err error) {
+	if len(p.classes) == 1 {
+		return nil, nil
+	}
+	f, err := p.o.Kinds.Open(whole.state)
+	if err != nil {
+		return nil, fmt.Errorf("share: publish: %w", err)
+	}
+	whole.rate = f.Stats().FPRate
+	for i, c := range p.classes[1:] {
+		if err := fold(f, c.fold/p.classes[i].fold); err != nil {
+			if _, direct := foldState(p.o.Kinds, whole.state, c.fold); direct != nil {
+				err = direct // it names the size that the filter needs, not that of a fold
+			}
+			return list, fmt.Errorf("share: publish: class %d: %w", c.fold, err)
+		}
+		d := c.draft(f.State(), nil, version)
+		d.rate = f.Stats().FPRate
+		list = append(list, d)
+	}
+	return list, nil
 }
 
 // isZero reports whether s is the state of a zero filter: it has no cells, and all its numbers are zero.
@@ -233,43 +251,26 @@ func (p *Publisher) write(ctx context.Context, drafts []*draft) error {
 			return err
 		}
 	}
-	if err := p.announce(drafts); err != nil {
-		return err
-	}
+	p.announce(drafts)
 	return p.writeNotes(ctx, drafts)
 }
 
 // announce states all classes in all heads.
-func (p *Publisher) announce(drafts []*draft) error {
+func (p *Publisher) announce(drafts []*draft) {
 	if len(drafts) == 1 {
-		return nil
+		return
 	}
 	var list []Class
 	for _, d := range drafts {
-		c, err := d.describe(p.o.Kinds)
-		if err != nil {
-			return err
+		c := Class{Fold: d.class.fold, Snapshot: d.next.snapshots[0].Bytes, Rate: math.Ceil(min(d.rate, 1)*rateUnit) / rateUnit}
+		if len(d.head.Deltas) > 0 {
+			c.Delta = d.head.Deltas[0].Bytes
 		}
 		list = append(list, c)
 	}
 	for _, d := range drafts {
 		d.head.Classes = list
 	}
-	return nil
-}
-
-// describe returns the class as the heads of the version announce it.
-func (d *draft) describe(kinds umbel.Kinds) (Class, error) {
-	f, err := kinds.Open(d.state)
-	if err != nil {
-		return Class{}, err
-	}
-	c := Class{Fold: d.class.fold, Snapshot: d.next.snapshots[0].Bytes}
-	c.Rate = math.Ceil(min(f.Stats().FPRate, 1)*rateUnit) / rateUnit
-	if len(d.head.Deltas) > 0 {
-		c.Delta = d.head.Deltas[0].Bytes
-	}
-	return c, nil
 }
 
 // isComplete reports whether the last version has a head in each class, which announces them all.
