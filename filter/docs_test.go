@@ -1,6 +1,7 @@
 package filter_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,11 @@ func TestNodeListsMonotoneKinds(t *testing.T) {
 func TestKindsRunTheSuite(t *testing.T) {
 	for _, k := range filter.All {
 		names, err := filepath.Glob(filepath.Join(k.Name, "*_test.go"))
-		if err != nil {
+		foreign, foreignErr := filepath.Glob(filepath.Join("foreign", k.Name, "*_test.go"))
+		if err := errors.Join(err, foreignErr); err != nil {
 			t.Fatal(err)
 		}
+		names = append(names, foreign...)
 		var tests strings.Builder
 		for _, name := range names {
 			b, err := os.ReadFile(name)

@@ -17,7 +17,7 @@ func Example() {
 
 // docs/multicast.md contains the program and what it prints.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/multicast.md")
+	page, err := os.ReadFile("../../../docs/multicast.md")
 	if err != nil {
 		t.Fatal(err)
 	}
