@@ -64,14 +64,6 @@ type word string
 
 func (w word) String() string { return string(w) }
 
-func wordsOf(names []string) []word {
-	var all []word
-	for _, n := range names {
-		all = append(all, word(n))
-	}
-	return all
-}
-
 // completeList completes a flag whose value is a comma-separated list of words.
 func completeList(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {

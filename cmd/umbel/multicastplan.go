@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/multicast/draw"
+	"github.com/umbel-filters/umbel/cmd/internal/draw"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/tree"
@@ -17,7 +17,7 @@ import (
 const multicastPlanHelp = `Find a tree from --source to --receivers and encode it into a packet's header. The header
 is printed in hexadecimal; -o also writes its bytes to a file. The command then sends the
 packet through the network in memory and prints the result. The bits of a header are those
-of the filter and 8 or 16 bits of seed; for BIER and BIER-TE those of the bit string.
+of the filter and 8 or 16 bits of seed.
 
 --scheme umbel searches for the shortest filter that contains the tree and none of the
 links next to it. --forms restricts the forms: linear is the shortest, and links can be
@@ -41,15 +41,15 @@ func multicastPlanCommand() *cobra.Command {
 	group := flags.Uint32("group", 1, "`NUMBER` of the group")
 	out := flags.StringP("output", "o", "", "write the header's bytes to `FILE`")
 	svg := flags.String("svg", "", "draw the tree to `FILE`")
-	// Headers begin with the version: those of scheme bier-te with a number below it.
-	guardOutputs(cmd, outputFlag{heads: []string{"\x10", "\x20\x10"}, inputs: treeInputs}, outputFlag{name: "svg", heads: []string{svgHead}, inputs: treeInputs})
+	// Headers begin with the version.
+	guardOutputs(cmd, outputFlag{heads: []string{"\x10"}, inputs: treeInputs}, outputFlag{name: "svg", heads: []string{svgHead}, inputs: treeInputs})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		on, err := from.plan(cmd, *group)
 		if err != nil {
 			return err
 		}
-		fabric, options := sim.NewFabric(on.network), simOptions(on.scheme)
-		record := fabric.Send(on.domain, on.tree, on.plan, options)
+		fabric := sim.NewFabric(on.network)
+		record := fabric.Send(on.domain, on.tree, on.plan, sim.Options{})
 		if *out != "" {
 			headers := on.plan.Headers
 			if len(headers) > 1 {
@@ -60,7 +60,7 @@ func multicastPlanCommand() *cobra.Command {
 			}
 		}
 		if *svg != "" {
-			trace := fabric.Trace(on.domain, on.tree, on.plan, options)
+			trace := fabric.Trace(on.domain, on.tree, on.plan, sim.Options{})
 			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
 				return err
 			}

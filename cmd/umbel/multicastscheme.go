@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,7 +30,7 @@ type schemeFlags struct {
 
 func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	choice(cmd, &f.name, "scheme", "`SCHEME` that encodes trees into packets", wordsOf(scheme.Names())...)
+	choice(cmd, &f.name, "scheme", "`SCHEME` that encodes trees into packets", "umbel", "adaptive")
 	flags.StringVar(&f.forms, "forms", "", "comma-separated `FORMS` that umbel searches: single, staged, folded, linear (default single,staged,linear)")
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
 	flags.Var(&f.falseMatch, "max-false-match", "largest `PROBABILITY` that a link unknown to the planner matches (default no limit, with --repair 1%)")
@@ -48,20 +47,16 @@ func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
 	cmd.Flags().IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources whose sequence numbers routers remember; "+which)
 }
 
-// schemesOf are the schemes that use a flag.
-var schemesOf = map[string][]word{
-	"forms": {"umbel"}, "effort": {"umbel"}, "max-false-match": {"umbel"}, "ttl-slack": {"umbel"},
-	"design":           {"adaptive"},
-	"drop-false-match": {"umbel", "lipsin", "adaptive"}, "drop-ttl": {"umbel", "lipsin", "adaptive"},
-	"repair": {"umbel", "lipsin", "adaptive"}, "window-sources": {"umbel", "lipsin", "adaptive"},
-	"only-sequenced": {"umbel", "lipsin", "adaptive"},
+// schemeOf is the scheme that uses a flag, if the other ignores it.
+var schemeOf = map[string]word{
+	"forms": "umbel", "effort": "umbel", "max-false-match": "umbel", "ttl-slack": "umbel", "design": "adaptive",
 }
 
 // check returns an error if the scheme ignores a flag that is set.
 func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if of := schemesOf[flag.Name]; err == nil && of != nil && !slices.Contains(of, f.name) {
-			err = fmt.Errorf("--%s is for %s, not for %s", flag.Name, choiceFlag[word]{all: of}.words(), f.name)
+		if of := schemeOf[flag.Name]; err == nil && of != "" && of != f.name {
+			err = fmt.Errorf("--%s is for %s, not for %s", flag.Name, of, f.name)
 		}
 	})
 	if err == nil && f.ordered && f.window == 0 {
@@ -84,27 +79,29 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 	if err := f.check(cmd); err != nil {
 		return nil, usageError(cmd, err)
 	}
-	o := scheme.Options{Seeds: f.effort, MaxFalseMatch: float64(f.falseMatch), Slack: f.slack, Routers: scheme.Routers{
+	routers := scheme.Routers{
 		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropFalseMatch: float64(f.dropMatch), DropTTL: f.dropTTL,
-	}}
+	}
+	if f.name == "adaptive" {
+		s := &scheme.Adaptive{Routers: routers}
+		if f.design != "" {
+			d, err := readDesign(f.design)
+			if err != nil {
+				return nil, err
+			}
+			s.Design = d
+		}
+		return s, nil
+	}
+	s := scheme.Umbel{Seeds: f.effort, MaxFalseMatch: float64(f.falseMatch), Slack: f.slack, Routers: routers}
 	if f.forms != "" {
 		var err error
-		if o.Forms, err = scheme.ParseForms(f.forms); err != nil {
+		if s.Forms, err = scheme.ParseForms(f.forms); err != nil {
 			return nil, usageError(cmd, err)
 		}
 	}
-	if f.design != "" {
-		d, err := readDesign(f.design)
-		if err != nil {
-			return nil, err
-		}
-		o.Design = d
-	}
-	return scheme.ByName(f.name.String(), o)
+	return s, nil
 }
-
-// simOptions returns the simulation options of a scheme.
-func simOptions(s scheme.Scheme) sim.Options { return sim.Options{OwnPaths: sim.OwnPaths(s)} }
 
 // largestHint is the remedy for a network that is not connected.
 const largestHint = "umbel multicast topo --largest -o FILE writes"

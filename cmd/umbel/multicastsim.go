@@ -25,8 +25,7 @@ which routers know: "rebuilt", all routers, which have new tables; "at-ends", th
 at both ends of the link, which send packets around it if --repair is set, and then the
 default; "unnoticed", none.
 
-"Efficiency" is the number of the tree's links divided by the number of copies. For BIER,
-which finds its own paths, the tree is the links by which receivers were first reached.`
+"Efficiency" is the number of the tree's links divided by the number of copies.`
 
 func multicastSimCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -34,7 +33,7 @@ func multicastSimCommand() *cobra.Command {
 		Short: "simulate packets along many trees",
 		Long:  multicastSimHelp,
 		Example: `  umbel multicast sim --topology waxman:100 --receivers 16 --trees 300
-  umbel multicast sim --topology waxman:100 --receivers 16 --scheme lipsin --json
+  umbel multicast sim --topology waxman:100 --receivers 16 --scheme adaptive --json
   umbel multicast sim --topology waxman:100 --receivers 16 --fail 0,1,2,5,10`,
 		Args: noArguments,
 

@@ -49,7 +49,7 @@ func extend(headers [][]byte, change func(*inpacket.Header)) error {
 	for i, b := range headers {
 		var h inpacket.Header
 		if _, err := h.Parse(b); err != nil {
-			return fmt.Errorf("--trace and --window-sources need headers with filters, not those of BIER: %w", err)
+			return err
 		}
 		change(&h)
 		var err error

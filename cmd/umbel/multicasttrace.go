@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
@@ -50,7 +49,7 @@ func multicastTraceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		trace := sim.NewFabric(on.network).Trace(on.domain, on.tree, on.plan, simOptions(on.scheme))
+		trace := sim.NewFabric(on.network).Trace(on.domain, on.tree, on.plan, sim.Options{})
 		if *svg != "" {
 			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
 				return err
@@ -90,18 +89,16 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 		return err
 	}
 	info := headerTrace{}
-	if _, ok := domain.Router(source).(*multicast.Node); ok {
-		if info.Header, err = newHeaderInfo(packet); err != nil {
-			return fmt.Errorf("--header: %w", err)
-		}
+	if info.Header, err = newHeaderInfo(packet); err != nil {
+		return fmt.Errorf("--header: %w", err)
 	}
-	info.Trace = sim.NewFabric(n).TraceHeader(domain, source, packet, simOptions(s))
+	info.Trace = sim.NewFabric(n).TraceHeader(domain, source, packet, sim.Options{})
 	return answer(cmd, info, info.write)
 }
 
 // headerTrace is the output of umbel multicast trace for --header.
 type headerTrace struct {
-	Header *headerInfo `json:"header,omitempty"` // nil if it has no filter
+	Header *headerInfo `json:"header"`
 	sim.Trace
 }
 
@@ -129,10 +126,9 @@ func newHeaderInfo(packet []byte) (*headerInfo, error) {
 }
 
 func (in headerTrace) write(w io.Writer) error {
-	if h := in.Header; h != nil {
-		fmt.Fprintf(w, "%s: %d of %d bits are ones, K %d, seed %d; TTL %d, epoch %d, group %d\n",
-			h.Form, h.Ones, h.Bits, h.K, h.Seed, h.TTL, h.Epoch, h.Group)
-	}
+	h := in.Header
+	fmt.Fprintf(w, "%s: %d of %d bits are ones, K %d, seed %d; TTL %d, epoch %d, group %d\n",
+		h.Form, h.Ones, h.Bits, h.K, h.Seed, h.TTL, h.Epoch, h.Group)
 	_, err := io.WriteString(w, in.Trace.String())
 	return err
 }

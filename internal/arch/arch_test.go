@@ -186,7 +186,7 @@ func TestRules(t *testing.T) {
 func TestLayerOf(t *testing.T) {
 	for path, want := range map[string]string{
 		"filter": "collections", "filter/bloom": "kinds", "internal/number": "arrays", "internal/arch": "research",
-		"multicast/lipsin": "collections", "multicast/sim": "network", ".": "vocabulary",
+		"multicast/adaptive": "collections", "multicast/sim": "network", ".": "vocabulary",
 	} {
 		if i, ok := layerOf(path); !ok || layers[i].name != want {
 			t.Errorf("%s: got layer %d, want %s", path, i, want)

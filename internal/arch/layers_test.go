@@ -14,8 +14,8 @@ var layers = []layer{
 	{"vocabulary", []string{"."}},
 	{"formats", []string{"internal/probe", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
-	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "multicast/inpacket", "multicast/adaptive", "multicast/lipsin"}},
-	{"network", []string{"multicast/...", "share/...", "siblings", "internal/faultlog", "internal/wholefile", "internal/httptarget", "internal/hop/...", "internal/pace"}},
+	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "multicast/inpacket", "multicast/adaptive"}},
+	{"network", []string{"multicast/...", "share/...", "siblings", "internal/maps", "internal/faultlog", "internal/wholefile", "internal/httptarget", "internal/hop/...", "internal/pace"}},
 	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},
@@ -64,7 +64,7 @@ var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "multicast/internal/maps", "cmd/internal/oplog/oplogtest",
+	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/oplog/oplogtest",
 	"cmd/internal/disk/disktest",
 }
 

@@ -17,10 +17,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbel-filters/umbel/internal/maps"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/dataplane"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/internal/maps"
 	"github.com/umbel-filters/umbel/multicast/topology"
 )
 

@@ -7,9 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/adaptive"
-	"github.com/umbel-filters/umbel/multicast/bier"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/lipsin"
 	"github.com/umbel-filters/umbel/multicast/topology"
 )
 
@@ -22,7 +20,7 @@ func TestDomainErrors(t *testing.T) {
 	renamed.Nodes[3].Name = "elsewhere"
 	moved := network(t, &renamed, nil)
 	later := multicast.NewNetwork(n.Graph, inpacket.Key{1, 2, 3}, 8)
-	for _, s := range All() {
+	for _, s := range schemes() {
 		for name, present := range map[string]*multicast.Network{"fewer nodes": other, "another name": moved} {
 			if _, err := s.Domain(n, present); err == nil {
 				t.Errorf("%s: %s: no error", s.Name(), name)
@@ -37,24 +35,18 @@ func TestDomainErrors(t *testing.T) {
 		"stages with slack":          Umbel{Slack: 1, Forms: []inpacket.Form{inpacket.Staged}},
 		"repair of stages":           Umbel{Forms: []inpacket.Form{inpacket.Staged}, Routers: Routers{Repair: true}},
 		"repair of planes":           Umbel{Forms: []inpacket.Form{inpacket.Linear}, Routers: Routers{Repair: true}},
-		"lipsin without bits":        Lipsin{Design: lipsin.Parameters{K: 5, Sets: 8, MaxFill: 0.7}},
-		"lipsin, window below zero":  Lipsin{Routers: Routers{Window: -1}},
-		"lipsin, TTL above 255":      Lipsin{TTL: 256},
 		"adaptive, TTL below 0":      &Adaptive{TTL: -1},
 		"adaptive, rate 1":           &Adaptive{Rate: 1},
 		"adaptive, links below zero": &Adaptive{Links: -1},
 		"adaptive, too many links":   &Adaptive{Links: adaptive.MaxLinks + 1},
 		"adaptive, no design at all": &Adaptive{Design: &adaptive.Design{}},
-		"bier, odd length":           BIER{bier.Options{MaxBSL: 65}},
-		"bier-te, odd length":        BIERTE{bier.Options{MaxBSL: 65}},
-		"bier-te, too many links":    BIERTE{bier.Options{MaxBSL: 64}},
 	}
 	for name, s := range tests {
 		if _, err := s.Domain(n, n); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	for _, s := range []Scheme{Umbel{}, Lipsin{}, &Adaptive{}} {
+	for _, s := range schemes() {
 		if _, err := s.Domain(n, later); err == nil {
 			t.Errorf("%s: known and present of two epochs: no error", s.Name())
 		}
@@ -64,7 +56,7 @@ func TestDomainErrors(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	n := networks(t)["grid"]
 	strange := trees(t, networks(t)["random"], 1, 3)[0]
-	for _, s := range []Scheme{Umbel{}, Lipsin{}, &Adaptive{}, BIERTE{}} {
+	for _, s := range schemes() {
 		d := domain(t, s, n, n)
 		if _, err := d.Plan(strange, 1); err == nil {
 			t.Errorf("%s: a tree of another graph: no error", s.Name())
@@ -81,14 +73,6 @@ func TestPlanErrors(t *testing.T) {
 			large = tr
 		}
 	}
-	small := Lipsin{Design: lipsin.Parameters{M: 100, K: 5, Sets: 3, MaxFill: 0.5}}
-	if _, err := domain(t, small, n, n).Plan(large, 1); !errors.Is(err, lipsin.ErrOverfull) {
-		t.Errorf("%d links in a filter of 100 bits: %v, want ErrOverfull", len(large.Steps), err)
-	}
-	full := Lipsin{Design: lipsin.Parameters{M: 10, K: 5, Sets: 3, MaxFill: 1}}
-	if _, err := domain(t, full, n, n).Plan(large, 1); !errors.Is(err, lipsin.ErrOverfull) {
-		t.Errorf("%d links in a filter of 10 bits: %v, want ErrOverfull", len(large.Steps), err)
-	}
 	if _, err := domain(t, &Adaptive{Design: crowded}, n, n).Plan(large, 1); err == nil {
 		t.Error("a design whose filters are all ones: no error")
 	}
@@ -104,7 +88,7 @@ func TestPlanErrors(t *testing.T) {
 		if tr.Depth() < 256 {
 			continue
 		}
-		for _, s := range []Scheme{Umbel{}, Lipsin{}, &Adaptive{Links: 300}, BIERTE{}} {
+		for _, s := range []Scheme{Umbel{}, &Adaptive{Links: 300}} {
 			d, err := s.Domain(long, long)
 			if err == nil {
 				_, err = d.Plan(tr, 1)

@@ -11,7 +11,7 @@ import (
 )
 
 // What does one tree cost, by each scheme?
-func ExampleAll() {
+func ExampleScheme() {
 	g, err := topology.Grid(10, 10)
 	if err != nil {
 		panic(err)
@@ -22,7 +22,7 @@ func ExampleAll() {
 		panic(err)
 	}
 	fmt.Println(len(t.Steps), "links")
-	for _, s := range scheme.All() {
+	for _, s := range []scheme.Scheme{scheme.Umbel{}, scheme.Umbel{MaxFalseMatch: 0.01}, &scheme.Adaptive{}} {
 		d, err := s.Domain(network, network)
 		if err != nil {
 			panic(err)
@@ -31,24 +31,11 @@ func ExampleAll() {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Printf("%-8s %4d bits, %d false\n", s.Name(), p.Bits, p.False)
+		fmt.Printf("%-8s %4d bits, %d false, a new link matches with probability %.2g\n", s.Name(), p.Bits, p.False, p.FalseMatch)
 	}
 	// Output:
 	// 25 links
-	// umbel      53 bits, 0 false
-	// lipsin    256 bits, 0 false
-	// adaptive  595 bits, 0 false
-	// bier      128 bits, 0 false
-	// bier-te   512 bits, 0 false
-}
-
-// A scheme with options, as the command has them.
-func ExampleByName() {
-	s, err := scheme.ByName("lipsin", scheme.Options{ByRate: true, Routers: scheme.Routers{Window: 100}})
-	fmt.Println(s.Name(), err)
-	_, err = scheme.ByName("flood", scheme.Options{})
-	fmt.Println(err)
-	// Output:
-	// lipsin <nil>
-	// scheme: unknown scheme "flood", want one of umbel, lipsin, adaptive, bier, bier-te
+	// umbel      53 bits, 0 false, a new link matches with probability 0.5
+	// umbel     202 bits, 0 false, a new link matches with probability 0.009
+	// adaptive  595 bits, 0 false, a new link matches with probability 0.0033
 }

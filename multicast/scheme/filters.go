@@ -6,7 +6,6 @@ import (
 
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
@@ -42,7 +41,7 @@ type filters struct {
 }
 
 func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *stored) (*filters, error) {
-	if err := sameNodes(known.Graph, present.Graph); err != nil {
+	if err := CheckNodes(known, present); err != nil {
 		return nil, err
 	}
 	if known.Epoch != present.Epoch {
@@ -60,13 +59,14 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 	return f, nil
 }
 
-// sameNodes returns an error unless two graphs have the same nodes, in the same order.
-func sameNodes(known, present *topology.Graph) error {
-	if len(known.Nodes) != len(present.Nodes) {
-		return fmt.Errorf("scheme: the known network has %d nodes, the present one %d; only links may differ", len(known.Nodes), len(present.Nodes))
+// CheckNodes returns an error unless two networks have the same nodes, in the same order; their links may
+// differ. The methods Domain of schemes call it.
+func CheckNodes(known, present *multicast.Network) error {
+	if k, p := len(known.Graph.Nodes), len(present.Graph.Nodes); k != p {
+		return fmt.Errorf("scheme: the known network has %d nodes, the present one %d; only links may differ", k, p)
 	}
-	for i, n := range known.Nodes {
-		if m := present.Nodes[i]; n.Name != m.Name {
+	for i, n := range known.Graph.Nodes {
+		if m := present.Graph.Nodes[i]; n.Name != m.Name {
 			return fmt.Errorf("scheme: node %d is %q in the known network, %q in the present one; only links may differ", i, n.Name, m.Name)
 		}
 	}

@@ -19,7 +19,6 @@ func TestRepair(t *testing.T) {
 		with, without Scheme
 	}{
 		{"umbel", Umbel{Slack: 12, Routers: Routers{Repair: true}}, Umbel{Slack: 12, Forms: single}},
-		{"lipsin", Lipsin{Routers: Routers{Repair: true}}, Lipsin{}},
 		{"adaptive", &Adaptive{Routers: Routers{Repair: true}}, &Adaptive{}},
 	} {
 		for name, n := range networks(t) {

@@ -3,7 +3,6 @@ package sim_test
 import (
 	"testing"
 
-	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 )
 
@@ -16,7 +15,7 @@ func BenchmarkSend(b *testing.B) {
 		receivers[i] = 9 * (i + 1)
 	}
 	tr := treeOf(b, g, 0, receivers...)
-	for _, s := range append(scheme.All(), listed{}) {
+	for _, s := range append(schemes(), listed{}) {
 		b.Run(s.Name(), func(b *testing.B) {
 			d, p := planned(b, s, n, n, tr)
 			w := sim.NewFabric(n)
@@ -34,7 +33,7 @@ func TestSendDoesNotAllocate(t *testing.T) {
 	g := grown(t, 60, 3)
 	n := network(g)
 	tr := treeOf(t, g, 0, 10, 20, 30, 40)
-	for _, s := range append(scheme.All(), listed{extra: nextTo}) {
+	for _, s := range append(schemes(), listed{extra: nextTo}) {
 		d, p := planned(t, s, n, n, tr)
 		w := sim.NewFabric(n)
 		if allocs := testing.AllocsPerRun(20, func() { w.Send(d, tr, p, sim.Options{}) }); allocs != 0 {

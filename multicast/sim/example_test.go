@@ -12,8 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
-// Are headers that hold links longer than headers that hold receivers, and do packets
-// stay on their trees?
+// How long are headers of trees to 8 receivers, and do packets stay on their trees?
 func ExampleExperiment_Run() {
 	g, err := topology.BarabasiAlbert(100, 2, 1)
 	if err != nil {
@@ -26,12 +25,12 @@ func ExampleExperiment_Run() {
 		}
 		return r
 	}
-	umbel, bier := run(scheme.Umbel{}), run(scheme.BIER{})
-	fmt.Printf("bier: %.0f bits, efficiency %.2f\n", bier.MeanBits, bier.Efficiency)
-	fmt.Printf("umbel: shorter %v, efficiency %.2f\n", umbel.MeanBits < bier.MeanBits, umbel.Efficiency)
+	umbel, paper := run(scheme.Umbel{}), run(&scheme.Adaptive{})
+	fmt.Printf("umbel: at most 100 bits %v, efficiency %.2f\n", umbel.MeanBits <= 100, umbel.Efficiency)
+	fmt.Printf("the paper's filters: at least 300 bits %v, efficiency above 0.95 %v\n", paper.MeanBits >= 300, paper.Efficiency > 0.95)
 	// Output:
-	// bier: 128 bits, efficiency 1.00
-	// umbel: shorter true, efficiency 1.00
+	// umbel: at most 100 bits true, efficiency 1.00
+	// the paper's filters: at least 300 bits true, efficiency above 0.95 true
 }
 
 // Where does a packet go, hop by hop?
@@ -41,7 +40,7 @@ func ExampleFabric_Trace() {
 		panic(err)
 	}
 	n := multicast.NewNetwork(g, inpacket.Key{1}, 0)
-	d, err := scheme.Lipsin{}.Domain(n, n)
+	d, err := scheme.Umbel{}.Domain(n, n)
 	if err != nil {
 		panic(err)
 	}
@@ -59,9 +58,9 @@ func ExampleFabric_Trace() {
 	fmt.Print(trace.String())
 	// Output:
 	// hop  node  ttl  from  what
-	//   0  0-0    32        to 0-1
-	//   1  0-1    32  0-0   to 0-2, 1-1
-	//   2  0-2    31  0-1   delivered
-	//   2  1-1    31  0-1   to 2-1
-	//   3  2-1    30  1-1   delivered
+	//   0  0-0     3        to 0-1
+	//   1  0-1     3  0-0   to 0-2, 1-1
+	//   2  0-2     2  0-1   delivered; not to 0-1 (came from there)
+	//   2  1-1     2  0-1   to 2-1
+	//   3  2-1     1  1-1   delivered
 }

@@ -15,7 +15,7 @@ func FuzzTraceHeader(f *testing.F) {
 	n := network(g)
 	tr := treeOf(f, g, 0, 3, 5, 7, 11)
 	var domains []scheme.Domain
-	for i, s := range scheme.All() {
+	for i, s := range schemes() {
 		d, p := planned(f, s, n, n, tr)
 		domains = append(domains, d)
 		f.Add(uint8(i), uint8(0), p.Headers[0])

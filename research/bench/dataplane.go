@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/tree"
+	"github.com/umbel-filters/umbel/research/competitors"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 
 // planeSchemes contains schemes whose packets stay on their trees, so the number of
 // deliveries is known.
-var planeSchemes = []scheme.Scheme{scheme.Umbel{}, scheme.BIER{}, scheme.BIERTE{}}
+var planeSchemes = []scheme.Scheme{scheme.Umbel{}, competitors.BIER{}, competitors.BIERTE{}}
 
 // runPlane measures how many packets per second the routers of a network forward along a
 // tree. All routers run on this machine, each with its own socket. The networks of the

@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/lipsin"
+	"github.com/umbel-filters/umbel/research/competitors/lipsin"
 )
 
 const (

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/multicast"
-	"github.com/umbel-filters/umbel/multicast/bier"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/multicast/tree"
+	"github.com/umbel-filters/umbel/research/competitors"
+	"github.com/umbel-filters/umbel/research/competitors/bier"
 )
 
 const (
@@ -27,10 +28,10 @@ var routed = []writer{
 	{"umbel staged", scheme.Umbel{Forms: []inpacket.Form{inpacket.Staged}}},
 	{"umbel folded", scheme.Umbel{Forms: []inpacket.Form{inpacket.Folded}}},
 	{"umbel linear", scheme.Umbel{Forms: []inpacket.Form{inpacket.Linear}}},
-	{rowName(scheme.Lipsin{}), scheme.Lipsin{}},
+	{rowName(competitors.Lipsin{}), competitors.Lipsin{}},
 	{rowName(&scheme.Adaptive{}), &scheme.Adaptive{}},
-	{rowName(scheme.BIER{}), scheme.BIER{Options: bier.Options{MaxBSL: 256}}},
-	{rowName(scheme.BIERTE{}), scheme.BIERTE{}},
+	{rowName(competitors.BIER{}), competitors.BIER{Options: bier.Options{MaxBSL: 256}}},
+	{rowName(competitors.BIERTE{}), competitors.BIERTE{}},
 }
 
 // runRoute measures the work of a router for a packet that arrives over a link: it parses

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/research/competitors"
 )
 
 // searchRounds is the largest number of rounds. Each has many trees.
@@ -42,7 +43,7 @@ func writers() []writer {
 		{"umbel, single and staged", scheme.Umbel{Forms: []inpacket.Form{inpacket.Single, inpacket.Staged}}},
 		{"umbel, folded", scheme.Umbel{Forms: []inpacket.Form{inpacket.Folded}}},
 	}
-	for _, s := range scheme.All()[1:] {
+	for _, s := range competitors.All()[1:] {
 		ws = append(ws, writer{rowName(s), s})
 	}
 	return ws

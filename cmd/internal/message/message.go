@@ -33,7 +33,7 @@ var classes = []error{
 // packages are the prefixes of errors that mean nothing to users. The names of kinds are none of them.
 var packages = []string{
 	"umbel", "cells", "wire", "delta", "plan", "entropy", "eliasfano", "model", "overlap",
-	"inpacket", "adaptive", "lipsin", "multicast", "tree", "topology", "sim", "scheme", "bier", "draw", "dataplane",
+	"inpacket", "adaptive", "multicast", "tree", "topology", "sim", "scheme", "draw", "dataplane",
 	"share", "share/dir", "share/web", "share/blob", "share/nats", "siblings",
 	"access", "backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "oplog", "parquetfile",
 }

@@ -5,26 +5,26 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/research/competitors"
 	"github.com/umbel-filters/umbel/research/papers/internal/forward"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
 
 // The schemes with their names in tables.
 var (
-	umbels       = forward.New("umbel", "umbel", scheme.Options{})
-	umbelBloom   = forward.New("umbel, Bloom forms", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single, inpacket.Staged}})
-	umbelSingle  = forward.New("umbel, single", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}})
-	umbelStray   = forward.New("umbel, single, stray 0.01", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}, MaxFalseMatch: 0.01})
-	umbelStray05 = forward.New("umbel, stray 0.05", "umbel", scheme.Options{MaxFalseMatch: 0.05})
-	umbelStray01 = forward.New("umbel, stray 0.01", "umbel", scheme.Options{MaxFalseMatch: 0.01})
-	lipsin       = forward.New("LIPSIN", "lipsin", scheme.Options{})
-	adaptive10   = forward.New("adaptive, 0.1", "adaptive", scheme.Options{Links: links, Rate: 0.1})
-	adaptive01   = forward.New("adaptive, 0.01", "adaptive", scheme.Options{Links: links, Rate: 0.01})
-	bier         = forward.New("BIER", "bier", scheme.Options{})
-	bierTE       = forward.New("BIER-TE", "bier-te", scheme.Options{})
+	umbels       = forward.New("umbel", "umbel", competitors.Options{})
+	umbelBloom   = forward.New("umbel, Bloom forms", "umbel", competitors.Options{Forms: []inpacket.Form{inpacket.Single, inpacket.Staged}})
+	umbelSingle  = forward.New("umbel, single", "umbel", competitors.Options{Forms: []inpacket.Form{inpacket.Single}})
+	umbelStray   = forward.New("umbel, single, stray 0.01", "umbel", competitors.Options{Forms: []inpacket.Form{inpacket.Single}, MaxFalseMatch: 0.01})
+	umbelStray05 = forward.New("umbel, stray 0.05", "umbel", competitors.Options{MaxFalseMatch: 0.05})
+	umbelStray01 = forward.New("umbel, stray 0.01", "umbel", competitors.Options{MaxFalseMatch: 0.01})
+	lipsin       = forward.New("LIPSIN", "lipsin", competitors.Options{})
+	adaptive10   = forward.New("adaptive, 0.1", "adaptive", competitors.Options{Links: links, Rate: 0.1})
+	adaptive01   = forward.New("adaptive, 0.01", "adaptive", competitors.Options{Links: links, Rate: 0.01})
+	bier         = forward.New("BIER", "bier", competitors.Options{})
+	bierTE       = forward.New("BIER-TE", "bier-te", competitors.Options{})
 )
 
 // contenders contains the schemes of the table of networks.

@@ -7,6 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/research/competitors"
 	"github.com/umbel-filters/umbel/research/papers/internal/forward"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 )
@@ -20,13 +21,13 @@ var informed = []struct {
 	notice sim.FailureKnowledge
 }{
 	{umbels, sim.Unnoticed},
-	{forward.New("umbel, single, slack 4, repair", "umbel", scheme.Options{
+	{forward.New("umbel, single, slack 4, repair", "umbel", competitors.Options{
 		Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around,
 	}), sim.AtEnds},
 	{lipsin, sim.Unnoticed},
-	{forward.New("LIPSIN, repair", "lipsin", scheme.Options{Routers: around}), sim.AtEnds},
+	{forward.New("LIPSIN, repair", "lipsin", competitors.Options{Routers: around}), sim.AtEnds},
 	{adaptive01, sim.Unnoticed},
-	{forward.New("adaptive, 0.01, repair", "adaptive", scheme.Options{Links: links, Rate: 0.01, Routers: around}), sim.AtEnds},
+	{forward.New("adaptive, 0.01, repair", "adaptive", competitors.Options{Links: links, Rate: 0.01, Routers: around}), sim.AtEnds},
 	{bierTE, sim.Unnoticed},
 	{bier, sim.Unnoticed},
 	{bier, sim.Rebuilt},
@@ -146,10 +147,10 @@ func makeLoops(ctx context.Context, r *piece.Run) error {
 	for _, g := range maps {
 		for _, c := range []struct {
 			name, scheme string
-			options      scheme.Options
+			options      competitors.Options
 		}{
-			{"LIPSIN", "lipsin", scheme.Options{}},
-			{"adaptive, 0.1", "adaptive", scheme.Options{Links: links, Rate: 0.1}},
+			{"LIPSIN", "lipsin", competitors.Options{}},
+			{"adaptive, 0.1", "adaptive", competitors.Options{Links: links, Rate: 0.1}},
 		} {
 			for _, ttl := range []int{1, 16, 32, 255} {
 				for _, window := range []int{0, 1024} {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	design "github.com/umbel-filters/umbel/multicast/lipsin"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/multicast/tree"
+	design "github.com/umbel-filters/umbel/research/competitors/lipsin"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )

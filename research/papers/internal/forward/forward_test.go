@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/research/competitors"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
@@ -22,7 +22,7 @@ func cells(t *testing.T) []Cell {
 		t.Fatal(err)
 	}
 	var all []Cell
-	for _, c := range []Contender{New("umbel", "umbel", scheme.Options{}), New("BIER", "bier", scheme.Options{})} {
+	for _, c := range []Contender{New("umbel", "umbel", competitors.Options{}), New("BIER", "bier", competitors.Options{})} {
 		for _, n := range []int{2, 6} {
 			all = append(all, Cell{Contender: c, Experiment: sim.Experiment{Graph: g, Key: inpacket.Key{1}, Receivers: n, Trees: 12}})
 		}
@@ -114,7 +114,7 @@ func TestChangedResult(t *testing.T) {
 // The result of a scheme that can encode no tree contains the reason.
 func TestNone(t *testing.T) {
 	c := cells(t)[1]
-	c.Contender = New("adaptive", "adaptive", scheme.Options{Links: 1})
+	c.Contender = New("adaptive", "adaptive", competitors.Options{Links: 1})
 	got, err := Run(t.Context(), &trial.Runner{Dir: t.TempDir(), Workers: 1}, "", []Cell{c})
 	if err != nil || Written(got[0]) || got[0].UnplannedWhy == "" {
 		t.Errorf("got %+v (%v), want a result that isn't written, with a reason", got, err)

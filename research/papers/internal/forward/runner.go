@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/topology"
+	"github.com/umbel-filters/umbel/research/competitors"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
 
@@ -154,8 +155,8 @@ type Contender struct {
 
 // New returns the contender for a scheme with options. It panics if no scheme has the
 // name.
-func New(name, schemeName string, o scheme.Options) Contender {
-	s, err := scheme.ByName(schemeName, o)
+func New(name, schemeName string, o competitors.Options) Contender {
+	s, err := competitors.ByName(schemeName, o)
 	if err != nil {
 		panic(err)
 	}

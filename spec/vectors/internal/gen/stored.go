@@ -6,7 +6,6 @@ import (
 
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/lipsin"
 )
 
 // storedCodewords returns stored codewords of dense headers, and invalid designs.
@@ -19,25 +18,11 @@ func storedCodewords() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []file{lipsinCodewords(), drawn, bad}, nil
+	return []file{drawn, bad}, nil
 }
 
 // storedLinks is the number of links with stored codewords.
 const storedLinks = 12
-
-func lipsinCodewords() file {
-	var b strings.Builder
-	for _, d := range []lipsin.Parameters{{M: 248, K: 5, Sets: 8, MaxFill: 1}, {M: 20, K: 15, Sets: 2, MaxFill: 1}, {M: 64, K: 1, Sets: 1, MaxFill: 1}, {M: 3, K: 3, Sets: 1, MaxFill: 1}} {
-		for _, c := range codewords()[:storedLinks] {
-			set := d.Sets - 1
-			fmt.Fprintf(&b, "%d %d %s %d %x\n", d.M, d.K, codewordText(c), set, bitBytes(d.Codewords(c)[set], d.M))
-		}
-	}
-	return file{"inpacket/lipsin.txt", []field{
-		{"comment", "LIPSIN's codewords of links"},
-		{"row", "bits, ones, codeword, set, stored codeword"},
-	}, b.String()}
-}
 
 // designs are small designs of each objective: with and without a second draw, with the sum of
 // the odds below one and exactly one, with several segments.

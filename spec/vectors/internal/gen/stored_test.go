@@ -11,7 +11,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/lipsin"
 )
 
 // storedRows returns the rows of a file of stored codewords.
@@ -47,16 +46,6 @@ func codewordOf(t *testing.T, text string) (c inpacket.Codeword) {
 		t.Fatalf("%q: %v", text, err)
 	}
 	return c
-}
-
-func TestLIPSINCodewords(t *testing.T) {
-	for i, row := range storedRows(t, "inpacket/lipsin.txt") {
-		d := lipsin.Parameters{M: numberOf(t, row[0]), K: numberOf(t, row[1]), Sets: numberOf(t, row[3]) + 1, MaxFill: 1}
-		got := d.Codewords(codewordOf(t, row[2]))[d.Sets-1]
-		if hex.EncodeToString(bitBytes(got, d.M)) != row[4] {
-			t.Errorf("row %d: got %x, want %s", i, bitBytes(got, d.M), row[4])
-		}
-	}
 }
 
 func TestAdaptiveCodewords(t *testing.T) {

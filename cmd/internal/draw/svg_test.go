@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/multicast/draw"
+	"github.com/umbel-filters/umbel/cmd/internal/draw"
 	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/multicast/tree"
 )

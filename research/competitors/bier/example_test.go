@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/multicast"
-	"github.com/umbel-filters/umbel/multicast/bier"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/multicast/tree"
+	"github.com/umbel-filters/umbel/research/competitors/bier"
 )
 
 func ExampleDomain() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/multicast/internal/maps"
+	"github.com/umbel-filters/umbel/internal/maps"
 	"github.com/umbel-filters/umbel/multicast/tree"
 )
 

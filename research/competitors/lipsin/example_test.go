@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/lipsin"
+	"github.com/umbel-filters/umbel/research/competitors/lipsin"
 )
 
 func Example() {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/umbel-filters/umbel/multicast/draw"
+	"github.com/umbel-filters/umbel/cmd/internal/draw"
 	"github.com/umbel-filters/umbel/multicast/topology"
 	"github.com/umbel-filters/umbel/multicast/tree"
 )

@@ -1,4 +1,4 @@
-package scheme
+package competitors
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/lipsin"
+	"github.com/umbel-filters/umbel/research/competitors/lipsin"
 )
 
 func TestByName(t *testing.T) {
@@ -19,7 +19,7 @@ func TestByName(t *testing.T) {
 		if err != nil || s.Name() != name {
 			t.Fatalf("%s: %v, %v", name, s, err)
 		}
-		domain(t, s, n, n)
+		domain(t, s, n)
 	}
 	if _, err := ByName("flood", Options{}); err == nil {
 		t.Error("a scheme there isn't: no error")
@@ -43,29 +43,9 @@ func TestByName(t *testing.T) {
 	} {
 		plain, _ := ByName(c.scheme, Options{})
 		changed, _ := ByName(c.scheme, c.o)
-		a, b := plan(t, domain(t, plain, n, n), tr, 1), plan(t, domain(t, changed, n, n), tr, 1)
+		a, b := plan(t, domain(t, plain, n), tr, 1), plan(t, domain(t, changed, n), tr, 1)
 		if bytes.Equal(a.Headers[0], b.Headers[0]) {
 			t.Errorf("%s: %s changes nothing", c.scheme, c.name)
 		}
-	}
-}
-
-func TestParseForms(t *testing.T) {
-	got, err := ParseForms("linear,single")
-	if want := []inpacket.Form{inpacket.Linear, inpacket.Single}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
-	for _, bad := range []string{"", "dense", "single,", "Single", "form 9"} {
-		if fs, err := ParseForms(bad); err == nil {
-			t.Errorf("%q: %v, want an error", bad, fs)
-		}
-	}
-	for f := range inpacket.Dense {
-		if fs, err := ParseForms(FormName(f)); err != nil || len(fs) != 1 || fs[0] != f {
-			t.Errorf("form %d: %v, %v", f, fs, err)
-		}
-	}
-	if got, want := FormName(9), "form 9"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package sim_test
+package competitors
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/internal/maps"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
-	"github.com/umbel-filters/umbel/multicast/internal/maps"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 )
@@ -53,14 +53,17 @@ func TestFigures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, with := range list("UMBEL_SCHEMES", strings.Join(scheme.Names(), " ")) {
-				s, err := scheme.ByName(with, scheme.Options{Seeds: number("UMBEL_SEEDS", 0)})
+			for _, with := range list("UMBEL_SCHEMES", strings.Join(Names(), " ")) {
+				s, err := ByName(with, Options{Seeds: number("UMBEL_SEEDS", 0)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := mustRun(t, sim.Experiment{
+				r, err := sim.Experiment{
 					Graph: g, Scheme: s, Receivers: n, Trees: number("UMBEL_TREES", 20), Seed: 1, Key: inpacket.Key{1}, Workers: number("UMBEL_WORKERS", 1),
-				})
+				}.Run(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
 				t.Logf("%-18s %3d %-8s %7.1f %6.0f %6.1f %7.1f %8.1f %8.4f %6.4f %6.3f %6.3f %6.3f %8.3f  %v", name, n, with,
 					r.MeanBits, r.P95Bits, r.MeanBytes, r.TreeLinks, r.Copies, r.Efficiency, r.TotalEfficiency, r.Loops, r.Storms, r.Unplanned, r.SearchMS, r.Forms)
 				if limit, ok := most[name]; ok && with == "umbel" && n == 16 && r.MeanBits > limit {
@@ -86,8 +89,8 @@ func TestStaleFigures(t *testing.T) {
 	t.Logf("%-18s %-8s %5s %4s %8s %8s %8s %8s %8s", "map", "scheme", "fail", "add", "lost", "cut off", "eff", "loops", "storms")
 	for _, name := range list("UMBEL_MAPS", few) {
 		g := maps.Graph(t, name)
-		for _, with := range list("UMBEL_SCHEMES", strings.Join(scheme.Names(), " ")) {
-			s, err := scheme.ByName(with, scheme.Options{Seeds: number("UMBEL_SEEDS", 0)})
+		for _, with := range list("UMBEL_SCHEMES", strings.Join(Names(), " ")) {
+			s, err := ByName(with, Options{Seeds: number("UMBEL_SEEDS", 0)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,21 +119,21 @@ func TestRepairFigures(t *testing.T) {
 	cases := []struct {
 		name    string
 		scheme  string
-		options scheme.Options
+		options Options
 		notice  sim.FailureKnowledge
 	}{
-		{"umbel, unnoticed", "umbel", scheme.Options{}, sim.Unnoticed},
-		{"umbel, single, slack 4, repair", "umbel", scheme.Options{Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around}, sim.AtEnds},
-		{"lipsin, unnoticed", "lipsin", scheme.Options{}, sim.Unnoticed},
-		{"lipsin, repair", "lipsin", scheme.Options{Routers: around}, sim.AtEnds},
-		{"bier, unnoticed", "bier", scheme.Options{}, sim.Unnoticed},
-		{"bier, rebuilt", "bier", scheme.Options{}, sim.Rebuilt},
+		{"umbel, unnoticed", "umbel", Options{}, sim.Unnoticed},
+		{"umbel, single, slack 4, repair", "umbel", Options{Forms: []inpacket.Form{inpacket.Single}, Slack: 4, Routers: around}, sim.AtEnds},
+		{"lipsin, unnoticed", "lipsin", Options{}, sim.Unnoticed},
+		{"lipsin, repair", "lipsin", Options{Routers: around}, sim.AtEnds},
+		{"bier, unnoticed", "bier", Options{}, sim.Unnoticed},
+		{"bier, rebuilt", "bier", Options{}, sim.Rebuilt},
 	}
 	t.Logf("%-18s %-31s %4s %7s %7s %8s %8s %8s %7s", "map", "scheme", "fail", "bits", "copies", "lost", "eff", "loops", "twice")
 	for _, name := range list("UMBEL_MAPS", few) {
 		g := maps.Graph(t, name)
 		for _, c := range cases {
-			s, err := scheme.ByName(c.scheme, c.options)
+			s, err := ByName(c.scheme, c.options)
 			if err != nil {
 				t.Fatal(err)
 			}
