@@ -61,8 +61,18 @@ func ParseKey(private string) (Key, error) {
 	return Key{signer, verifier}, err
 }
 
-// PublicKey returns the public half of a private one, which note.NewVerifier reads: the line of text
-// that subscribers need. The error is that of ParseKey.
+// ParsePublicKey returns the key with the given public half, for SubscriberOptions.Verifier. The error wraps
+// umbel.ErrGoal and does not contain the text, which may be a private key by mistake.
+func ParsePublicKey(public string) (note.Verifier, error) {
+	v, err := note.NewVerifier(public)
+	if err != nil {
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: not a public key; want a line NAME+HASH+KEY, as PublicKey returns it")
+	}
+	return v, nil
+}
+
+// PublicKey returns the public half of a private one: the line of text that subscribers need, and that ParsePublicKey
+// reads. The error is that of ParseKey.
 func PublicKey(private string) (string, error) {
 	if _, err := ParseKey(private); err != nil {
 		return "", err

@@ -2,8 +2,10 @@ package share_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/share"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -21,7 +23,7 @@ func TestKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subscriber, err := note.NewVerifier(public)
+	subscriber, err := share.ParsePublicKey(public)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +41,11 @@ func TestKey(t *testing.T) {
 	for _, name := range []string{"", "two words", "a+b", "line\n"} {
 		if _, _, err := share.NewKey(name); err == nil {
 			t.Errorf("a key with the name %q", name)
+		}
+	}
+	for _, bad := range []string{"", "x", private, public[:len(public)-4], public + "AAAA"} {
+		if _, err := share.ParsePublicKey(bad); !errors.Is(err, umbel.ErrGoal) || strings.Contains(err.Error(), "PRIVATE") {
+			t.Errorf("%.20q is a public key: %v", bad, err)
 		}
 	}
 	for _, bad := range []string{"", "x", public, private[:len(private)-4], private + "AAAA"} {

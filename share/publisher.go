@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"log/slog"
 	"math"
 	"slices"
 	"time"
@@ -28,6 +27,7 @@ type Publisher struct {
 	before  time.Time // the latest of the heads in the store and of those that were signed
 	classes []*class  // the whole filter, then those of Folds
 	current bool      // the last call of Publish succeeded
+	guard   guard
 	catalog *catalog
 }
 
@@ -37,42 +37,16 @@ type Publisher struct {
 //
 // The error wraps umbel.ErrGoal if the options are incomplete or out of range, and ErrSignature if the halves of
 // the key do not belong together, or if the head in the store is not one of this key; or it is that of the store.
-// A store that is the cache of a subscriber is refused.
+// A store that is the cache of a subscriber is refused. If MaxShrink limits the loss of keys and the last
+// version cannot be read any more, the error is a [*ShrunkError].
 func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
-	if o.Store == nil {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Store")
-	}
-	if o.Key.Signer == nil || o.Key.Verifier == nil {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Key, of NewKey or ParseKey")
-	}
-	if err := o.Key.check(); err != nil {
+	if err := o.complete(); err != nil {
 		return nil, err
 	}
 	if _, err := o.Store.Record(ctx, localName); err == nil {
 		return nil, sentinel.Errorf(umbel.ErrGoal, "share: the store is the cache of a subscriber: publish to another one")
 	}
-	if o.Valid == 0 {
-		o.Valid = 5 * time.Minute
-	}
-	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
-	}
-	if o.Grace == 0 {
-		o.Grace = max(10*time.Minute, 2*o.Valid)
-	}
-	if o.SnapshotShare == 0 {
-		o.SnapshotShare = 0.25
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if err := checkFolds(&o); err != nil {
-		return nil, err
-	}
-	p := &Publisher{o: o, catalog: newCatalog(&o)}
+	p := &Publisher{o: o, catalog: newCatalog(&o), guard: newGuard(&o)}
 	if err := p.catalog.adopt(ctx); err != nil {
 		return nil, fmt.Errorf("share: list the objects: %w", err)
 	}
@@ -84,6 +58,9 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 		return p, err
 	}
 	if p.version > 0 {
+		if err := p.guard.lost(); err != nil {
+			return nil, err
+		}
 		o.Log.Warn("a new stream begins, because the last version cannot be read; subscribers fetch a snapshot", "version", p.version)
 	}
 	began := max(o.Now().UnixMilli(), p.stream.Began+1)
@@ -91,6 +68,15 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 	rand.Read(nonce[:])
 	p.stream, p.version = Stream{began, binary.BigEndian.Uint64(nonce[:])}, 0
 	return p, nil
+}
+
+// State returns the state of the last version, nil before the first one. It must not be changed, and is valid until the
+// next call of another method.
+func (p *Publisher) State() *umbel.State {
+	if c := p.whole(); c.head != nil {
+		return &c.history.state
+	}
+	return nil
 }
 
 // Head returns the last head of the whole filter that was signed, nil before the first version.
@@ -105,15 +91,7 @@ func (p *Publisher) whole() *class { return p.classes[0] }
 // Publish compares the state with the last version, which takes the time of reading both. For large
 // filters see PublishChanged.
 //
-// Publish publishes every filter that it can, also an empty one after a full one. A program whose list of keys
-// may be emptied by mistake checks that first, for example with the estimated numbers of keys:
-//
-//	s := f.Stats()
-//	if s.Keys < keys/2 { // keys is s.Keys of the last version
-//		return fmt.Errorf("the filter has about %.0f keys, the last version %.0f", s.Keys, keys)
-//	}
-//
-// compare.Of (package filter/compare) also estimates how many keys of the last version are missing.
+// A filter that has lost more keys than PublisherOptions.MaxShrink permits is refused: the error is a [*ShrunkError].
 //
 // If Publish returns an error and no head, the version is not published, unless the store kept the
 // head in spite of its error. Publish may be called again. If it returns both, the version is
@@ -135,6 +113,12 @@ func (p *Publisher) Publish(ctx context.Context, s umbel.State) (*Head, error) {
 // if an array has no word of a given number. If the publication has fold classes, the time of folding the
 // filter and of comparing the folds is added.
 func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed func(array int) iter.Seq[uint64]) (*Head, error) {
+	return p.put(ctx, Update{s, changed}, true)
+}
+
+// put is PublishChanged. If the state is that of the last version and renew is false, it changes nothing.
+func (p *Publisher) put(ctx context.Context, u Update, renew bool) (*Head, error) {
+	s, changed := u.State, wordLists(u.Changed)
 	if !p.current {
 		changed = nil
 	}
@@ -148,13 +132,18 @@ func (p *Publisher) PublishChanged(ctx context.Context, s umbel.State, changed f
 	if !p.o.PublishSeed && hasSeed(s) {
 		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
 	}
-	h, err := p.publish(ctx, s, changed)
+	if c := p.whole(); c.head != nil {
+		if err := p.guard.check(c.history.state, s); err != nil {
+			return nil, err
+		}
+	}
+	h, err := p.publish(ctx, s, changed, renew)
 	p.current = h != nil
 	return h, err
 }
 
-// publish is PublishChanged for a state that may be published.
-func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordLists) (*Head, error) {
+// publish is put for a state that may be published.
+func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordLists, renew bool) (*Head, error) {
 	version := p.version + 1
 	drafts := []*draft{p.whole().draft(s, changed, version)}
 	published := false
@@ -166,6 +155,9 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 		}
 	}()
 	if drafts[0].isUnchanged() && p.isComplete() {
+		if !renew {
+			return p.Head(), nil
+		}
 		return p.Renew(ctx)
 	}
 	folded, err := p.drafts(drafts[0], version)
@@ -178,6 +170,7 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 	// From here on the version is used up: the store may keep the head in spite of an error.
 	published = true
 	p.version = version
+	p.guard.published()
 	for _, d := range drafts {
 		d.commit()
 	}

@@ -18,11 +18,16 @@ type PublisherOptions struct {
 	// with a Budget follows the class that suffices for it. Each class takes memory of the
 	// publisher as a filter of its size does.
 	Folds []uint64
-	// Kinds are the kinds of the filters that are published. They are required with Folds only.
+	// Kinds are the kinds of the filters that are published. They are required with Folds and MaxShrink only.
 	Kinds umbel.Kinds
-	// Valid is how long a head is valid, in whole seconds; the default is 5 minutes. Call Renew
-	// more often than that, for example three times.
+	// Valid is how long a head is valid, in whole seconds; the default is 5 minutes. Run renews it after a third of
+	// that time. A program without Run calls Renew about as often.
 	Valid time.Duration
+	// MaxShrink, if it is more than 0 and less than 1, is the share of the keys of the last version that a version may
+	// lose. Others are refused with a ShrunkError, since a list of keys may be emptied or exchanged by mistake. Keys are
+	// estimated from all cells of both versions, which takes the time of reading them; if compare.Of (package
+	// filter/compare) does not compare the kind, the numbers of keys are compared alone.
+	MaxShrink float64
 	// Grace is how long an object remains after no head needs it, for subscribers who are
 	// fetching it; the default is 10 minutes, or twice Valid if that is longer.
 	Grace time.Duration
@@ -41,16 +46,56 @@ type PublisherOptions struct {
 	PublishSeed bool
 	// Workers is the number of goroutines that encode; 0 and 1 mean the caller's alone.
 	Workers int
-	// Log receives what makes all subscribers fetch a snapshot: a new stream, because the last version
-	// cannot be read, and a version without a delta, because the filter has another shape.
+	// Log receives messages about a new stream, because the last version cannot be read, and about a version without a
+	// delta, because the filter has another shape: both make all subscribers fetch a snapshot. It also receives those of
+	// Run: publishing fails, and succeeds again.
 	Log *slog.Logger
-	// Now returns the time; the default is time.Now. Heads have this time, and Grace is measured by it. A
-	// publisher never waits.
+	// Now returns the time; the default is time.Now. Heads have this time, and Grace is measured by it. Run waits in
+	// the time of the system.
 	Now func() time.Time
 }
 
+// complete sets the defaults. The error wraps umbel.ErrGoal if the options are incomplete or out of range, and
+// ErrSignature if the halves of the key do not belong together.
+func (o *PublisherOptions) complete() error {
+	if o.Store == nil {
+		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Store")
+	}
+	if o.Key.Signer == nil || o.Key.Verifier == nil {
+		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Key, of NewKey or ParseKey")
+	}
+	if err := o.Key.check(); err != nil {
+		return err
+	}
+	if o.Valid == 0 {
+		o.Valid = 5 * time.Minute
+	}
+	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
+		return sentinel.Errorf(umbel.ErrGoal, "share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
+	}
+	if !(o.MaxShrink >= 0 && o.MaxShrink <= 1) {
+		return sentinel.Errorf(umbel.ErrGoal, "share: a version may lose a share of %v of the keys, want 0 to 1", o.MaxShrink)
+	}
+	if o.MaxShrink > 0 && o.MaxShrink < 1 && len(o.Kinds) == 0 {
+		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher with MaxShrink needs a list of kinds, for example filter.All")
+	}
+	if o.Grace == 0 {
+		o.Grace = max(10*time.Minute, 2*o.Valid)
+	}
+	if o.SnapshotShare == 0 {
+		o.SnapshotShare = 0.25
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o.checkFolds()
+}
+
 // checkFolds returns an error unless the factors of the classes are valid.
-func checkFolds(o *PublisherOptions) error {
+func (o *PublisherOptions) checkFolds() error {
 	if len(o.Folds) > MaxFolds {
 		return sentinel.Errorf(umbel.ErrGoal, "share: %d fold classes, want at most %d: caches keep few classes best", len(o.Folds), MaxFolds)
 	}

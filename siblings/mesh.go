@@ -2,7 +2,6 @@ package siblings
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -114,43 +113,34 @@ func (m *Mesh) Run(ctx context.Context) error {
 	if m.o.ProbePeriod > 0 {
 		group.Go(func() { m.probes(ctx) })
 	}
-	var late faultlog.Fault
-	for {
-		wait(ctx, m.o.Period)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for _, x := range m.order {
-			x.watch(m.o.Log)
-		}
-		switch err := m.publish(ctx); {
-		case err == nil:
-			late.Succeeded(m.o.Log).Info("the publication is up to date again")
-		case errors.Is(err, share.ErrFork):
-			return err
-		case ctx.Err() == nil:
-			late.Failed(m.o.Log).Warn("the publication is late", "error", err)
-		}
-	}
+	return m.publisher.Run(ctx, share.Feed{Next: m.next, Period: m.o.Period, Done: func(h *share.Head, _ error) { m.note(h) }})
 }
 
-// publish publishes what has changed, and renews the head after a third of its validity.
+// publish publishes what the cache holds, if that has changed.
 func (m *Mesh) publish(ctx context.Context) error {
-	m.held.Expire(time.Now().Add(m.o.Period))
-	changed, err := m.summary.update()
-	if err != nil {
+	u, err := m.next(ctx)
+	if u == nil {
 		return err
 	}
-	head := m.publisher.Head()
-	switch {
-	case changed || head == nil || m.published.failed:
-		head, err = m.summary.publish(ctx, m.publisher)
-	case time.Since(head.Time) > validity(m.o.Period)/3:
-		head, err = m.publisher.Renew(ctx)
-	}
-	m.published.failed = err != nil
-	m.published.set(head, m.summary.size, m.summary.cells.Len)
+	h, err := m.publisher.PublishChanged(ctx, u.State, u.Changed)
+	m.note(h)
 	return err
+}
+
+// note notes the last head, for the status.
+func (m *Mesh) note(h *share.Head) { m.published.set(h, m.summary.size, m.summary.cells.Len) }
+
+// next returns the filter of what the cache holds, nil if it has not changed since the last call.
+func (m *Mesh) next(context.Context) (*share.Update, error) {
+	for _, x := range m.order {
+		x.watch(m.o.Log)
+	}
+	m.held.Expire(time.Now().Add(m.o.Period))
+	changed, err := m.summary.update()
+	if err != nil || !changed {
+		return nil, err
+	}
+	return m.summary.next(), nil
 }
 
 // Added notes that the cache of this node has stored a response that is fresh until a time. The mesh calls it for what

@@ -31,8 +31,6 @@ func (c *peerCounters) described(err error) {
 
 // publishState is what was published last.
 type publishState struct {
-	failed bool // only publish uses it
-
 	mu    sync.Mutex
 	head  *share.Head
 	keys  int

@@ -1,7 +1,6 @@
 package siblings
 
 import (
-	"context"
 	"iter"
 	"math"
 	"math/bits"
@@ -88,17 +87,15 @@ func hashesOf(cell, m uint64) (low, high uint64) {
 	return first(cell), first(cell+1) - 1
 }
 
-// publish publishes the filter. If it returns no head, the next call publishes the same changes.
-func (s *summary) publish(ctx context.Context, p *share.Publisher) (*share.Head, error) {
-	var changed func(int) iter.Seq[uint64]
+// next returns the filter as the next version: all words may have changed in a new one, and otherwise those that update
+// has listed since the last call.
+func (s *summary) next() *share.Update {
+	u := &share.Update{State: s.filter.State()}
 	if !s.whole {
 		slices.Sort(s.words)
-		s.words = slices.Compact(s.words)
-		changed = func(int) iter.Seq[uint64] { return slices.Values(s.words) }
+		words := slices.Compact(s.words)
+		u.Changed = func(int) iter.Seq[uint64] { return slices.Values(words) }
 	}
-	head, err := p.PublishChanged(ctx, s.filter.State(), changed)
-	if head != nil {
-		s.words, s.whole = s.words[:0], false
-	}
-	return head, err
+	s.words, s.whole = nil, false
+	return u
 }

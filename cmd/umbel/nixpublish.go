@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -12,11 +13,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -79,11 +80,9 @@ type nixPublisher struct {
 	key    signing.Key
 	follow bool
 	listen string
-	guard  guard
 	o      nixcache.Options
 	share  share.PublisherOptions
 	p      *nixcache.Publication
-	fault  faultlog.Fault // its versions can't be published
 }
 
 func nixPublishCommand() *cobra.Command {
@@ -94,7 +93,7 @@ func nixPublishCommand() *cobra.Command {
 		Example: nixPublishExample,
 		Args:    arguments(1, 1),
 	}
-	p := nixPublisher{cmd: cmd, guard: guard{maxShrink: 0.5}}
+	p := nixPublisher{cmd: cmd}
 	flags := cmd.Flags()
 	flags.StringVar(&p.to, "to", "", "`DIRECTORY` of the publication")
 	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
@@ -108,7 +107,7 @@ func nixPublishCommand() *cobra.Command {
 	flags.StringVar(&p.listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
 	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
 	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
-	maxShrink := lostShare(p.guard.maxShrink)
+	maxShrink := lostShare(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
 	needs(cmd, "listen", "follow", "--follow")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -133,10 +132,10 @@ func nixPublishCommand() *cobra.Command {
 		if p.follow {
 			stampMessages(cmd)
 		}
-		p.source, p.guard.maxShrink = args[0], float64(maxShrink)
-		p.o.Valid, p.o.Design = *valid, nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
+		p.source, p.o.Log = args[0], slog.New(explainer{warningLog(cmd).Handler(), args[0]})
+		p.o.Design = nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
 		p.share = share.PublisherOptions{
-			Key: p.key.Key, Valid: *valid, Grace: *grace, Workers: runtime.GOMAXPROCS(0), Log: warningLog(cmd), Kinds: filter.All,
+			Key: p.key.Key, Valid: *valid, Grace: *grace, Workers: runtime.GOMAXPROCS(0), Log: p.o.Log, Kinds: filter.All, MaxShrink: float64(maxShrink),
 		}
 		return p.run()
 	}
@@ -164,61 +163,46 @@ func (p *nixPublisher) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := p.begin(ctx, store); err != nil {
-		return err
-	}
 	p.share.Store = store
 	if p.o.Publisher, err = share.NewPublisher(ctx, p.share); err != nil {
-		return err
+		return publishError(p.source, err)
+	}
+	if s := p.o.Publisher.State(); s != nil && !nixcache.HasKind(s.Kind) {
+		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.to, s.Kind)
 	}
 	// Without the notes the next run continues with larger deltas.
 	defer func() { err = errors.Join(err, p.o.Publisher.Close(context.WithoutCancel(ctx))) }()
-	p.o.Check, p.o.Published, p.o.Looked = p.check, p.print, p.looked
+	p.o.Published = p.print
 	p.p = nixcache.New(p.o)
 	v, err := p.p.Publish(ctx)
 	if v.Head.Version == 0 {
-		return err
+		return publishError(p.source, err)
 	}
-	p.looked(err)
+	if err != nil {
+		warn(p.cmd, "%s", message.Of(err))
+	}
 	p.print(v)
 	if !p.follow {
 		return nil
 	}
 	if listener == nil {
-		return p.p.Follow(ctx, nixcache.DefaultPeriod)
+		return p.watch(ctx)
 	}
 	ctx, ended := p.serve(ctx, listener, store)
-	return errors.Join(p.p.Follow(ctx, nixcache.DefaultPeriod), ended())
+	return errors.Join(p.watch(ctx), ended())
 }
 
-// begin reads the last version, from which the publication continues.
-func (p *nixPublisher) begin(ctx context.Context, store share.Source) error {
-	last, err := lastVersion(ctx, store, p.key)
-	if _, lost := errors.AsType[shrunkError](err); lost && p.guard.maxShrink >= 1 {
+// watch publishes the changes of the cache until ctx ends.
+func (p *nixPublisher) watch(ctx context.Context) error {
+	err := p.p.Follow(ctx, nixcache.DefaultPeriod)
+	if ctx.Err() != nil {
 		return nil
 	}
-	if err != nil || last == nil {
-		return err
-	}
-	s := last.State()
-	if !nixcache.HasKind(s.Kind) {
-		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.to, s.Kind)
-	}
-	p.o.Last, p.guard.keys = &s, last.Stats().Keys
-	return nil
-}
-
-// check refuses a cache that has lost too many paths.
-func (p *nixPublisher) check(paths int) error {
-	if err := p.guard.checkKeys(float64(paths)); err != nil {
-		return fmt.Errorf("%s %w", p.source, err)
-	}
-	return nil
+	return err
 }
 
 // print prints a version.
 func (p *nixPublisher) print(v nixcache.Version) {
-	p.guard.keys = float64(v.Paths)
 	if isQuiet(p.cmd) {
 		return
 	}
@@ -232,15 +216,6 @@ func (p *nixPublisher) print(v nixcache.Version) {
 	}
 	if answer(p.cmd, out, out.write) == nil {
 		_ = flush(p.cmd) // a closed pipe ends the process
-	}
-}
-
-// looked prints why a version is not published, and when that is over.
-func (p *nixPublisher) looked(err error) {
-	if err != nil {
-		warnOf(p.cmd, &p.fault, err, "the last version remains published")
-	} else {
-		noteEnd(p.cmd, &p.fault, "%s can be published again", p.source)
 	}
 }
 

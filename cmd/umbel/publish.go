@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/message"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
@@ -90,12 +90,12 @@ type publisher struct {
 	key     signing.Key
 	follow  time.Duration
 	listen  string
-	guard   guard
 	log     followLog
 	o       share.PublisherOptions
 	p       *share.Publisher
 	read    os.FileInfo // of the file that was read last
-	refused error       // why this file is not published, although it could be read
+	summary summary     // of its filter
+	shown   uint64      // the version that was printed last
 }
 
 func publishCommand() *cobra.Command {
@@ -155,9 +155,13 @@ func publishCommand() *cobra.Command {
 		if valid > longValid {
 			warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", valid)
 		}
-		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, guard: guard{maxShrink: float64(maxShrink)}, log: log, o: share.PublisherOptions{
+		shareLog := log.share()
+		if log.log != nil {
+			shareLog = shareLog.With("file", args[0])
+		}
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, log: log, o: share.PublisherOptions{
 			Key: k.Key, Valid: valid, Grace: grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
-			Log: log.share(), Kinds: filter.All,
+			Log: slog.New(explainer{shareLog.Handler(), args[0]}), Kinds: filter.All, MaxShrink: float64(maxShrink),
 		}}
 		for _, r := range *folds {
 			p.o.Folds = append(p.o.Folds, uint64(r))
@@ -173,7 +177,7 @@ const longValid = 7 * 24 * time.Hour
 func (p *publisher) run() (err error) {
 	ctx, stop := signalContext(p.cmd)
 	defer stop()
-	s, err := p.open()
+	update, err := p.next(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,15 +197,22 @@ func (p *publisher) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	p.o.Store = store
-	if err := p.guard.begin(ctx, store, p.key); err != nil {
-		return err
-	}
 	if p.p, err = share.NewPublisher(ctx, p.o); err != nil {
-		return err
+		return publishError(p.file, err)
+	}
+	if h := p.p.Head(); h != nil {
+		p.shown = h.Version
 	}
 	// Without the notes the next run continues with larger deltas.
 	defer func() { err = errors.Join(err, p.p.Close(context.WithoutCancel(ctx))) }()
-	if err := p.publish(ctx, s); err != nil || p.follow == 0 {
+	h, err := p.p.Publish(ctx, update.State)
+	if h == nil {
+		return publishError(p.file, err)
+	}
+	if err != nil {
+		p.log.warn("old objects of the publication remain", []any{"error", err}, "%s", message.Of(err))
+	}
+	if err := p.print(h); err != nil || p.follow == 0 {
 		return err
 	}
 	if listener == nil {
@@ -221,61 +232,62 @@ func (p *publisher) serve(ctx context.Context, l net.Listener, source share.Sour
 	return serving(ctx, server, l)
 }
 
-// open reads the filter, and remembers which file it was.
-func (p *publisher) open() (umbel.State, error) {
+// next returns the filter in the file, nil if the file has not changed since it was read.
+func (p *publisher) next(context.Context) (*share.Update, error) {
 	info, err := os.Stat(p.file)
 	if err != nil {
-		return umbel.State{}, err
+		return nil, err
 	}
+	if p.read != nil && os.SameFile(info, p.read) && info.ModTime().Equal(p.read.ModTime()) && info.Size() == p.read.Size() {
+		return nil, nil
+	}
+	p.read = nil // a file that cannot be read is read again
 	s, err := readFilter(p.cmd, p.file)
-	if err == nil {
-		p.read = info
+	if err != nil {
+		return nil, err
 	}
-	return s, err
-}
-
-func (p *publisher) publish(ctx context.Context, s umbel.State) error {
 	f, err := filter.All.Open(s)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.file, err)
+		return nil, fmt.Errorf("%s: %w", p.file, err)
 	}
-	sum := summarize(p.file, f)
-	keys := float64(sum.Keys.Estimate)
-	if err := p.guard.check(s, keys); err != nil {
-		return fmt.Errorf("%s %w", p.file, err)
+	p.read, p.summary = info, summarize(p.file, f)
+	return &share.Update{State: s}, nil
+}
+
+// watch publishes the changes of the file until ctx ends.
+func (p *publisher) watch(ctx context.Context) error {
+	err := p.p.Run(ctx, share.Feed{Next: p.next, Period: p.follow, Hold: true, Done: p.done})
+	if ctx.Err() != nil {
+		return nil
 	}
-	last := uint64(0)
-	if h := p.p.Head(); h != nil {
-		last = h.Version
+	return err
+}
+
+// done prints a version that was published.
+func (p *publisher) done(h *share.Head, err error) {
+	if err == nil && h.Version != p.shown {
+		_ = p.print(h) // a closed pipe ends the process
 	}
-	h, err := p.p.Publish(ctx, s)
-	if errors.Is(err, share.ErrSeed) {
-		return fmt.Errorf("%s hashes with a secret seed, which subscribers would learn; publish it with --publish-seed if that is acceptable: %w", p.file, share.ErrSeed)
-	}
-	if h == nil && errors.Is(err, umbel.ErrMismatch) {
-		return fmt.Errorf("%s can't be folded by all --folds: %w", p.file, err)
-	}
-	if h == nil {
-		return err
-	}
-	p.guard.published(s, keys)
-	if err != nil {
-		p.log.warn("old objects stay", []any{"error", err}, "%s", message.Of(err))
-	}
-	if text := sum.overfull(); text != "" {
-		p.log.warn("filter is overfull", []any{"file", p.file, "rate", float64(sum.FPRate), "planned", float64(sum.Planned.FPRate)}, "%s", text)
+}
+
+// print prints the version of a head, which contains the filter that was read last.
+func (p *publisher) print(h *share.Head) error {
+	if text := p.summary.overfull(); text != "" {
+		p.log.warn("filter is overfull", []any{"file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate)}, "%s", text)
 		if p.follow == 0 && !accepts(p.cmd) {
 			exceeded(p.cmd)
 		}
 	}
+	isNew := h.Version != p.shown
+	p.shown = h.Version
 	if isQuiet(p.cmd) {
 		return nil
 	}
 	v := publication{
-		Directory: p.to, Name: h.Name, Version: h.Version, New: h.Version != last, ID: h.ID.String(), Kind: h.Kind,
+		Directory: p.to, Name: h.Name, Version: h.Version, New: isNew, ID: h.ID.String(), Kind: h.Kind,
 		Bytes: h.Bytes, Expires: h.Expires(),
 	}
-	if v.New && len(h.Deltas) > 0 {
+	if isNew && len(h.Deltas) > 0 {
 		v.Delta = &h.Deltas[0].Bytes
 	}
 	if err := answer(p.cmd, v, v.write); err != nil {

@@ -131,6 +131,15 @@ func (f *Fault) Failed(log *slog.Logger) *slog.Logger {
 	return withOmitted(log, n)
 }
 
+// FailedBy is Failed for faults of several causes: see FailBy.
+func (f *Fault) FailedBy(log *slog.Logger, cause error) *slog.Logger {
+	n, ok := f.FailBy(cause.Error())
+	if !ok {
+		return discard
+	}
+	return withOmitted(log, n)
+}
+
 // Succeeded notes a success and returns the logger for the message that the fault is over: log with the attributes
 // "lasted" and "omitted", or one that discards the message.
 func (f *Fault) Succeeded(log *slog.Logger) *slog.Logger {

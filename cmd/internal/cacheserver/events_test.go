@@ -13,7 +13,7 @@ import (
 
 // notLogged are files whose messages neither umbel cache nor umbel siblings log: they have no users, and their
 // subscribers do not log.
-var notLogged = regexp.MustCompile(`/(access/audit|squidpeer/relay|share/(run|cache|budget|update))\.go:`)
+var notLogged = regexp.MustCompile(`/(access/audit|squidpeer/relay|share/subscriber\w*)\.go:`)
 
 // Every message of umbel cache and of umbel siblings has an event, and the pages describe all events and keys.
 func TestEvents(t *testing.T) {

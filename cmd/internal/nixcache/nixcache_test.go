@@ -1,9 +1,11 @@
 package nixcache_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,12 +58,13 @@ type world struct {
 	publisher  *share.Publisher
 	subscriber *share.Subscriber
 	versions   chan nixcache.Version
-	failures   chan error
+	log        bytes.Buffer
 }
 
 func newWorld(t testing.TB, d nixcache.Design, change func(*nixcache.Options)) *world {
 	t.Helper()
-	w := &world{t: t, cache: t.TempDir(), versions: make(chan nixcache.Version, 100), failures: make(chan error, 1)}
+	w := &world{t: t, cache: t.TempDir(), versions: make(chan nixcache.Version, 100)}
+	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	key, _, err := share.NewKey("example.org/cache")
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +75,7 @@ func newWorld(t testing.TB, d nixcache.Design, change func(*nixcache.Options)) *
 	}
 	t.Cleanup(func() { store.Close() })
 	w.store = store
-	if w.publisher, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: store, Key: key, Valid: time.Minute}); err != nil {
+	if w.publisher, err = share.NewPublisher(t.Context(), share.PublisherOptions{Store: store, Key: key, Valid: time.Minute, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	source, err := nixcache.NewSource(w.cache)
@@ -80,16 +83,8 @@ func newWorld(t testing.TB, d nixcache.Design, change func(*nixcache.Options)) *
 		t.Fatal(err)
 	}
 	o := nixcache.Options{
-		Source: source, Publisher: w.publisher, Design: d, Valid: time.Minute,
-		Published: func(v nixcache.Version) { w.versions <- v }, Looked: func(err error) {
-			if err == nil {
-				return
-			}
-			select {
-			case w.failures <- err:
-			default:
-			}
-		},
+		Source: source, Publisher: w.publisher, Design: d, Log: log,
+		Published: func(v nixcache.Version) { w.versions <- v },
 	}
 	if change != nil {
 		change(&o)

@@ -3,12 +3,12 @@ package nixcache
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -16,25 +16,19 @@ import (
 // has changed.
 const DefaultPeriod = 500 * time.Millisecond
 
-// Options configure a Publication. Source, Publisher and Design are required.
+// Options configure a Publication. Source, Publisher, Design and Log are required.
 type Options struct {
-	Source    *Source
+	Source *Source
+	// Publisher has filters of the kinds of HasKind. A filter of the size of its last one is published again, so that
+	// subscribers need no snapshot.
 	Publisher *share.Publisher
 	Design    Design
-	// Valid is how long a head is valid. Follow renews it after a third of this time.
-	Valid time.Duration
-	// Last is the state that the publisher continues from, if there is one: a filter of its size is published
-	// again, so that subscribers need no snapshot.
-	Last *umbel.State
-	// Check, if it is not nil, returns an error if a version with this number of paths must not be published.
-	Check func(paths int) error
 	// Bloom is the directory that gets the file NixBloom, "" for none.
 	Bloom string
-	// Published, if it is not nil, is called after each new version.
+	// Published, if it is not nil, is called by Follow after each new version.
 	Published func(Version)
-	// Looked, if it is not nil, is called after each look of Follow: with the error if it could not read or publish, which it
-	// tries again at the next look, and otherwise with nil.
-	Looked func(error)
+	// Log receives that the file NixBloom cannot be written, and that it is written again.
+	Log *slog.Logger
 }
 
 // Version is a version that was published.
@@ -49,90 +43,110 @@ type Version struct {
 
 // Publication publishes the paths of a source. Its methods must not be called concurrently.
 type Publication struct {
-	o       Options
-	paths   Paths
-	shape   shape
-	filter  cellsFilter // of paths; nil before the first version
-	current bool        // filter is the last version of the publisher
+	o              Options
+	paths          Paths
+	added, removed int // since the paths before
+	shape          shape
+	filter         cellsFilter  // of paths; nil before the first ones
+	update         share.Update // its state, and what changed since the paths before
+	version        uint64       // the last one that is published
+	unwritten      bool         // the file NixBloom is older
+	failing        faultlog.Fault
 }
 
 // New returns a publication that has published nothing yet.
-func New(o Options) *Publication { return &Publication{o: o} }
+func New(o Options) *Publication {
+	p := &Publication{o: o}
+	if h := o.Publisher.Head(); h != nil {
+		p.version = h.Version
+	}
+	return p
+}
 
-// Publish reads the source and publishes its paths. If they are those of the last version, it renews the head.
-// An addition costs time in proportion to the change; a removal makes the filter again. If it returns a version
-// and an error, the version is published, but an old object could not be removed, or the file NixBloom could not
-// be written.
+// Publish reads the source and publishes its paths. If they are those of the last version, it renews the head. If it
+// returns a version and an error, the version is published, but an old object could not be removed, or the file NixBloom
+// could not be written.
 func (p *Publication) Publish(ctx context.Context) (Version, error) {
-	paths, err := p.o.Source.Read()
-	if err != nil {
+	if _, err := p.next(ctx); err != nil {
 		return Version{}, err
 	}
-	if !p.isCurrent(paths) {
-		return p.update(ctx, paths)
-	}
-	h, err := p.o.Publisher.Renew(ctx)
+	h, err := p.o.Publisher.PublishChanged(ctx, p.update.State, p.update.Changed)
 	if h == nil {
 		return Version{}, err
 	}
-	return Version{Head: *h, Paths: len(paths), Cells: p.shape.m, K: p.shape.k}, err
+	return p.published(h), errors.Join(err, p.writeBloom())
 }
 
-// isCurrent reports whether the last version is that of the paths.
-func (p *Publication) isCurrent(paths Paths) bool { return p.current && slices.Equal(paths, p.paths) }
+// published returns the version of a head.
+func (p *Publication) published(h *share.Head) Version {
+	v := Version{
+		Head: *h, New: h.Version != p.version, Paths: len(p.paths), Added: p.added, Removed: p.removed, Cells: p.shape.m, K: p.shape.k,
+	}
+	p.version, p.unwritten = h.Version, p.unwritten || v.New
+	return v
+}
 
-// update publishes the paths.
-func (p *Publication) update(ctx context.Context, paths Paths) (Version, error) {
-	if p.o.Check != nil {
-		if err := p.o.Check(len(paths)); err != nil {
-			return Version{}, err
+// writeBloom writes the file NixBloom if it is older than the version.
+func (p *Publication) writeBloom() error {
+	if p.o.Bloom == "" || !p.unwritten {
+		return nil
+	}
+	err := WriteBloom(p.o.Bloom, p.paths, p.o.Design.Rate)
+	p.unwritten = err != nil
+	return err
+}
+
+// Follow looks at the source once per period, publishes what has changed and renews the head, until ctx ends: see
+// share.Publisher.Run. It also renews the head if the source cannot be read.
+func (p *Publication) Follow(ctx context.Context, period time.Duration) error {
+	return p.o.Publisher.Run(ctx, share.Feed{Next: p.next, Period: period, Hold: true, Done: p.done})
+}
+
+// done notes a new version, and writes the file NixBloom.
+func (p *Publication) done(h *share.Head, err error) {
+	if err == nil && h.Version != p.version {
+		if v := p.published(h); p.o.Published != nil {
+			p.o.Published(v)
 		}
 	}
-	last := uint64(0)
-	if h := p.o.Publisher.Head(); h != nil {
-		last = h.Version
+	if err := p.writeBloom(); err != nil {
+		p.failing.FailedBy(p.o.Log, err).Warn("the file for Nix cannot be written", "error", err)
+	} else {
+		p.failing.Succeeded(p.o.Log).Info("the file for Nix is written again")
 	}
-	added, removed := paths.Difference(p.paths), p.paths.Difference(paths)
-	h, err := p.publish(ctx, paths, added, len(removed) > 0)
-	if h == nil {
-		return Version{}, err
-	}
-	if p.o.Bloom != "" {
-		err = errors.Join(err, WriteBloom(p.o.Bloom, paths, p.o.Design.Rate))
-	}
-	return Version{
-		Head: *h, New: h.Version != last, Paths: len(paths), Added: len(added), Removed: len(removed), Cells: p.shape.m, K: p.shape.k,
-	}, err
 }
 
-// publish publishes the filter of the paths: the last one with the added ones or, after removals or if it has
-// been outgrown, another one.
-func (p *Publication) publish(ctx context.Context, paths, added Paths, removals bool) (*share.Head, error) {
-	var changed func(int) iter.Seq[uint64]
-	if p.filter == nil || removals || p.o.Design.isOutgrown(p.shape, uint64(len(paths))) {
+// next returns the filter of the paths, nil if they are those of the last call: the filter before with the added paths
+// or, after removals or if it has been outgrown, another one. An addition costs time in proportion to the change.
+func (p *Publication) next(context.Context) (*share.Update, error) {
+	changed, err := p.o.Source.Changed()
+	if err != nil || !changed && p.filter != nil {
+		return nil, err
+	}
+	paths, err := p.o.Source.Read()
+	if err != nil || p.filter != nil && slices.Equal(paths, p.paths) {
+		return nil, err
+	}
+	added, removed := paths.Difference(p.paths), p.paths.Difference(paths)
+	var words func(int) iter.Seq[uint64]
+	if p.filter == nil || len(removed) > 0 || p.o.Design.isOutgrown(p.shape, uint64(len(paths))) {
 		s, f, err := p.make(paths)
 		if err != nil {
 			return nil, err
 		}
-		p.shape, p.filter, p.paths, p.current = s, f, paths, false
+		p.shape, p.filter = s, f
 	} else {
-		words := p.add(added)
-		if p.current {
-			changed = func(int) iter.Seq[uint64] { return slices.Values(words) }
-		}
-		p.paths, p.current = paths, false
+		list := p.add(added)
+		words = func(int) iter.Seq[uint64] { return slices.Values(list) }
 	}
-	h, err := p.o.Publisher.PublishChanged(ctx, p.filter.State(), changed)
-	p.current = h != nil
-	return h, err
+	p.paths, p.added, p.removed = paths, len(added), len(removed)
+	p.update = share.Update{State: p.filter.State(), Changed: words}
+	return &p.update, nil
 }
 
-// make returns the filter of the paths, with the shape of the one before or of Options.Last unless that has been
+// make returns the filter of the paths, with the shape of the one before or of the last version unless that has been
 // outgrown.
 func (p *Publication) make(paths Paths) (shape, cellsFilter, error) {
-	if len(paths) == 0 && p.o.Design.Keys == 0 {
-		return shape{}, nil, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have (--paths)")
-	}
 	s, err := p.shapeFor(uint64(len(paths)))
 	if err != nil {
 		return s, nil, err
@@ -149,13 +163,19 @@ func (p *Publication) make(paths Paths) (shape, cellsFilter, error) {
 }
 
 func (p *Publication) shapeFor(n uint64) (shape, error) {
+	last, ok := p.shape, p.filter != nil
+	if s := p.o.Publisher.State(); !ok && s != nil {
+		last, ok = shapeOf(*s)
+	}
+	if n == 0 && p.o.Design.Keys == 0 {
+		if ok {
+			return last, nil // a publisher with MaxShrink refuses it
+		}
+		return shape{}, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have (--paths)")
+	}
 	next, err := p.o.Design.shape(n)
 	if err != nil {
 		return next, err
-	}
-	last, ok := p.shape, p.filter != nil
-	if !ok && p.o.Last != nil {
-		last, ok = shapeOf(*p.o.Last)
 	}
 	fits := ok && last.k == next.k && last.blocked == next.blocked
 	if fits && !p.o.Design.isOutgrown(last, n) && last.m <= 2*next.m {
@@ -177,59 +197,4 @@ func (p *Publication) add(paths Paths) []uint64 {
 	}
 	slices.Sort(at)
 	return slices.Compact(at)
-}
-
-// Follow looks at the source once per period and publishes what has changed, and renews the head after a third of
-// its validity, until ctx ends. It returns nil then, and an error wrapping share.ErrFork if something else has
-// published with the same key.
-func (p *Publication) Follow(ctx context.Context, period time.Duration) error {
-	t := time.NewTicker(min(period, p.o.Valid/3))
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-		}
-		err := p.look(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, share.ErrFork):
-			return err
-		case p.o.Looked != nil:
-			p.o.Looked(err)
-		}
-	}
-}
-
-// look publishes the source if it may have changed, and renews the head if it is due, even if the source cannot be
-// read.
-func (p *Publication) look(ctx context.Context) error {
-	changed, err := p.o.Source.Changed()
-	if err == nil && (changed || !p.current) {
-		err = p.republish(ctx)
-	}
-	if h := p.o.Publisher.Head(); h != nil && time.Since(h.Time) > p.o.Valid/3 {
-		if _, renewed := p.o.Publisher.Renew(ctx); renewed != nil {
-			err = errors.Join(err, fmt.Errorf("renew the head: %w", renewed))
-		}
-	}
-	return err
-}
-
-// republish publishes the source unless its paths are those of the last version.
-func (p *Publication) republish(ctx context.Context) error {
-	paths, err := p.o.Source.Read()
-	if err != nil {
-		return err
-	}
-	if p.isCurrent(paths) {
-		return nil
-	}
-	v, err := p.update(ctx, paths)
-	if v.New && p.o.Published != nil {
-		p.o.Published(v)
-	}
-	return err
 }

@@ -84,7 +84,10 @@ var events = eventlog.Events{
 	"no delta leads to the version; subscribers fetch a snapshot":                                 "publication-replaced",
 	"the coarsest class takes more bytes per second than the limit; versions are skipped or late": "subscription-budget",
 	"a new stream begins, because the last version cannot be read; subscribers fetch a snapshot":  "publication-restarted",
-	"the head in the store is damaged and is replaced":                                            "publication-repaired",
+	"publishing failed":                                "publication-failed",
+	"publishing succeeds again":                        "published",
+	"old objects of the publication remain":            "cleanup-failed",
+	"the head in the store is damaged and is replaced": "publication-repaired",
 
 	"snapshot taken": "snapshot",
 	"the process ended while it wrote or removed a manifest, which is completed": "snapshot-interrupted",

@@ -18,9 +18,10 @@ var Events = eventlog.Events{
 	"there is no cache digest":      "digest-failed",
 	"there is a cache digest again": "digest-recovered",
 
-	"the publication is late":                                                                    "publication-failed",
-	"the publication is up to date again":                                                        "publication-recovered",
-	"no delta leads to the version; subscribers fetch a snapshot":                                "publication-replaced",
+	"publishing failed":                                           "publication-failed",
+	"publishing succeeds again":                                   "publication-recovered",
+	"old objects of the publication remain":                       "cleanup-failed",
+	"no delta leads to the version; subscribers fetch a snapshot": "publication-replaced",
 	"a new stream begins, because the last version cannot be read; subscribers fetch a snapshot": "publication-restarted",
 	"the head in the store is damaged and is replaced":                                           "publication-repaired",
 

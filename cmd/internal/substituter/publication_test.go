@@ -2,6 +2,8 @@ package substituter_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -56,7 +58,7 @@ func publishFrom(t testing.TB, valid time.Duration, cache string) *published {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.p = nixcache.New(nixcache.Options{Source: source, Publisher: w.share, Design: nixcache.Design{Rate: 1e-4}, Valid: valid})
+	w.p = nixcache.New(nixcache.Options{Source: source, Publisher: w.share, Design: nixcache.Design{Rate: 1e-4}, Log: slog.New(slog.DiscardHandler)})
 	w.publish()
 	return w
 }
@@ -166,7 +168,7 @@ func TestAdditions(t *testing.T) {
 	go func() { following <- w.p.Follow(ctx, 250*time.Millisecond) }()
 	defer func() {
 		stop()
-		if err := <-following; err != nil {
+		if err := <-following; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}()

@@ -1,0 +1,197 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/sentinel"
+)
+
+// Feed is the filter that Publisher.Run publishes, and when Run looks at it. Next is required.
+type Feed struct {
+	// Next returns what to publish, or nil if that is what it returned last. A filter that has not changed is not
+	// published again, so Next need not find that out. Run calls it at the beginning, once per Period, after each value of
+	// Wake and before it renews a head, and then reads the state until it calls Done: nothing may change the filter
+	// meanwhile. It may read the state again, after a failure, until it calls Next.
+	Next func(ctx context.Context) (*Update, error)
+	// Period is the time from one call of Next to the other. If it is zero, Run calls Next for its other reasons only.
+	Period time.Duration
+	// Wake, if it is not nil, makes Run call Next at once. With room for one value, a program never waits:
+	//
+	//	select {
+	//	case wake <- struct{}{}:
+	//	default:
+	//	}
+	Wake <-chan struct{}
+	// Hold makes Run renew the head of the last version even if Next fails, or the filter cannot be published or is
+	// refused. Without it, the head expires, and subscribers become stale.
+	Hold bool
+	// Done, if it is not nil, is called after Next and, if there is something to publish, after that: with the last head
+	// that was signed, which is nil before the first version, and an error if the filter is not published.
+	Done func(h *Head, err error)
+}
+
+// Update is what Feed.Next returns: a state, and what changed in it if that is known.
+type Update struct {
+	State umbel.State
+	// Changed is the argument of Publisher.PublishChanged. The words are those that may have changed since the update
+	// before.
+	Changed func(array int) iter.Seq[uint64]
+}
+
+// firstRetry is the time until the first attempt after a failure, unless the period is shorter. Each further attempt
+// waits twice as long, at most a third of the validity of a head, or a period if that is longer.
+const firstRetry = time.Second
+
+// Run publishes what feed returns, until ctx ends, and then returns its error. It publishes when the filter has changed,
+// and renews the head after a third of its validity. If the store fails, it tries again after a time that doubles from a
+// second, or from the period of feed if that is shorter. An update that is refused (MaxShrink) is not tried
+// again; the refusal remains until Next returns another update.
+//
+// The first failure is logged, then at most one per minute with the number of those that were omitted, another cause at
+// once, and the first success after it. Run returns an error wrapping ErrFork if something else changed the store:
+// continue with a new publisher. It wraps umbel.ErrGoal if feed has no Next.
+func (p *Publisher) Run(ctx context.Context, feed Feed) error {
+	if feed.Next == nil {
+		return sentinel.Errorf(umbel.ErrGoal, "share: run a publisher with a Feed that has Next")
+	}
+	r := runner{p: p, feed: feed}
+	for {
+		err := r.look(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.report(err)
+		if feed.Done != nil {
+			feed.Done(p.Head(), err)
+		}
+		if errors.Is(err, ErrFork) {
+			return err
+		}
+		if !r.wait(ctx, err) {
+			return ctx.Err()
+		}
+	}
+}
+
+// runner is one call of Run.
+type runner struct {
+	p        *Publisher
+	feed     Feed
+	update   *Update // the last one of feed if it is not published yet
+	refused  error   // why it will not be
+	failures int     // of the store, in a row
+	failing  faultlog.Fault
+	cleaning faultlog.Fault // of objects that no head needs any more
+}
+
+// look publishes what feed has, and renews the head if that is due.
+func (r *runner) look(ctx context.Context) error {
+	next, err := r.feed.Next(ctx)
+	if next != nil && err == nil {
+		r.update, r.refused = next, nil
+	}
+	failed := false
+	if err == nil {
+		if err = r.publish(ctx); err != nil {
+			failed = !isShrunk(err)
+		}
+	}
+	if (err == nil || r.feed.Hold) && ctx.Err() == nil && r.p.untilRenewal() <= 0 {
+		h, renewed := r.p.Renew(ctx)
+		r.clean(h, renewed)
+		if h == nil && renewed != nil {
+			err, failed = errors.Join(err, renewed), true
+		}
+	}
+	if r.failures++; !failed {
+		r.failures = 0
+	}
+	return err
+}
+
+// publish publishes the update of feed, if there is one.
+func (r *runner) publish(ctx context.Context) error {
+	if r.update == nil {
+		return r.refused
+	}
+	h, err := r.p.put(ctx, *r.update, false)
+	if h != nil {
+		r.clean(h, err)
+		r.update = nil
+		return nil
+	}
+	if isShrunk(err) {
+		r.update, r.refused = nil, err
+	}
+	return err
+}
+
+// clean notes whether old objects could be removed, after a head was stored.
+func (r *runner) clean(h *Head, err error) {
+	if h == nil {
+		return
+	}
+	log := r.p.o.Log
+	if err != nil {
+		r.cleaning.FailedBy(log, err).Warn("old objects of the publication remain", "error", err)
+	} else {
+		r.cleaning.Succeed()
+	}
+}
+
+// report logs a failure, or that it is over.
+func (r *runner) report(err error) {
+	log := r.p.o.Log
+	if err != nil {
+		r.failing.FailedBy(log, err).Warn("publishing failed", "error", err)
+	} else {
+		r.failing.Succeeded(log).Info("publishing succeeds again")
+	}
+}
+
+// wait waits until the next look is due after one that ended with err. It reports false if ctx ends.
+func (r *runner) wait(ctx context.Context, err error) bool {
+	period := r.feed.Period
+	if period <= 0 {
+		period = math.MaxInt64
+	}
+	d := period
+	switch {
+	case r.failures > 0:
+		d = min(firstRetry, period) << min(r.failures-1, 20)
+		d = min(d, max(r.p.o.Valid/3, r.feed.Period))
+	case err == nil || r.feed.Hold:
+		d = min(d, r.p.untilRenewal())
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.feed.Wake:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// untilRenewal returns the time until the head is renewed: a third of its validity after it was signed, or now if it is
+// valid for another time than the option, or from the future since the clock was set back. Without a version it is the
+// longest time.
+func (p *Publisher) untilRenewal() time.Duration {
+	h := p.Head()
+	if h == nil || !p.isComplete() {
+		return math.MaxInt64
+	}
+	age := p.o.Now().Sub(h.Time)
+	if h.Valid != p.o.Valid || age < -defaultSkew {
+		return 0
+	}
+	return p.o.Valid/3 - age
+}
