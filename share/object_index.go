@@ -60,6 +60,8 @@ const (
 	indexMagic = "umbidx\n\x01"
 	// maxIndex bounds an index: one of the ladder has less than 3 KiB.
 	maxIndex = 1 << 20
+	// maxObject is the maximum number of bytes of an object on a path.
+	maxObject = 1 << 40
 )
 
 // AppendBinary appends the encoding of the index: see spec/share.md.
@@ -92,6 +94,11 @@ func (x *Index) AppendBinary(b []byte) ([]byte, error) {
 
 func appendRef(b []byte, r Ref) []byte {
 	return append(binary.AppendUvarint(b, r.Bytes), r.Hash[:]...)
+}
+
+// appendString appends bytes with their number.
+func appendString[T ~string | ~[]byte](b []byte, s T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // UnmarshalBinary reads an index. The error wraps ErrCorrupt.

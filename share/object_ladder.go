@@ -14,7 +14,7 @@ import "iter"
 const (
 	base    = 6
 	levels  = 4
-	horizon = base * base * base * base // versions, the longest way
+	horizon = base * base * base * base // versions, the longest path
 	// pageVersions is the number of versions whose climbs are in one page of the index.
 	pageVersions = base * base
 )
@@ -56,7 +56,7 @@ func descends(from, to, v uint64) bool {
 	return to == v/step*step && from >= v/(step*base)*(step*base)
 }
 
-// useful reports whether a delta is part of a way to version v.
+// useful reports whether a delta is part of a path to version v.
 func useful(from, to, v uint64) bool {
 	return descends(from, to, v) || climbs(from, to) && to <= v && from+horizon > v
 }

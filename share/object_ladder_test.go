@@ -5,7 +5,7 @@ import "testing"
 // Every version is reached from each of the 1295 before it, in at most 8 deltas.
 func TestLadder(t *testing.T) {
 	deltas := make(map[edge]Ref)
-	e := edition{deltas: deltas}
+	e := offer{deltas: deltas}
 	most := 0
 	for v := uint64(1); v <= 3*horizon; v++ {
 		for d := range deltas {

@@ -5,8 +5,6 @@ import "slices"
 const (
 	// objectCost is what a request costs in addition to the bytes of its object.
 	objectCost = 256
-	// maxObject is the maximum number of bytes of an object on a path.
-	maxObject = 1 << 40
 	// maxPath is the maximum number of objects on a path. The ladder needs 9.
 	maxPath = 32
 )

@@ -3,7 +3,6 @@ package share
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"time"
 
@@ -34,14 +33,6 @@ type Feed struct {
 	// Done, if it is not nil, is called after Next and, if there is something to publish, after that: with the last head
 	// that was signed, which is nil before the first version, and an error if the filter is not published.
 	Done func(h *Head, err error)
-}
-
-// Update is what Feed.Next returns: a state, and what changed in it if that is known.
-type Update struct {
-	State umbel.State
-	// Changed is the argument of Publisher.PublishChanged. The words are those that may have changed since the update
-	// before.
-	Changed func(array int) iter.Seq[uint64]
 }
 
 // firstRetry is the time until the first attempt after a failure, unless the period is shorter. Each further attempt

@@ -12,8 +12,8 @@ import (
 // edge is a delta's first and last version.
 type edge struct{ from, to uint64 }
 
-// edition is what subscribers of a version can fetch.
-type edition struct {
+// offer is what subscribers of a version can fetch.
+type offer struct {
 	version   uint64
 	snapshots []Snapshot // the newest first, at most two
 	deltas    map[edge]Ref
@@ -29,7 +29,7 @@ type edition struct {
 const keptSnapshots = 2
 
 // limit is the number of bytes that a delta must not reach: beyond it a snapshot is better.
-func (e *edition) limit() uint64 {
+func (e *offer) limit() uint64 {
 	if len(e.snapshots) == 0 {
 		return 1 << 62
 	}
@@ -38,7 +38,7 @@ func (e *edition) limit() uint64 {
 
 // needsSnapshot reports whether the deltas after the last snapshot take more than a share of its
 // bytes.
-func (e *edition) needsSnapshot(share float64) bool {
+func (e *offer) needsSnapshot(share float64) bool {
 	if len(e.snapshots) == 0 {
 		return true
 	}
@@ -47,13 +47,13 @@ func (e *edition) needsSnapshot(share float64) bool {
 	return !ok || float64(bytes) > share*float64(last.Bytes)
 }
 
-func (e *edition) addSnapshot(r Ref) {
+func (e *offer) addSnapshot(r Ref) {
 	e.snapshots = slices.Insert(e.snapshots, 0, Snapshot{e.version, r})
 	e.snapshots = e.snapshots[:min(len(e.snapshots), keptSnapshots)]
 }
 
 // list returns the deltas in the order of To, then From.
-func (e *edition) list() []Delta {
+func (e *offer) list() []Delta {
 	list := make([]Delta, 0, len(e.deltas))
 	for d, r := range e.deltas {
 		list = append(list, Delta{d.from, d.to, r})
@@ -64,7 +64,7 @@ func (e *edition) list() []Delta {
 
 // writeIndex writes the pages that are complete, and the index. The index itself has the deltas
 // that lead from the snapshots.
-func (e *edition) writeIndex(ctx context.Context, store Store) (err error) {
+func (e *offer) writeIndex(ctx context.Context, store Store) (err error) {
 	x := Index{Snapshots: e.snapshots, Refinements: e.refinements}
 	list := e.list()
 	direct := make(map[Ref]bool)
@@ -141,7 +141,7 @@ func (c *catalog) adopt(ctx context.Context) error {
 	return nil
 }
 
-// NewObject begins an object. It is unused until an edition that uses it is committed.
+// NewObject begins an object. It is unused until an offer that uses it is committed.
 func (c *catalog) NewObject(ctx context.Context) (Upload, error) {
 	u, err := c.Store.NewObject(ctx)
 	if err != nil {
@@ -162,9 +162,9 @@ func (u upload) Commit(ctx context.Context, name string) error {
 	return u.Upload.Commit(ctx, name)
 }
 
-// next returns the edition of a later version, with what remains of e. If e is nil, it is the first one.
-func (e *edition) next(version uint64) *edition {
-	n := &edition{version: version, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
+// next returns the offer of a later version, with what remains of e. If e is nil, it is the first one.
+func (e *offer) next(version uint64) *offer {
+	n := &offer{version: version, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
 	if e == nil {
 		return n
 	}
@@ -183,15 +183,15 @@ func (e *edition) next(version uint64) *edition {
 }
 
 // listed reports whether a delta is in a page.
-func (e *edition) listed(d edge) bool {
+func (e *offer) listed(d edge) bool {
 	_, ok := e.pages[page(d.from)]
 	return ok && paged(d.from, d.to, e.version)
 }
 
 // dropOldest drops the deltas from the oldest versions if all together take more than limit bytes, so that later
-// versions keep all of their ways. The delta from the version before remains in any case. A page of which a delta is
+// versions keep all of their paths. The delta from the version before remains in any case. A page of which a delta is
 // dropped is written again.
-func (e *edition) dropOldest(limit uint64) {
+func (e *offer) dropOldest(limit uint64) {
 	if limit == 0 && len(e.snapshots) > 0 {
 		limit = 4 * e.snapshots[0].Bytes
 	}
@@ -214,8 +214,8 @@ func (e *edition) dropOldest(limit uint64) {
 	}
 }
 
-// addTo adds the names of the objects of an edition.
-func (e *edition) addTo(names map[string]bool) {
+// addTo adds the names of the objects of an offer.
+func (e *offer) addTo(names map[string]bool) {
 	use := func(r Ref) {
 		for _, n := range r.names() {
 			names[n] = true
@@ -242,8 +242,8 @@ func (e *edition) addTo(names map[string]bool) {
 	}
 }
 
-// commit notes that the head of an edition may be in the store from now on.
-func (c *catalog) commit(e *edition) {
+// commit notes that the head of an offer may be in the store from now on.
+func (c *catalog) commit(e *offer) {
 	names := make(map[string]bool)
 	e.addTo(names)
 	for name := range names {
@@ -252,10 +252,10 @@ func (c *catalog) commit(e *edition) {
 	}
 }
 
-// published notes that the heads in the store are those of the given editions: other objects are unused.
-func (c *catalog) published(editions ...*edition) {
+// published notes that the heads in the store are those of the given offers: other objects are unused.
+func (c *catalog) published(offers ...*offer) {
 	needed := make(map[string]bool)
-	for _, e := range editions {
+	for _, e := range offers {
 		e.addTo(needed)
 	}
 	for name := range c.used {

@@ -8,9 +8,11 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
+	"golang.org/x/mod/sumdb/note"
 )
 
 // class is a publication of the filter folded by a factor, as its publisher keeps it. The whole filter is
@@ -22,7 +24,7 @@ type class struct {
 	head    *Head  // of the last version; nil if the class begins with the next one
 	signed  []byte // the head in the store
 	tried   []byte // a head whose writing failed: it may be in the store
-	current *edition
+	current *offer
 	history history
 	tree    *hashtree.Tree // of the last version
 }
@@ -34,7 +36,7 @@ type draft struct {
 	tree      *hashtree.Tree
 	connected bool    // the history has the version
 	rate      float64 // false-positive rate, if the publication has several classes
-	next      *edition
+	next      *offer
 	head      *Head
 }
 
@@ -205,4 +207,41 @@ func (c *class) checkStore(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", name, ErrFork)
+}
+
+// last returns the head in the store, and nil if there is none.
+func (c *class) last(ctx context.Context) (*Head, error) {
+	name := ClassRecord(c.fold)
+	signed, err := c.catalog.Record(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("share: read the last head: %w", err)
+	}
+	h, err := c.open(signed)
+	if err != nil {
+		return nil, err
+	}
+	c.signed = signed
+	return h, nil
+}
+
+// open returns the head in a record of the store. The error wraps ErrCorrupt if the record is damaged, and not if it is
+// the head of another publication.
+func (c *class) open(signed []byte) (*Head, error) {
+	keys := note.VerifierList(c.o.Key.Verifier)
+	_, unopened := note.Open(signed, keys)
+	if other := (*note.UnverifiedNoteError)(nil); errors.As(unopened, &other) {
+		by := other.Note.UnverifiedSigs[0]
+		return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
+	}
+	h, err := OpenHead(signed, c.o.Key.Signer.Name(), keys)
+	if err == nil {
+		err = h.checkClass(c.fold)
+	}
+	if err != nil {
+		return nil, sentinel.Errorf(ErrCorrupt, "share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
+	}
+	return h, nil
 }

@@ -46,13 +46,6 @@ type classNotes struct {
 	parts      []part  // the last one leads to the version
 }
 
-// part has the revisions that lead from a version to a later one.
-type part struct {
-	from, to uint64
-	ref      Ref    // of an object, if inline is nil
-	inline   []byte // the encoded revisions
-}
-
 // writeNotes writes the notes to a version.
 func (p *Publisher) writeNotes(ctx context.Context, drafts []*draft) (err error) {
 	n := notes{stream: p.stream, version: drafts[0].head.Version}
@@ -134,10 +127,6 @@ func (n *notes) append(b []byte) []byte {
 		}
 	}
 	return b
-}
-
-func appendString[T ~string | ~[]byte](b []byte, s T) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // parseNotes decodes the notes of a stream.

@@ -10,6 +10,13 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
+// part has the revisions that lead from a version to a later one.
+type part struct {
+	from, to uint64
+	ref      Ref    // of an object, if inline is nil
+	inline   []byte // the encoded revisions
+}
+
 const partMagic = "umbrev\n\x02"
 
 // appendRevisions encodes the revisions of a part of notes.

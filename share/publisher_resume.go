@@ -3,16 +3,55 @@ package share
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
-
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
+
+// NewPublisher returns a publisher for a store. If the store contains a publication, the publisher
+// continues it. If its state cannot be read any more, a new stream begins, and subscribers fetch a
+// snapshot.
+//
+// The error wraps umbel.ErrGoal if the options are incomplete or out of range, and ErrSignature if the halves of
+// the key do not belong together, or if the head in the store is not one of this key; or it is that of the store.
+// A store that is the cache of a subscriber is refused. If MaxShrink limits the loss of keys and the last
+// version cannot be read any more, the error is a [*ShrunkError].
+func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if _, err := o.Store.Record(ctx, localName); err == nil {
+		return nil, sentinel.Errorf(umbel.ErrGoal, "share: the store is the cache of a subscriber: publish to another one")
+	}
+	p := &Publisher{o: o, catalog: newCatalog(&o), guard: newGuard(&o)}
+	if err := p.catalog.adopt(ctx); err != nil {
+		return nil, fmt.Errorf("share: list the objects: %w", err)
+	}
+	for _, fold := range append([]uint64{1}, o.Folds...) {
+		p.classes = append(p.classes, &class{o: &p.o, catalog: p.catalog, fold: fold})
+	}
+	resumed, err := p.resume(ctx)
+	if err != nil || resumed {
+		return p, err
+	}
+	if p.version > 0 {
+		if err := p.guard.lost(); err != nil {
+			return nil, err
+		}
+		o.Log.Warn("a new stream begins, because the last version cannot be read; subscribers fetch a snapshot", "version", p.version)
+	}
+	began := max(o.Now().UnixMilli(), p.stream.Began+1)
+	var nonce [8]byte
+	rand.Read(nonce[:])
+	p.stream, p.version = Stream{began, binary.BigEndian.Uint64(nonce[:])}, 0
+	return p, nil
+}
 
 // resume continues the stream in the store, and reports whether there is one that can be read. A class
 // that cannot be read, or that lacks the last version because the publisher was killed, begins again.
@@ -62,11 +101,11 @@ func (p *Publisher) resume(ctx context.Context) (bool, error) {
 	if !p.isComplete() {
 		return true, nil // the heads in the store still need their objects
 	}
-	var editions []*edition
+	var offers []*offer
 	for _, c := range p.classes {
-		editions = append(editions, c.current)
+		offers = append(offers, c.current)
 	}
-	p.catalog.published(editions...)
+	p.catalog.published(offers...)
 	since, err := p.readUnused(ctx, n)
 	if err != nil && !isLost(err) {
 		return false, err
@@ -84,43 +123,6 @@ func isLost(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt)
 }
 
-// last returns the head in the store, and nil if there is none.
-func (c *class) last(ctx context.Context) (*Head, error) {
-	name := ClassRecord(c.fold)
-	signed, err := c.catalog.Record(ctx, name)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("share: read the last head: %w", err)
-	}
-	h, err := c.open(signed)
-	if err != nil {
-		return nil, err
-	}
-	c.signed = signed
-	return h, nil
-}
-
-// open returns the head in a record of the store. The error wraps ErrCorrupt if the record is damaged, and not if it is
-// the head of another publication.
-func (c *class) open(signed []byte) (*Head, error) {
-	keys := note.VerifierList(c.o.Key.Verifier)
-	_, unopened := note.Open(signed, keys)
-	if other := (*note.UnverifiedNoteError)(nil); errors.As(unopened, &other) {
-		by := other.Note.UnverifiedSigs[0]
-		return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
-	}
-	h, err := OpenHead(signed, c.o.Key.Signer.Name(), keys)
-	if err == nil {
-		err = h.checkClass(c.fold)
-	}
-	if err != nil {
-		return nil, sentinel.Errorf(ErrCorrupt, "share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
-	}
-	return h, nil
-}
-
 // resume continues after the version of a head.
 func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 	fetched := make(indexes)
@@ -133,7 +135,7 @@ func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 	if err != nil {
 		return err
 	}
-	e, err := openEdition(ctx, c.catalog, h.Version, x)
+	e, err := openOffer(ctx, c.catalog, h.Version, x)
 	if err != nil {
 		return err
 	}
@@ -149,9 +151,9 @@ func (c *class) resume(ctx context.Context, h *Head, n notes) error {
 	return nil
 }
 
-// openEdition returns the edition that an index describes.
-func openEdition(ctx context.Context, source Source, version uint64, x *Index) (*edition, error) {
-	e := &edition{version: version, snapshots: x.Snapshots, refinements: x.Refinements, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
+// openOffer returns the offer that an index describes.
+func openOffer(ctx context.Context, source Source, version uint64, x *Index) (*offer, error) {
+	e := &offer{version: version, snapshots: x.Snapshots, refinements: x.Refinements, deltas: make(map[edge]Ref), pages: make(map[uint64]Ref)}
 	for _, d := range x.Deltas {
 		e.deltas[edge{d.From, d.To}] = d.Ref
 	}
