@@ -164,7 +164,7 @@ func (r relayRun) open(ctx context.Context, o squidpeer.Options, keys map[string
 		if !ok {
 			continue
 		}
-		opened, err := squidpeer.Publish(ctx, filepath.Join(r.publish, p.Name), k.Key, o.Log)
+		opened, err := squidpeer.Publish(ctx, filepath.Join(r.publish, p.Name), k.Key, o.Log.With("peer", p.Name))
 		if err != nil {
 			for _, before := range o.Peers[:i] {
 				err = errors.Join(err, before.Publication.Close(ctx))

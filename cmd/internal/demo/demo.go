@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,13 +58,14 @@ type Demo struct {
 	wait        time.Duration // until the set is read again
 	events      events
 	last        atomic.Pointer[Report] // nil before the end
+	changed     chan struct{}          // wakes the publisher; has room for one
 	cells       atomic.Uint64
 	skipped     atomic.Int64
 }
 
 // New reads the set and publishes its first version. Call Close in any case if there is no error.
 func New(ctx context.Context, o Options) (_ *Demo, err error) {
-	d := &Demo{o: o}
+	d := &Demo{o: o, changed: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			d.Close()
@@ -84,9 +86,16 @@ func New(ctx context.Context, o Options) (_ *Demo, err error) {
 	if d.p, err = newPublisher(ctx, &d.set, &d.versions); err != nil {
 		return nil, err
 	}
-	if err := d.publish(ctx, c); err != nil {
+	first, err := d.p.next(c)
+	if err != nil {
 		return nil, err
 	}
+	d.cells.Store(d.p.filter.Shape().M)
+	h, err := d.p.share.Publish(ctx, first.State)
+	if err != nil {
+		return nil, err
+	}
+	d.p.done(h)
 	d.begin = time.Now()
 	d.addSubscribers()
 	return d, nil
@@ -125,7 +134,7 @@ func (d *Demo) Run(parent context.Context) (last Report, err error) {
 			return last, err
 		}
 	}
-	changes := make(chan change)
+	changes := make(chan change, 1)
 	g.Go(func() error { return d.watch(ctx, changes) })
 	g.Go(func() error { return d.publishAll(ctx, changes) })
 	g.Go(func() error { return d.query(ctx) })
@@ -166,39 +175,50 @@ func (d *Demo) watch(ctx context.Context, changes chan<- change) error {
 		select {
 		case changes <- c:
 		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case d.changed <- struct{}{}:
+		default: // the change before was not taken yet
 		}
 	}
 }
 
 // publishAll publishes changes, and renews the head while there are none.
 func (d *Demo) publishAll(ctx context.Context, changes <-chan change) error {
-	renew := time.NewTimer(valid / 3)
-	for {
-		var err error
-		select {
-		case c := <-changes:
-			if len(c.added)+len(c.removed) == 0 {
-				continue
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := d.p.share.Run(ctx, share.Feed{
+		Next: func(context.Context) (*share.Update, error) {
+			select {
+			case c := <-changes:
+				return d.next(c)
+			default:
+				return nil, nil
 			}
-			err = d.publish(ctx, c)
-		case <-renew.C:
-			err = d.p.renew(ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if err != nil {
-			return fmt.Errorf("publish: %w", err)
-		}
-		renew.Reset(valid / 3)
-	}
+		},
+		Wake: d.changed,
+		Done: func(h *share.Head, err error) {
+			if err != nil {
+				stop(fmt.Errorf("publish: %w", err))
+			} else {
+				d.p.done(h)
+			}
+		},
+	})
+	return cmp.Or(context.Cause(ctx), err)
 }
 
-func (d *Demo) publish(ctx context.Context, c change) error {
-	err := d.p.publish(ctx, c)
+// next returns the filter after a change, nil if there is none.
+func (d *Demo) next(c change) (*share.Update, error) {
+	if len(c.added)+len(c.removed) == 0 {
+		return nil, nil
+	}
+	u, err := d.p.next(c)
 	if err == nil {
 		d.cells.Store(d.p.filter.Shape().M)
 	}
-	return err
+	return u, err
 }
 
 // query queries all subscribers in rounds.

@@ -69,33 +69,27 @@ func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) 
 	return p, nil
 }
 
-// publish applies a change to the set and publishes it. If nothing has changed, it renews the head.
-func (p *publisher) publish(ctx context.Context, c change) error {
+// next applies a change to the set and returns the filter of the next version.
+func (p *publisher) next(c change) (*share.Update, error) {
 	v := p.versions.last() + 1
 	p.set.apply(c, v)
 	if err := p.update(c); err != nil {
-		return err
+		return nil, err
 	}
 	f := p.filter.View().Filter()
 	costs, err := costsOf(f, p.set, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.versions.begin(v, costs)
-	h, err := p.share.Publish(ctx, f.State())
-	if err != nil {
-		return err
-	}
-	if h.Version == v {
-		p.versions.complete(v, time.Now())
-	}
-	return nil
+	return &share.Update{State: f.State()}, nil
 }
 
-// renew signs the head again.
-func (p *publisher) renew(ctx context.Context) error {
-	_, err := p.share.Renew(ctx)
-	return err
+// done notes that the version of a head is published, if it is a new one.
+func (p *publisher) done(h *share.Head) {
+	if v := p.versions.last() + 1; h.Version == v {
+		p.versions.complete(v, time.Now())
+	}
 }
 
 // update applies a change to the filter. If the keys no longer fit, it makes a filter of twice the size,

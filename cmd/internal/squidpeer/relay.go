@@ -120,14 +120,14 @@ type served struct {
 }
 
 func (p *peer) run(ctx context.Context) {
+	var publishing sync.WaitGroup
+	publishing.Go(func() { p.Publication.run(ctx, p.published) })
 	for ctx.Err() == nil {
 		wait := p.look(ctx)
 		p.update(func(s *Status) { s.Next = time.Now().Add(wait) })
-		for end := time.Now().Add(wait); ctx.Err() == nil && time.Until(end) > 0; {
-			sleep(ctx, min(time.Until(end), renewPeriod))
-			p.renew(ctx)
-		}
+		sleep(ctx, wait)
 	}
+	publishing.Wait()
 	if err := p.Publication.Close(context.WithoutCancel(ctx)); err != nil {
 		p.log.Warn("a publication was not closed", "peer", p.Name, "err", err)
 	}
@@ -174,9 +174,9 @@ func (p *peer) look(ctx context.Context) time.Duration {
 	if got.Valid <= 0 {
 		return minWait // the peer is about to write the next one
 	}
-	if err := p.Publication.publish(ctx, got.Digest); err != nil && ctx.Err() == nil {
+	if err := p.Publication.set(got.Digest, s.expires); err != nil {
 		p.log.Warn("a digest was not published", "peer", p.Name, "err", err)
-		p.update(func(s *Status) { s.Published = message.Of(err) })
+		p.published(err)
 	}
 	return min(max(got.Valid, minWait), maxWait)
 }
@@ -194,14 +194,13 @@ func (p *peer) failed(err error) {
 	})
 }
 
-// renew extends the validity of the publication while the digest is valid.
-func (p *peer) renew(ctx context.Context) {
-	if s := p.digest(0); s == nil || ctx.Err() != nil {
-		return
-	}
-	if err := p.Publication.renew(ctx); err != nil && ctx.Err() == nil {
-		p.log.Warn("a publication was not renewed", "peer", p.Name, "err", err)
-	}
+// published notes why the digest is not published, or that it is.
+func (p *peer) published(err error) {
+	p.update(func(s *Status) {
+		if s.Published = ""; err != nil && !errors.Is(err, errExpired) {
+			s.Published = message.Of(err)
+		}
+	})
 }
 
 func (p *peer) update(change func(*Status)) {
