@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -53,7 +53,7 @@ func diffCommand() *cobra.Command {
 		Short:   "write the delta between two filters",
 		Long:    diffHelp,
 		Example: diffExample,
-	}, delta.Encoder.Append)
+	}, nil)
 }
 
 func refineCommand() *cobra.Command {
@@ -62,11 +62,33 @@ func refineCommand() *cobra.Command {
 		Short:   "write the delta from a fold to its filter",
 		Long:    refineHelp,
 		Example: refineExample,
-	}, delta.Encoder.Refine)
+	}, func(small, full string, states [2]umbel.State) error {
+		if isFold(states[0], states[1]) {
+			return nil
+		}
+		return fmt.Errorf("%s is not a fold of %s; use umbel diff for filters of the same size", small, full)
+	})
 }
 
-// deltaCommand completes a verb that writes the delta from one filter to another.
-func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.State, umbel.State) ([]byte, error)) *cobra.Command {
+// isFold reports whether small is the fold of full by some factor.
+func isFold(small, full umbel.State) bool {
+	f, err := filter.All.Open(full)
+	if err != nil {
+		return false
+	}
+	r := uint64(1)
+	folded := small.AllArrays()
+	for i, a := range full.AllArrays() {
+		if i < len(folded) && folded[i].Len > 0 {
+			r = max(r, a.Len/folded[i].Len)
+		}
+	}
+	folder, ok := f.(umbel.Folder)
+	return ok && folder.Fold(r) == nil && f.State().Equal(small)
+}
+
+// deltaCommand completes a verb that writes the delta from one filter to another. Check may refuse them.
+func deltaCommand(cmd *cobra.Command, check func(old, new string, states [2]umbel.State) error) *cobra.Command {
 	cmd.Args = arguments(2, 2)
 	cmd.DisableFlagsInUseLine = true
 	output := addOutputFlag(cmd, "`FILE` to write", outputFlag{})
@@ -88,10 +110,12 @@ func deltaCommand(cmd *cobra.Command, encode func(delta.Encoder, []byte, umbel.S
 			}
 		}
 		stop := note(cmd, fmt.Sprintf("comparing %s and %s", args[0], args[1]))
-		b, err := encode(container.Differ(), nil, states[0], states[1])
+		b, err := container.Differ().Append(nil, states[0], states[1])
 		stop()
-		if cmd.Name() == "refine" && errors.Is(err, umbel.ErrMismatch) && states[0].CheckMatch(states[1]) == nil {
-			return fmt.Errorf("%s is not a fold of %s; use umbel diff for filters of the same size", args[0], args[1])
+		if err == nil && check != nil {
+			if err := check(args[0], args[1], states); err != nil {
+				return err
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("%s and %s: %w", args[0], args[1], err)

@@ -226,7 +226,7 @@ var broken = []struct {
 	{"MergeRefuses", "k is ignored", wrap[anyK], "another k"},
 	{"DeltaRoundTrip", "the hasher changes with many keys", wrap[rehashing], "send a container"},
 	{"DeltaRoundTrip", "a state that deltas made opens to another filter", changeState(func(s *umbel.State) { s.Arrays[0].Words[0] ^= 1 }), "from the state that deltas made"},
-	{"RefineRestoresFolded", "a word is cleared", wrap[foldingLess], "not its content"},
+	{"RefineRestoresFolded", "a word is cleared", wrap[foldingLess], "a refinement of"},
 	{"FoldEqualsBuiltSmall", "halves are combined instead of neighbors", wrap[foldingHalves], "compared with a filter of the smaller size"},
 	{"FoldEqualsBuiltSmall", "a word is cleared", wrap[foldingLess], "compared with a filter of the smaller size"},
 	{"FoldEqualsBuiltSmall", "small sizes have another design", change(func(v *umbel.Kind) {

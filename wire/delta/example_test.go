@@ -37,7 +37,7 @@ func ExampleAppend() {
 }
 
 // A fold is sent at once, and a refinement of it later.
-func ExampleRefine() {
+func ExampleAppend_refinement() {
 	full := state()
 	for i := range uint64(50_000) {
 		full.Arrays[0].SetBit(umbel.DigestFromHash64(i).H2 % 1_000_000)
@@ -51,7 +51,7 @@ func ExampleRefine() {
 		b, _ := wire.Packer{}.Append(nil, s)
 		sizes = append(sizes, len(b))
 	}
-	refinement, err := delta.Refine(nil, folded, full)
+	refinement, err := delta.Append(nil, folded, full)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,7 +1,6 @@
 package delta_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -38,7 +37,7 @@ func TestRefineCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := delta.Refine(nil, bloomOf(small), bloomOf(full))
+		b, err := delta.Append(nil, bloomOf(small), bloomOf(full))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -60,37 +59,6 @@ func entropyBytes(a cells.Array) float64 {
 	return -float64(a.Len) * (p*math.Log2(p) + (1-p)*math.Log2(1-p)) / 8
 }
 
-func TestRefineRefuses(t *testing.T) {
-	full := wiretest.Array(t, 1<<16, 1, func(i int) uint64 { return wiretest.Noise(i) & wiretest.Noise(i+1000) & wiretest.Noise(i+2000) })
-	half, quarter := fold(t, full, 2), fold(t, full, 4)
-	counters := wiretest.Array(t, 1<<12, 4, wiretest.Noise)
-	wrong := half.Clone()
-	wrong.Words[100] ^= 1
-	of := func(planes ...cells.Array) umbel.State { return umbel.State{Kind: "x", Arrays: planes} }
-	in := func(parts ...umbel.State) umbel.State { return umbel.State{Kind: "y", Parts: parts} }
-	for _, c := range []struct {
-		name         string
-		folded, full umbel.State
-	}{
-		{"a bit is another", of(wrong), of(full)},
-		{"the wrong way round", of(full), of(half)},
-		{"it doesn't divide", of(wiretest.Array(t, 3<<12, 1, wiretest.Zeros)), of(full)},
-		{"of the same size", of(wiretest.Array(t, 1<<16, 1, wiretest.Zeros)), of(full)},
-		{"other cells", of(counters), of(full)},
-		{"planes by two factors", of(half, quarter), of(full, full)},
-		{"parts by two factors", in(of(half), of(quarter)), in(of(full), of(full))},
-		{"a plane less", of(half), of(full, full)},
-		{"a part less", in(of(half)), in(of(full), of(full))},
-		{"a part of another kind", in(in()), in(of(full))},
-		{"another kind", in(of(half)), of(full)},
-	} {
-		b, err := delta.Refine([]byte("before"), c.folded, c.full)
-		if !errors.Is(err, umbel.ErrMismatch) || string(b) != "before" {
-			t.Errorf("%s: %d bytes, %v, want an error wrapping %v", c.name, len(b), err, umbel.ErrMismatch)
-		}
-	}
-}
-
 // Counters, and folds by factors that a refinement can't have, are encoded in another way; equal
 // arrays take no bytes.
 func TestRefineRest(t *testing.T) {
@@ -105,14 +73,14 @@ func TestRefineRest(t *testing.T) {
 	} {
 		folded := umbel.State{Kind: "x", Arrays: []cells.Array{c.folded, table}}
 		full := umbel.State{Kind: "x", Arrays: []cells.Array{c.full, table}}
-		b, err := delta.Refine(nil, folded, full)
+		b, err := delta.Append(nil, folded, full)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		wantApplied(t, folded, b, full)
 	}
 	same := umbel.State{Kind: "x", Arrays: []cells.Array{counters, sparse}}
-	b, err := delta.Refine(nil, same, same)
+	b, err := delta.Append(nil, same, same)
 	if err != nil {
 		t.Fatal(err)
 	}
