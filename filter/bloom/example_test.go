@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/wire"
 )
 
 // How do I make a filter and query it?
@@ -195,6 +196,29 @@ func ExampleFilter_HasAll() {
 	f.HasAll(answers, digests)
 	fmt.Println(answers)
 	// Output: [true true false false]
+}
+
+// How do I query a filter in the memory of its container, for example of a file that is mapped into memory?
+func ExampleOpen() {
+	f, err := bloom.New(5_000_000, 0.01)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f.AddString("alice")
+	container, err := f.MarshalBinary()
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, err := wire.View(container, wire.Limits{}) // large arrays share the memory of container
+	if err != nil {
+		log.Fatal(err)
+	}
+	view, err := bloom.Open(state)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(view.HasString("alice"), view.HasString("bob"))
+	// Output: true false
 }
 
 // How do I add keys from several goroutines?

@@ -1,6 +1,7 @@
 package filtertest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
@@ -34,7 +35,33 @@ func queriesChangeNothing(t tb, v umbel.Kind) {
 					readers.Go(func() { read(t, v, f) })
 				}
 				readers.Wait()
+				queryView(t, v, f)
 			}
+		}
+	}
+}
+
+// queryView fails unless a filter that shares the memory of its container, at any alignment, is that filter, and
+// queries leave the container as it is.
+func queryView(t tb, v umbel.Kind, f umbel.Filter) {
+	t.Helper()
+	b, err := wire.Append(nil, f.State())
+	if err != nil {
+		t.Fatalf("the filter has no container: %v", err)
+	}
+	for skip := range 8 {
+		shared := append(make([]byte, skip, skip+len(b)), b...)[skip:]
+		s, err := wire.View(shared, wire.Limits{})
+		if err != nil {
+			t.Fatalf("View of the filter's container: %v", err)
+		}
+		g, err := v.Open(s)
+		if err != nil {
+			t.Fatalf("Open of a View: %v", err)
+		}
+		wantState(t, g, f.State(), "opened from a View")
+		if read(t, v, g); !bytes.Equal(shared, b) {
+			t.Fatalf("queries of a filter from a View change the container")
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (r *reader) params(base umbel.Params) (umbel.Params, error) {
 		return nil, err
 	}
 	if n == allParams {
-		return r.Params()
+		return r.Params(nil)
 	}
 	params := slices.Clone(base)
 	for range n {

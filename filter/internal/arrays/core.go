@@ -102,11 +102,11 @@ func (k Kind) New(s Shape, width uint) (Array, error) {
 // error wraps umbel.ErrKind or umbel.ErrCorrupt.
 func (k Kind) Open(s umbel.State) (Array, error) {
 	var n, group, copied uint64
-	names, dst := paramNames[:2], []*uint64{&n, &group}
-	if k.Counters {
-		names, dst = paramNames, append(dst, &copied)
+	names, dst := paramNames, [...]*uint64{&n, &group, &copied} // they stay on the stack
+	if !k.Counters {
+		names = paramNames[:2]
 	}
-	a, err := k.OpenCells(s, names, dst...)
+	a, err := k.OpenCells(s, names, dst[:len(names)]...)
 	if err != nil {
 		return Array{}, err
 	}

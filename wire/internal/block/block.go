@@ -4,6 +4,7 @@
 package block
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -171,6 +172,18 @@ func appendWords(dst []byte, words []uint64) []byte {
 		binary.LittleEndian.PutUint64(dst[n+8*i:], w)
 	}
 	return dst
+}
+
+// FromBytes returns the words in b, whose length is a multiple of 8, in memory of their own.
+func FromBytes(b []byte) []uint64 {
+	if littleEndian {
+		if words, ok := Borrow(bytes.Clone(b)); ok { // which need not clear the memory
+			return words
+		}
+	}
+	words := make([]uint64, len(b)/8)
+	GetWords(words, b)
+	return words
 }
 
 // GetWords sets words to those in src, little-endian, 8 bytes each.

@@ -2,6 +2,9 @@
 
 package block
 
+// littleEndian is unknown without package unsafe.
+const littleEndian = false
+
 // View returns false: without package unsafe the memory of words isn't visible as bytes.
 func View([]uint64) ([]byte, bool) { return nil, false }
 

@@ -61,17 +61,15 @@ func (r *Reader) allocated(a *cells.Array, n uint64, beyond bool) (err error) {
 		r.Begin(*a)
 	}
 	words := block.NumWords(*a)
+	if n == 1 && r.isPlain() {
+		return r.plainBlock(a, words)
+	}
 	for done := uint64(0); done < n; {
 		if a.Words, err = r.grow(a.Words, words, beyond); err != nil {
 			return err
 		}
 		end := min(n, uint64(len(a.Words)+block.Words-1)/block.Words)
-		if r.isPlain(n) {
-			err = r.plain(*a)
-		} else {
-			err = r.blocks(*a, done, end)
-		}
-		if err != nil {
+		if err := r.blocks(*a, done, end); err != nil {
 			return err
 		}
 		done = end
@@ -79,20 +77,27 @@ func (r *Reader) allocated(a *cells.Array, n uint64, beyond bool) (err error) {
 	return nil
 }
 
-// isPlain reports whether the array that follows has one block, without a payload, in memory: it needs no pipeline.
-func (r *Reader) isPlain(n uint64) bool {
-	if n != 1 || r.stream != nil || r.Begin != nil {
-		return false
-	}
-	left := r.peek()
-	return len(left) > 0 && left[0] <= block.Full
+// isPlain reports whether a block without a payload follows in memory. If it is the only one of its array, it needs no
+// pipeline.
+func (r *Reader) isPlain() bool {
+	return r.stream == nil && r.Begin == nil && r.Left() > 0 && r.peek()[0] <= block.Full
 }
 
-// plain reads the only block of an array.
-func (r *Reader) plain(a cells.Array) error {
+// plainBlock reads the only block of an array, which has the given number of words and no payload.
+func (r *Reader) plainBlock(a *cells.Array, words uint64) error {
 	coding, err := r.Byte()
-	if err == nil {
-		err = r.Block(coding, nil, a)
+	switch {
+	case err != nil:
+	case coding == block.Raw:
+		var b []byte
+		if b, err = r.take(int(8 * words)); err == nil {
+			a.Words = block.FromBytes(b)
+			err = block.CheckEnd(*a)
+		}
+	default:
+		if a.Words, err = r.grow(nil, words, false); err == nil {
+			err = r.Block(coding, nil, *a)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("block 0: %w", err)

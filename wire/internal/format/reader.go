@@ -44,7 +44,7 @@ type Reader struct {
 	pipeline   block.Pipeline[block.DecodeJob]
 	names      names
 	buf        [255]byte
-	raw        []byte // a raw block, on machines that aren't little-endian
+	plain      []byte // a raw block, on machines that aren't little-endian
 }
 
 // Visit receives a block of a container: the number of its array, counted through all states, the number of the
@@ -243,9 +243,9 @@ func (r *Reader) words(words []uint64) error {
 	if b, ok := block.View(words); ok {
 		return r.read(b)
 	}
-	r.raw = slices.Grow(r.raw[:0], 8*len(words))[:8*len(words)]
-	err := r.read(r.raw)
-	block.GetWords(words, r.raw)
+	r.plain = slices.Grow(r.plain[:0], 8*len(words))[:8*len(words)]
+	err := r.read(r.plain)
+	block.GetWords(words, r.plain)
 	return err
 }
 

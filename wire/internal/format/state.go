@@ -72,13 +72,14 @@ func (r *Reader) State(s *umbel.State, depth int) (err error) {
 		return err
 	}
 	s.Hasher.Alg, s.Hasher.Seed = umbel.Alg(b[0]), umbel.SeedFrom([16]byte(b[1:]))
-	if s.Params, err = r.Params(); err != nil {
+	room := new(smallState)
+	if s.Params, err = r.Params(room.params[:0]); err != nil {
 		return err
 	}
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if err := r.stateArrays(s); err != nil {
+	if err := r.stateArrays(s, room.arrays[:0]); err != nil {
 		return err
 	}
 	return r.parts(s, depth)
@@ -98,13 +99,27 @@ func (r *Reader) name() (string, error) {
 	return name, umbel.CheckName(name)
 }
 
-// Params reads a list of parameters.
-func (r *Reader) Params() (umbel.Params, error) {
+// smallState is the memory of the lists of a state, in one piece. Most states need no more.
+type smallState struct {
+	params [4]umbel.Param
+	arrays [1]cells.Array
+}
+
+// withRoom returns list if it has room for n elements, otherwise another empty list that has.
+func withRoom[S ~[]E, E any](list S, n byte) S {
+	if int(n) <= cap(list) {
+		return list
+	}
+	return make(S, 0, n)
+}
+
+// Params appends a list of parameters to room, which is empty.
+func (r *Reader) Params(room umbel.Params) (umbel.Params, error) {
 	n, err := r.Byte()
 	if err != nil {
 		return nil, err
 	}
-	params := make(umbel.Params, 0, n)
+	params := withRoom(room, n)
 	for range n {
 		p, err := r.param()
 		if err != nil {
@@ -135,12 +150,12 @@ func (r *Reader) param() (umbel.Param, error) {
 	return umbel.Param{Name: name, Value: value}, nil
 }
 
-func (r *Reader) stateArrays(s *umbel.State) error {
+func (r *Reader) stateArrays(s *umbel.State, room []cells.Array) error {
 	n, err := r.Byte()
 	if err != nil {
 		return err
 	}
-	s.Arrays = make([]cells.Array, 0, n)
+	s.Arrays = withRoom(room, n)
 	for i := range n {
 		s.Arrays = append(s.Arrays, cells.Array{})
 		if err := r.Array(&s.Arrays[i]); err != nil {
