@@ -6,14 +6,36 @@
 // a copy. The publisher knows no subscribers, and subscribers do not trust the carrier: a head is
 // signed, every object is verified by its hash, and the filter by the root of its hash tree.
 //
-// A [Publisher] writes versions of any filter to a [Store]. A [Subscriber] reads them from a [Source]
-// and answers queries meanwhile. A subscriber that missed versions takes the objects with the fewest
-// bytes; it needs at most 8 for 1296 versions. [Peers] answers which of many publications may have a
-// key.
+// A [Publisher] writes versions of any filter to a [Store]; [Publisher.Run] follows a filter that changes. A
+// [Subscriber] reads versions from a [Source] and answers queries meanwhile; [Subscriber.Run] follows them. A
+// subscriber that missed versions takes the objects with the fewest bytes; it needs at most 8 for 1296 versions.
+// [Peers] answers which of many publications may have a key.
 //
 // A publisher may offer its filter folded by a few factors as well ([PublisherOptions.Folds]): each fold
 // class is a publication of its own in the same store. A subscriber with a [Budget] follows the class that
 // suffices for it, and changes it by folds and refinements.
+//
+// # An update
+//
+// A subscriber has three parts: the chooser reads heads, the fetcher gets their versions, and the view answers.
+//
+//	Source ──── head ────► chooser: verify its signature, class and order
+//	   │                      │     choose the class that suits the budget
+//	   │                      │     wait until its bytes may be received
+//	   │                      ▼
+//	   │                   fetcher: is it the local version? then done
+//	   │                      │     by a delta of the head, or else
+//	   ├───── index ─────────►│     the cheapest path: from the local version, or from a snapshot
+//	   ├───── objects ───────►│     apply each, verify the ID of the result
+//	   │                      │     another path if that fails
+//	   │                      ▼
+//	   │                    cache: write the new objects, then the record of the version
+//	   │                      │
+//	   │                      ▼
+//	   └── (next head)      view:  answers queries until its head expires, and then as Stale says
+//
+// A publisher makes what they read: of each class, a draft of the version with its changes since the last one,
+// deltas from up to about 20 earlier versions, sometimes a snapshot, an index, notes for itself, and at last the head.
 //
 // # What a subscriber answers
 //
@@ -43,8 +65,16 @@
 // After a restart only the clock decides whether the version of a cache is exact, until the first
 // update. A machine without a clock that runs while it is off should use no cache, or update first.
 //
-// The time during which a machine is suspended counts from the next update on.
+// While a machine is suspended, Has and HasString do not notice that the head expires, until the next update;
+// [View.Exact] does.
 //
 // The format is spec/share.md. Package share/dir keeps publications in directories, and package
 // share/web serves and reads them over HTTP.
+//
+// # Files
+//
+// publisher_*.go and subscriber_*.go are the two sides, head_*.go and object_*.go what goes from one to the other.
+// record.go and store.go are what carriers implement. No file refers to one above it:
+// publisher_run, publisher_publish, publisher_resume, publisher_notes, publisher, publisher_class, …, and
+// subscriber_run, subscriber_update, subscriber, subscriber_cache, subscriber_choose, subscriber_fetch, ….
 package share
