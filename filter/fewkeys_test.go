@@ -14,7 +14,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/filter/window"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // The law of few keys: with the keys that they are planned for, filters have a mean rate of at most 1.05 times
@@ -169,7 +168,7 @@ func fillWindow(filter umbel.Filter, _ uint64, next func() umbel.Digest) float64
 func classes() form {
 	f := form{name: "weighted, 2 classes"}
 	f.plan = func(g umbel.Goal) (umbel.Shape, error) {
-		return weighted.Plan(g, plan.WeightedClass{Members: 4, Queries: 1}, plan.WeightedClass{Members: 1, Queries: 30})
+		return weighted.Plan(g, weighted.Class{Members: 4, Queries: 1}, weighted.Class{Members: 1, Queries: 30})
 	}
 	f.make = func(s umbel.Shape) (umbel.Filter, error) { return weighted.NewShape(s.(weighted.Shape)) }
 	f.full = func(filter umbel.Filter, n uint64, next func() umbel.Digest) float64 {

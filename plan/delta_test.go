@@ -35,8 +35,8 @@ func TestDeltaBits(t *testing.T) {
 			name      string
 			got, want float64
 		}{
-			{"xor", XORDeltaBits(m, c.k, n, c.churn), c.xor},
-			{"context", DeltaBits(m, c.k, n, c.churn), c.context},
+			{"xor", Filter{m, c.k}.XORDeltaBits(n, c.churn).Mean, c.xor},
+			{"context", Filter{m, c.k}.DeltaBits(n, c.churn).Mean, c.context},
 		} {
 			if !fixture.Near(x.got/n, x.want, 2e-6) {
 				t.Errorf("m/n=%g, k=%d, churn %g, %s: %.8g, want %.8g", c.perKey, c.k, c.churn, x.name, x.got/n, x.want)
@@ -52,21 +52,20 @@ func TestDeltaEnds(t *testing.T) {
 		k int
 		n uint64
 	}{{1, 1, 1}, {64, 3, 8}, {1000, 30, 1000}, {80000, 5, 10000}, {1 << 62, 1, 1000}, {100, 1, 0}, {1, 1, 0}} {
-		snapshot := WireBits(c.m, c.k, c.n)
-		if got := DeltaBits(c.m, c.k, c.n, 1); math.Abs(got-snapshot) > 1e-6+1e-9*snapshot {
+		snapshot := Filter{c.m, c.k}.WireBits(c.n).Mean
+		if got := (Filter{c.m, c.k}).DeltaBits(c.n, 1).Mean; math.Abs(got-snapshot) > 1e-6+1e-9*snapshot {
 			t.Errorf("%+v: all changed: %g, want %g", c, got, snapshot)
 		}
-		for _, f := range []func(uint64, int, uint64, float64) float64{DeltaBits, XORDeltaBits, DeltaDeviation, XORDeltaDeviation} {
-			if got := f(c.m, c.k, c.n, 0); got != 0 {
-				t.Errorf("%+v: nothing changed: %g, want 0", c, got)
-			}
+		f := Filter{c.m, c.k}
+		if context, xor := f.DeltaBits(c.n, 0), f.XORDeltaBits(c.n, 0); context != (Bits{}) || xor != (Bits{}) {
+			t.Errorf("%+v: nothing changed: %+v and %+v, want 0", c, context, xor)
 		}
 		for churn := 0.01; churn < 1; churn += .03 {
-			context, xor := DeltaBits(c.m, c.k, c.n, churn), XORDeltaBits(c.m, c.k, c.n, churn)
+			context, xor := Filter{c.m, c.k}.DeltaBits(c.n, churn).Mean, Filter{c.m, c.k}.XORDeltaBits(c.n, churn).Mean
 			if context > xor*(1+1e-9)+1e-6 || context > snapshot*(1+1e-9)+1e-6 {
 				t.Errorf("%+v, churn %g: %g bits, %g by exclusive-or, %g for the filter", c, churn, context, xor, snapshot)
 			}
-			for _, sd := range []float64{DeltaDeviation(c.m, c.k, c.n, churn), XORDeltaDeviation(c.m, c.k, c.n, churn)} {
+			for _, sd := range []float64{Filter{c.m, c.k}.DeltaBits(c.n, churn).Deviation, Filter{c.m, c.k}.XORDeltaBits(c.n, churn).Deviation} {
 				if !(sd >= 0 && sd < math.Sqrt(float64(c.m))*64) {
 					t.Errorf("%+v, churn %g: deviation %g", c, churn, sd)
 				}
@@ -89,23 +88,23 @@ func TestDeltaSimulation(t *testing.T) {
 		n     uint64
 		churn float64
 	}{{3200, 2, 100, .05}, {1000, 1, 200, .3}, {800, 5, 100, .1}, {4000, 3, 300, .5}} {
-		r := newRand(4)
-		var xor, context sample
-		old, now := newBits(c.m), newBits(c.m)
+		r := fixture.Rand(4)
+		var xor, context fixture.Sample
+		old, now := fixture.NewCells(c.m), fixture.NewCells(c.m)
 		moved := uint64(math.Round(c.churn * float64(c.n)))
 		for range trials {
-			old.clear()
-			now.clear()
+			old.Clear()
+			now.Clear()
 			for range uint64(c.k) * (c.n - moved) {
 				i := r.Uint64N(c.m)
-				old.set(i)
-				now.set(i)
+				old.Set(i)
+				now.Set(i)
 			}
-			old.addKeys(r, c.k, moved)
-			now.addKeys(r, c.k, moved)
+			old.AddKeys(r, c.k, moved)
+			now.AddKeys(r, c.k, moved)
 			var come, gone float64
 			for i := range c.m {
-				was, is := old.cells[i] == old.trial, now.cells[i] == now.trial
+				was, is := old.Has(i), now.Has(i)
 				if is && !was {
 					come++
 				}
@@ -113,25 +112,25 @@ func TestDeltaSimulation(t *testing.T) {
 					gone++
 				}
 			}
-			m, ones := float64(c.m), float64(old.ones)
-			xor.add(logBinomial(m, come+gone))
-			context.add(logBinomial(m-ones, come) + logBinomial(ones, gone))
+			m, ones := float64(c.m), float64(old.Ones)
+			xor.Add(logBinomial(m, come+gone))
+			context.Add(logBinomial(m-ones, come) + logBinomial(ones, gone))
 		}
 		for _, x := range []struct {
 			name     string
-			s        sample
+			s        fixture.Sample
 			mean, sd float64
 		}{
-			{"xor", xor, XORDeltaBits(c.m, c.k, c.n, c.churn), XORDeltaDeviation(c.m, c.k, c.n, c.churn)},
-			{"context", context, DeltaBits(c.m, c.k, c.n, c.churn), DeltaDeviation(c.m, c.k, c.n, c.churn)},
+			{"xor", xor, Filter{c.m, c.k}.XORDeltaBits(c.n, c.churn).Mean, Filter{c.m, c.k}.XORDeltaBits(c.n, c.churn).Deviation},
+			{"context", context, Filter{c.m, c.k}.DeltaBits(c.n, c.churn).Mean, Filter{c.m, c.k}.DeltaBits(c.n, c.churn).Deviation},
 		} {
 			// A measured deviation is off by 1/sqrt(2 trials), here up to four of those and 3 % for
 			// what is of second order in so small filters.
-			if within := .03 + 4/math.Sqrt(2*float64(trials)); !fixture.Near(x.sd, x.s.sd(), within) {
-				t.Errorf("%+v, %s: deviation %.4g bits, simulated %.4g", c, x.name, x.sd, x.s.sd())
+			if within := .03 + 4/math.Sqrt(2*float64(trials)); !fixture.Near(x.sd, x.s.SD(), within) {
+				t.Errorf("%+v, %s: deviation %.4g bits, simulated %.4g", c, x.name, x.sd, x.s.SD())
 			}
-			if d := x.mean - x.s.mean(); d < 0 || d > 20 {
-				t.Errorf("%+v, %s: %.2f bits, simulated %.2f; want up to 20 less, for the counts", c, x.name, x.mean, x.s.mean())
+			if d := x.mean - x.s.Mean(); d < 0 || d > 20 {
+				t.Errorf("%+v, %s: %.2f bits, simulated %.2f; want up to 20 less, for the counts", c, x.name, x.mean, x.s.Mean())
 			}
 		}
 	}
@@ -146,8 +145,8 @@ func TestMitzenmacherDelta(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"xor, deviation", XORDeltaDeviation(m, k, n, churn) / 8, 10.175},
-		{"context, deviation", DeltaDeviation(m, k, n, churn) / 8, 9.0907},
+		{"xor, deviation", Filter{m, k}.XORDeltaBits(n, churn).Deviation / 8, 10.175},
+		{"context, deviation", Filter{m, k}.DeltaBits(n, churn).Deviation / 8, 9.0907},
 	} {
 		if !fixture.Near(c.got, c.want, .01) {
 			t.Errorf("%s: %.4f bytes, want %.4f", c.name, c.got, c.want)
@@ -157,8 +156,8 @@ func TestMitzenmacherDelta(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"xor", XORDeltaBits(m, k, n, churn) / 8, 2075.866},
-		{"context", DeltaBits(m, k, n, churn) / 8, 1822.119},
+		{"xor", Filter{m, k}.XORDeltaBits(n, churn).Mean / 8, 2075.866},
+		{"context", Filter{m, k}.DeltaBits(n, churn).Mean / 8, 1822.119},
 	} {
 		if !fixture.Near(c.got, c.want, 1e-5) {
 			t.Errorf("%s: %.4f bytes, want %.4f", c.name, c.got, c.want)
@@ -174,15 +173,16 @@ func logBinomial(n, k float64) float64 {
 	return (a - b - c) / math.Ln2
 }
 
+// TestSigmas: the sizes of a normal distribution, against its quantiles.
 func TestSigmas(t *testing.T) {
 	for _, c := range []struct{ tail, want float64 }{
 		{.5, 0}, {.15865525393145707, 1}, {.02275013194817921, 2}, {1e-6, 4.753424308822899}, {1e-20, 9.262340089798408}, {1 - .15865525393145707, -1},
 	} {
-		if got := NormalQuantile(c.tail); math.Abs(got-c.want) > 1e-9 {
+		if got := normalQuantile(c.tail); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%g: %.12f, want %.12f", c.tail, got, c.want)
 		}
 	}
 	for _, tail := range []float64{0, 1, -1, math.NaN()} {
-		fixture.WantPanic(t, "tail", func() { NormalQuantile(tail) })
+		fixture.WantPanic(t, "tail", func() { normalQuantile(tail) })
 	}
 }

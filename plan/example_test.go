@@ -7,20 +7,50 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// How large must a filter be for a million keys at one percent?
-func ExampleSize() {
-	m, k, err := plan.Size(1_000_000, 0.01)
+// From the letters of the papers to a filter: a size for a goal, its rate with other numbers of keys, an
+// estimate of its keys, a fold of half the size, and the bits that are sent.
+func Example() {
+	f, err := plan.Size(1000, 0.01)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%.2f bits per key, %d of them set\n", float64(m)/1e6, k)
+	fmt.Printf("m=%d, k=%d\n", f.M, f.K)
+	for _, n := range []uint64{500, 1000, 2000} {
+		fmt.Printf("n=%4d: fill %.3f, p %.5f\n", n, f.Fill(n), f.FPRate(n))
+	}
+	fmt.Printf("at most 0.001 with %d keys\n", f.Capacity(0.001))
+	fmt.Printf("half of the cells are set: %v keys\n", f.Keys(f.M/2))
+	half := plan.Filter{M: f.M / 2, K: f.K}
+	fmt.Printf("folded to %d cells: p %.4f\n", half.M, half.FPRate(1000))
+	sparse := plan.Filter{M: 10 * f.M, K: 1}
+	fmt.Printf("%d cells with k=1, compressed: %.0f of %d bits, p %.4f\n",
+		sparse.M, sparse.WireBits(1000).Mean, f.M, sparse.FPRate(1000))
+	// Output:
+	// m=9594, k=7
+	// n= 500: fill 0.306, p 0.00025
+	// n=1000: fill 0.518, p 0.01000
+	// n=2000: fill 0.768, p 0.15703
+	// at most 0.001 with 639 keys
+	// half of the cells are set: 950 [935, 965] keys
+	// folded to 4797 cells: p 0.1571
+	// 95940 cells with k=1, compressed: 7985 of 9594 bits, p 0.0104
+}
+
+// How large must a filter be for a million keys at one percent?
+func ExampleSize() {
+	f, err := plan.Size(1_000_000, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f bits per key, %d of them set\n", float64(f.M)/1e6, f.K)
 	// Output: 9.59 bits per key, 7 of them set
 }
 
 // A rate is a fraction, not percent.
 func ExampleSize_percent() {
-	_, _, err := plan.Size(1_000_000, 1)
+	_, err := plan.Size(1_000_000, 1)
 	fmt.Println(errors.Is(err, plan.ErrRange))
 	fmt.Println(err)
 	// Output:
@@ -29,16 +59,17 @@ func ExampleSize_percent() {
 }
 
 // How many keys fit into one mebibyte with four bits set per key?
-func ExampleCapacity() {
-	n := plan.Capacity(8<<20, 4, 0.01)
+func ExampleFilter_Capacity() {
+	n := plan.Filter{M: 8 << 20, K: 4}.Capacity(0.01)
 	fmt.Printf("%.2f million\n", float64(n)/1e6)
 	// Output: 0.80 million
 }
 
 // How often is a filter wrong, by the formula, and without its assumption?
-func ExampleFPRateExact() {
-	simple := plan.FPRateAtFill(plan.Fill(64, 4, 8), 4)
-	fmt.Printf("%.5f %.5f %.5f\n", simple, plan.FPRate(64, 4, 8), plan.FPRateExact(64, 4, 8))
+func ExampleFilter_FPRateExact() {
+	f := plan.Filter{M: 64, K: 4}
+	simple := plan.FPRateAtFill(f.Fill(8), f.K)
+	fmt.Printf("%.5f %.5f %.5f\n", simple, f.FPRate(8), f.FPRateExact(8))
 	// Output: 0.02456 0.02535 0.02535
 }
 
@@ -49,42 +80,26 @@ func ExampleFPRateAtFill() {
 }
 
 // How many keys are in a filter?
-func ExampleKeysInterval() {
-	e := plan.KeysInterval(8000, 5, 3718)
+func ExampleFilter_Keys() {
+	e := plan.Filter{M: 8000, K: 5}.Keys(3718)
 	fmt.Printf("%.0f, and between %.0f and %.0f\n", e.Value, e.Low, e.High)
 	// Output: 1000, and between 983 and 1018
 }
 
 // How many keys do two filters have in common, and how many are in at least one?
-func ExampleIntersectionKeys() {
-	const m, k = 100_000, 4
-	fmt.Println(plan.IntersectionKeys(m, k, 33_000, 33_000, 45_100))
-	fmt.Println(plan.KeysInterval(m, k, 45_100))
+func ExampleFilter_CommonKeys() {
+	f := plan.Filter{M: 100_000, K: 4}
+	fmt.Println(f.CommonKeys(33_000, 33_000, 45_100))
+	fmt.Println(f.Keys(45_100))
 	// Output:
 	// 5032 [4988, 5077]
 	// 14991 [14918, 15065]
 }
 
-// What do blocks cost in memory?
-func ExampleBlockedSize() {
-	const n, p = 1_000_000, 0.001
-	plain, k, _ := plan.Size(n, p)
-	fmt.Printf("plain       %.1f bits per key, k=%d\n", float64(plain)/n, k)
-	words, perWord, _ := plan.BlockedDesignForRate(p)
-	blocked, _ := plan.BlockedSize(n, words, perWord, p)
-	fmt.Printf("blocked     %.1f bits per key, k=%d\n", float64(blocked)/n, words*perWord)
-	split, _ := plan.SplitBlockSize(n, p)
-	fmt.Printf("split block %.1f bits per key, k=8\n", float64(split)/n)
-	// Output:
-	// plain       14.4 bits per key, k=10
-	// blocked     15.7 bits per key, k=8
-	// split block 16.9 bits per key, k=8
-}
-
 // From how large a filter should one fold, and to what size with fewer keys in it?
-func ExampleBaseSize() {
-	const n, k, p, eps = 1000, 4, 0.01, 0.002
-	m, err := plan.BaseSize(n, k, p, eps, 0)
+func ExampleInterval() {
+	i := plan.Interval{K: 4, FPRate: 0.01, Eps: 0.002}
+	m, err := i.Base(1000, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -92,8 +107,8 @@ func ExampleBaseSize() {
 	ladder := plan.FoldSizes(m, 1)
 	fmt.Printf("%d cells, which fold to %d sizes\n", m, len(ladder))
 	for _, keys := range []uint64{1000, 750, 500} {
-		size, _ := plan.FoldTarget(ladder, keys, k, p, eps)
-		fmt.Printf("%4d keys: fold by %d to %d cells, rate %.4f\n", keys, m/size, size, plan.FPRate(size, k, keys))
+		size, _ := i.Target(ladder, keys)
+		fmt.Printf("%4d keys: fold by %d to %d cells, rate %.4f\n", keys, m/size, size, plan.Filter{M: size, K: i.K}.FPRate(keys))
 	}
 	// Output:
 	// 131040 cells, which fold to 144 sizes
@@ -103,8 +118,8 @@ func ExampleBaseSize() {
 }
 
 // Which sizes keep the rate near one percent?
-func ExampleSizeInterval() {
-	fmt.Println(plan.SizeInterval(1000, 4, 0.01, 0.002))
+func ExampleInterval_Sizes() {
+	fmt.Println(plan.Interval{K: 4, FPRate: 0.01, Eps: 0.002}.Sizes(1000))
 	// Output: 9953 11257 <nil>
 }
 
@@ -114,7 +129,7 @@ func ExampleCompressedSearch_MinFPRate() {
 	const n = 10_000
 	for _, limit := range []uint64{0, 16 * n, 8 * n} {
 		f, err := plan.CompressedSearch{Keys: n, Cells: limit}.MinFPRate(8 * n)
-		fmt.Printf("%6d cells, k=%d, rate %.4f %v\n", f.M, f.K, f.FPRate, err)
+		fmt.Printf("%6d cells, k=%d, rate %.4f %v\n", f.M, f.K, f.FPRate(n), err)
 	}
 	// Output:
 	// 969144 cells, k=1, rate 0.0103 <nil>
@@ -122,46 +137,14 @@ func ExampleCompressedSearch_MinFPRate() {
 	//  80000 cells, k=6, rate 0.0216 <nil>
 }
 
-// How should 10,000 keys be sent at one percent, each hour to 20 peers that have 32 KiB
-// for it, if 5 % of the keys change from one hour to the next?
-func ExampleMessage_Plan() {
-	options, err := plan.Message{Keys: 10_000, FPRate: 0.01, Memory: 32 << 10, Churn: 0.05, Peers: 20}.Plan()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, o := range options {
-		fmt.Printf("%-6s k=%d: first %5.0f bytes, then %4.0f, %6.0f an hour\n", o.Kind, o.K, o.Snapshot.Mean/8, o.Update().Mean/8, o.PerHour)
-	}
-	for _, o := range options[1:] {
-		fmt.Printf("%s, k=%d, is not the first: %s\n", o.Kind, o.K, o.Why)
-	}
-	// Output:
-	// sparse k=1: first 10156 bytes, then 1225,  24499 an hour
-	// bloom  k=2: first 11230 bytes, then 1766,  35323 an hour
-	// bloom  k=7: first 12086 bytes, then 2701,  54020 an hour
-	// ribbon k=0: first  8625 bytes, then 8625, 172500 an hour
-	// bloom, k=2, is not the first: sends 1.44 times as much
-	// bloom, k=7, is not the first: sends 2.2 times as much
-	// ribbon, k=0, is not the first: receivers can only query it: no deltas, no additions, no merging, no folding
-}
-
-// From what churn on is it better to send a ribbon filter again than a delta of the
-// compressed Bloom filter?
-func ExampleRibbonBreakEven() {
-	f, _ := plan.CompressedSearch{Keys: 10_000, Cells: 32 * 10_000}.MinBits(0.01)
-	churn, err := plan.RibbonBreakEven(10_000, 0.01, f.M, f.K)
-	fmt.Printf("%.2f %v\n", churn, err)
-	// Output:
-	// 0.49 <nil>
-}
-
 // How large is an update if 5 % of the keys change, and how much does it deviate?
-func ExampleDeltaBits() {
-	const m, k, n, churn = 320_000, 2, 10_000, 0.05
-	fmt.Printf("filter        %.0f bytes\n", plan.WireBits(m, k, n)/8)
-	fmt.Printf("exclusive-or  %.0f bytes\n", plan.XORDeltaBits(m, k, n, churn)/8)
-	fmt.Printf("with the old  %.0f ± %.0f bytes\n", plan.DeltaBits(m, k, n, churn)/8, plan.DeltaDeviation(m, k, n, churn)/8)
+func ExampleFilter_DeltaBits() {
+	const n, churn = 10_000, 0.05
+	f := plan.Filter{M: 320_000, K: 2}
+	update := f.DeltaBits(n, churn)
+	fmt.Printf("filter        %.0f bytes\n", f.WireBits(n).Mean/8)
+	fmt.Printf("exclusive-or  %.0f bytes\n", f.XORDeltaBits(n, churn).Mean/8)
+	fmt.Printf("with the old  %.0f ± %.0f bytes\n", update.Mean/8, update.Deviation/8)
 	// Output:
 	// filter        13191 bytes
 	// exclusive-or  2076 bytes

@@ -15,7 +15,9 @@ import (
 )
 
 // independent is the rate by the formula for independent cells, with which folds are planned.
-func independent(m uint64, k int, n uint64) float64 { return plan.FPRateAtFill(plan.Fill(m, k, n), k) }
+func independent(m uint64, k int, n uint64) float64 {
+	return plan.FPRateAtFill(plan.Filter{M: m, K: k}.Fill(n), k)
+}
 
 func TestSailhanEquation14(t *testing.T) {
 	for _, c := range []struct {
@@ -28,7 +30,7 @@ func TestSailhanEquation14(t *testing.T) {
 		{10000, 2, 0.02, 0.005, 116205, 153082}, {10000, 4, 0.02, 0.002, 82248, 87690}, {10000, 7, 0.01, 0.001, 94019, 98070},
 		{100, 2, 0.1, 0.05, 409, 790}, {200, 3, 0.1, 0.02, 884, 1064},
 	} {
-		low, high, err := plan.SizeInterval(c.n, c.k, c.p, c.eps)
+		low, high, err := plan.Interval{K: c.k, FPRate: c.p, Eps: c.eps}.Sizes(c.n)
 		if low != c.low || high != c.high || err != nil {
 			t.Errorf("Interval(%d, %d, %v, %v) = %d, %d, %v, want %d, %d", c.n, c.k, c.p, c.eps, low, high, err, c.low, c.high)
 		}
@@ -62,7 +64,7 @@ func TestSailhanFigure2(t *testing.T) {
 				t.Errorf("SizeForK(%d, 2, %v) = %d, %v, want %v rounded up", n, p, got, err, sizes[i])
 			}
 			// The rate falls like m^-2: one cell more or less changes it by 2/m.
-			low, high, err := plan.SizeInterval(n, 2, p, p*4/sizes[i])
+			low, high, err := plan.Interval{K: 2, FPRate: p, Eps: p * 4 / sizes[i]}.Sizes(n)
 			if err != nil || float64(low) > sizes[i] || float64(high) < sizes[i] || high-low > 6 {
 				t.Errorf("n=%d, p=%v: [%d, %d], %v, want it around %v", n, p, low, high, err, sizes[i])
 			}
@@ -77,7 +79,7 @@ func TestInterval(t *testing.T) {
 		k := rapid.IntRange(1, 20).Draw(t, "k")
 		p := math.Exp(-rapid.Float64Range(0.1, 14).Draw(t, "-ln p"))
 		eps := min(p, 1-p) * rapid.Float64Range(0, 0.999).Draw(t, "share")
-		low, high, err := plan.SizeInterval(n, k, p, eps)
+		low, high, err := plan.Interval{K: k, FPRate: p, Eps: eps}.Sizes(n)
 		if err != nil {
 			if !errors.Is(err, plan.ErrRange) {
 				t.Error(err)
@@ -113,11 +115,11 @@ func TestIntervalErrors(t *testing.T) {
 		{1, 2, 0.02, 0.02, "below 0.02"},
 		{1, 2, 0.02, math.Inf(1), "0.02±+Inf"},
 		{1, 2, 0.75, 0.25, "below 0.25"},
-		{1, 2, 0.9, 0.1, "below 0.1:"}, // and not 0.09999999999999998
+		{1, 2, 0.9, 0.1, "below 0.1"}, // and not 0.09999999999999998
 		{1, 2, 0.02, 0.0001, "13 cells give 0.02188299 and 14 give 0.01897647"},
 		{1 << 63, 2, 0.02, 0.01, "9223372036854775808 keys"},
 	} {
-		low, high, err := plan.SizeInterval(c.n, c.k, c.p, c.eps)
+		low, high, err := plan.Interval{K: c.k, FPRate: c.p, Eps: c.eps}.Sizes(c.n)
 		if !errors.Is(err, plan.ErrRange) || !strings.Contains(err.Error(), c.want) || low != 0 || high != 0 {
 			t.Errorf("Interval(%d, %d, %v, %v): %d, %d, %v, want an error with %q", c.n, c.k, c.p, c.eps, low, high, err, c.want)
 		}
@@ -131,8 +133,8 @@ func TestBase(t *testing.T) {
 		p := math.Exp(-rapid.Float64Range(0.5, 14).Draw(t, "-ln p"))
 		eps := min(p, 1-p) * rapid.Float64Range(0.001, 0.9).Draw(t, "share")
 		times := rapid.Float64Range(1, 30).Draw(t, "times")
-		m, err := plan.BaseSize(n, k, p, eps, times)
-		low, high, errInterval := plan.SizeInterval(n, k, p, eps)
+		m, err := plan.Interval{K: k, FPRate: p, Eps: eps}.Base(n, times)
+		low, high, errInterval := plan.Interval{K: k, FPRate: p, Eps: eps}.Sizes(n)
 		if errInterval != nil {
 			if !errors.Is(err, plan.ErrRange) {
 				t.Errorf("%v, want %v", err, errInterval)
@@ -154,7 +156,7 @@ func TestBase(t *testing.T) {
 		if float64(m) < from*(1-1e-9) || float64(m) > max(to, from+float64(unit))*(1+1e-9) || m%unit != 0 {
 			t.Errorf("Base(%d, %d, %v, %v, %v) = %d, want it in [%v, %v]", n, k, p, eps, times, m, from, to)
 		}
-		if size, _ := plan.FoldTarget(plan.FoldSizes(m, unit), n, k, p, eps); independent(size, k, n) > (p+eps)*(1+1e-9) {
+		if size, _ := (plan.Interval{K: k, FPRate: p, Eps: eps}).Target(plan.FoldSizes(m, unit), n); independent(size, k, n) > (p+eps)*(1+1e-9) {
 			t.Errorf("Base(%d, %d, %v, %v, %v) = %d folds to %d, too small", n, k, p, eps, times, m, size)
 		}
 	})
@@ -163,11 +165,11 @@ func TestBase(t *testing.T) {
 // Only the lower end of a wide interval must have a base of at most 2^63 cells.
 func TestBaseOfWideInterval(t *testing.T) {
 	n, k, p := uint64(1e12), 1, math.Exp(-14)
-	low, high, err := plan.SizeInterval(n, k, p, 0.75*p)
+	low, high, err := plan.Interval{K: k, FPRate: p, Eps: 0.75 * p}.Sizes(n)
 	if err != nil || float64(high)*1.9375 < 1<<63 {
 		t.Fatalf("an interval from %d to %d, %v", low, high, err)
 	}
-	if m, err := plan.BaseSize(n, k, p, 0.75*p, 1.9375); err != nil || float64(m) < float64(low)*1.9375 || float64(m) > float64(low)*1.9375*1.5 {
+	if m, err := (plan.Interval{K: k, FPRate: p, Eps: 0.75 * p}).Base(n, 1.9375); err != nil || float64(m) < float64(low)*1.9375 || float64(m) > float64(low)*1.9375*1.5 {
 		t.Errorf("a base of %d cells, %v, where %d suffice", m, err, low)
 	}
 }
@@ -183,7 +185,7 @@ func TestBaseErrors(t *testing.T) {
 		{1000, math.Inf(1), "plan: a base +Inf times as large as 1000 keys need has more than 2^63 cells; accept a smaller one or a higher rate"},
 		{0, 1, "plan: 0 keys, want at least 1; give the number of keys the filter will hold"},
 	} {
-		if m, err := plan.BaseSize(c.n, 4, 0.01, 0.002, c.times); !errors.Is(err, plan.ErrRange) || err.Error() != c.want || m != 0 {
+		if m, err := (plan.Interval{K: 4, FPRate: 0.01, Eps: 0.002}).Base(c.n, c.times); !errors.Is(err, plan.ErrRange) || err.Error() != c.want || m != 0 {
 			t.Errorf("Base(%d, %v) = %d, %v, want %s", c.n, c.times, m, err, c.want)
 		}
 	}
@@ -197,7 +199,7 @@ func BenchmarkBase(b *testing.B) {
 	}{"n=1e4": {1e4, 2e-3}, "n=1e8": {1e8, 2e-3}, "n=1e10": {1e10, 2e-3}, "n=1e10/narrow": {1e10, 1e-6}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := plan.BaseSize(c.n, 4, 0.01, c.eps, 0); err != nil {
+				if _, err := (plan.Interval{K: 4, FPRate: 0.01, Eps: c.eps}).Base(c.n, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -296,7 +298,7 @@ func TestSailhanPlanning(t *testing.T) {
 			{10, 45, 53, 48, true, 0.10267474},
 		}},
 	} {
-		m, err := plan.BaseSize(c.n, c.k, c.p, c.eps, 1)
+		m, err := plan.Interval{K: c.k, FPRate: c.p, Eps: c.eps}.Base(c.n, 1)
 		ladder := plan.FoldSizes(m, 1)
 		if m != c.m || len(ladder) != c.divisors || err != nil {
 			t.Errorf("Base(%d, %d, %v, %v, 1) = %d with %d divisors, %v, want %d with %d", c.n, c.k, c.p, c.eps, m, len(ladder), err, c.m, c.divisors)
@@ -305,11 +307,11 @@ func TestSailhanPlanning(t *testing.T) {
 			t.Errorf("from %d: %v of n up to %d have a size inside, want %v", m, got, c.n, c.covered)
 		}
 		for _, want := range c.targets {
-			low, high, err := plan.SizeInterval(want.n, c.k, c.p, c.eps)
+			low, high, err := plan.Interval{K: c.k, FPRate: c.p, Eps: c.eps}.Sizes(want.n)
 			if low != want.low || high != want.high || err != nil {
 				t.Errorf("Interval(%d, %d, %v, %v) = %d, %d, %v, want %d, %d", want.n, c.k, c.p, c.eps, low, high, err, want.low, want.high)
 			}
-			size, inside := plan.FoldTarget(ladder, want.n, c.k, c.p, c.eps)
+			size, inside := plan.Interval{K: c.k, FPRate: c.p, Eps: c.eps}.Target(ladder, want.n)
 			if rate := independent(size, c.k, want.n); size != want.size || inside != want.inside || math.Abs(rate/want.rate-1) > 1e-7 {
 				t.Errorf("from %d with %d keys: %d, %v, at a rate of %v, want %+v", m, want.n, size, inside, rate, want)
 			}
@@ -321,7 +323,7 @@ func TestSailhanPlanning(t *testing.T) {
 // which a size is inside the interval, and by which fraction sizes are too large on average.
 func foldAll(ladder []uint64, n uint64, k int, p, eps float64) (covered, waste float64) {
 	for keys := uint64(1); keys <= n; keys++ {
-		size, inside := plan.FoldTarget(ladder, keys, k, p, eps)
+		size, inside := plan.Interval{K: k, FPRate: p, Eps: eps}.Target(ladder, keys)
 		if inside {
 			covered++
 		}
@@ -350,7 +352,7 @@ func TestOversizing(t *testing.T) {
 		{6, 65520, 120, 91.7, 5.9}, {8, 83160, 128, 94.3, 5.4}, {12, 131040, 144, 99.3, 4.0}, {16, 166320, 160, 100, 4.0},
 		{24, 262080, 168, 99.9, 3.2},
 	} {
-		m, err := plan.BaseSize(n, k, p, eps, c.times)
+		m, err := plan.Interval{K: k, FPRate: p, Eps: eps}.Base(n, c.times)
 		ladder := plan.FoldSizes(m, 1)
 		if m != c.m || len(ladder) != c.divisors || err != nil {
 			t.Errorf("%v times: %d with %d divisors, %v, want %d with %d", c.times, m, len(ladder), err, c.m, c.divisors)
@@ -365,7 +367,7 @@ func TestOversizing(t *testing.T) {
 	if covered, waste := foldAll(plan.FoldSizes(16384, 1), n, k, p, eps); math.Abs(covered-0.192) > 0.0005 || math.Abs(waste-0.461) > 0.0005 {
 		t.Errorf("from 2^14: %v and %v", covered, waste)
 	}
-	if m, err := plan.BaseSize(n, k, p, eps, 0); m != 131040 || err != nil {
+	if m, err := (plan.Interval{K: k, FPRate: p, Eps: eps}).Base(n, 0); m != 131040 || err != nil {
 		t.Errorf("by default %d, %v, want 131040", m, err)
 	}
 }
@@ -375,7 +377,7 @@ func TestOversizingWords(t *testing.T) {
 	const k, p, eps = 4, 0.01, 0.002
 	t.Log("keys   base of cells          base of words")
 	for _, n := range []uint64{1000, 3000, 10000, 30000} {
-		low, high, err := plan.SizeInterval(n, k, p, eps)
+		low, high, err := plan.Interval{K: k, FPRate: p, Eps: eps}.Sizes(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -430,7 +432,7 @@ func TestFoldTarget(t *testing.T) {
 		{1000, 0.01, math.Inf(1), 1},  // any is
 		{1000, -1, 0, 720720}, {1000, 2, 0.1, 1},
 	} {
-		got, inside := plan.FoldTarget(ladder, c.n, 4, c.p, c.eps)
+		got, inside := plan.Interval{K: 4, FPRate: c.p, Eps: c.eps}.Target(ladder, c.n)
 		if got != c.want || inside && !math.IsInf(c.eps, 1) {
 			t.Errorf("FoldTarget(%d, %v, %v) = %d, %v, want %d", c.n, c.p, c.eps, got, inside, c.want)
 		}
@@ -439,8 +441,8 @@ func TestFoldTarget(t *testing.T) {
 		n := rapid.Uint64Range(1, 1e6).Draw(t, "n")
 		p := math.Exp(-rapid.Float64Range(0.1, 9).Draw(t, "-ln p"))
 		eps := min(p, 1-p) * rapid.Float64Range(0, 0.9).Draw(t, "share")
-		got, inside := plan.FoldTarget(ladder, n, 4, p, eps)
-		low, high, err := plan.SizeInterval(n, 4, p, eps)
+		got, inside := plan.Interval{K: 4, FPRate: p, Eps: eps}.Target(ladder, n)
+		low, high, err := plan.Interval{K: 4, FPRate: p, Eps: eps}.Sizes(n)
 		i := slices.IndexFunc(ladder, func(s uint64) bool { return err == nil && s >= low })
 		switch {
 		case err != nil && inside:
@@ -451,7 +453,7 @@ func TestFoldTarget(t *testing.T) {
 			t.Errorf("FoldTarget = %d, %v, want %d of [%d, %d]", got, inside, ladder[i], low, high)
 		}
 	})
-	if n := testing.AllocsPerRun(10, func() { plan.FoldTarget(ladder, 1000, 4, 0.01, 0.002) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { plan.Interval{K: 4, FPRate: 0.01, Eps: 0.002}.Target(ladder, 1000) }); n != 0 {
 		t.Errorf("FoldTarget allocates %v times", n)
 	}
 }
@@ -459,6 +461,6 @@ func TestFoldTarget(t *testing.T) {
 func BenchmarkFoldTarget(b *testing.B) {
 	ladder := plan.FoldSizes(963761198400, 1)
 	for b.Loop() {
-		plan.FoldTarget(ladder, 1e9, 4, 0.01, 0.002)
+		plan.Interval{K: 4, FPRate: 0.01, Eps: 0.002}.Target(ladder, 1e9)
 	}
 }

@@ -14,10 +14,10 @@ import (
 // not the rate.
 func TestSailhanStehrEquation1(t *testing.T) {
 	const m, k, n = 8e6, 5, 1e6
-	if got := Fill(m, k, n); !fixture.Near(got, 0.4647, 1e-4) {
+	if got := (Filter{m, k}).Fill(n); !fixture.Near(got, 0.4647, 1e-4) {
 		t.Errorf("as printed: %.5f, want .4647", got)
 	}
-	if got := FPRate(m, k, n); !fixture.Near(got, 0.02168, 1e-4) {
+	if got := (Filter{m, k}).FPRate(n); !fixture.Near(got, 0.02168, 1e-4) {
 		t.Errorf("with the power k: %.6f, want .02168", got)
 	}
 }
@@ -40,7 +40,7 @@ func TestMitzenmacherTables(t *testing.T) {
 		{"VI", 8, 5, .0216792}, {"VI", 12, 3, .0108231}, {"VI", 32, 2, .0036708}, {"VI", 13, 2, .0203336},
 		{"VII", 16, 3, .0049977}, {"VII", 48, 2, .0016655},
 	} {
-		if got := FPRate(uint64(c.bitsPerKey*n), c.k, n); !fixture.Near(got, c.want, 2e-4) {
+		if got := (Filter{uint64(c.bitsPerKey * n), c.k}).FPRate(n); !fixture.Near(got, c.want, 2e-4) {
 			t.Errorf("table %s, m/n=%v k=%d: %.7f, want %.7f", c.table, c.bitsPerKey, c.k, got, c.want)
 		}
 	}
@@ -60,17 +60,17 @@ func TestFPRateAgainstSimulation(t *testing.T) {
 		{10000, 16, 400, 300},
 	} {
 		t.Run(fmt.Sprintf("m=%d/k=%d/n=%d", c.m, c.k, c.n), func(t *testing.T) {
-			r, f := newRand(1), newBits(c.m)
-			var rate, fill sample
+			r, f := fixture.Rand(1), fixture.NewCells(c.m)
+			var rate, fill fixture.Sample
 			for range c.trials {
-				f.clear()
-				f.addKeys(r, c.k, c.n)
-				fill.add(float64(f.ones) / float64(c.m))
-				rate.add(FPRateAtFill(float64(f.ones)/float64(c.m), c.k))
+				f.Clear()
+				f.AddKeys(r, c.k, c.n)
+				fill.Add(float64(f.Ones) / float64(c.m))
+				rate.Add(FPRateAtFill(float64(f.Ones)/float64(c.m), c.k))
 			}
-			fill.wantMean(t, Fill(c.m, c.k, c.n), 0)
-			rate.wantMean(t, FPRate(c.m, c.k, c.n), 0.03)
-			rate.wantMean(t, FPRateExact(c.m, c.k, c.n), 0)
+			fill.WantMean(t, Filter{c.m, c.k}.Fill(c.n), 0)
+			rate.WantMean(t, Filter{c.m, c.k}.FPRate(c.n), 0.03)
+			rate.WantMean(t, Filter{c.m, c.k}.FPRateExact(c.n), 0)
 		})
 	}
 }
@@ -83,11 +83,11 @@ func TestFPRateKeepsPrecision(t *testing.T) {
 		n uint64
 	}{{1, 1}, {10, 1}, {3, 1000}, {7, 1 << 40}} {
 		load := float64(c.k) * float64(c.n) / m
-		if got, want := FPRate(m, c.k, c.n), math.Pow(load, float64(c.k)); !fixture.Near(got, want, 1e-5) || got == 0 {
+		if got, want := (Filter{m, c.k}).FPRate(c.n), math.Pow(load, float64(c.k)); !fixture.Near(got, want, 1e-5) || got == 0 {
 			t.Errorf("FPRate(2^63, %d, %d) = %g, want %g", c.k, c.n, got, want)
 		}
 	}
-	if got, want := FPRate(m, 1, math.MaxUint64), 1-math.Exp(-2); !fixture.Near(got, want, 1e-12) {
+	if got, want := (Filter{m, 1}).FPRate(math.MaxUint64), 1-math.Exp(-2); !fixture.Near(got, want, 1e-12) {
 		t.Errorf("2^64-1 keys in 2^63 cells: %g, want %g", got, want)
 	}
 }
@@ -97,10 +97,10 @@ func TestFPRateEdges(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"no keys", FPRate(100, 4, 0), 0},
-		{"one cell, no keys", FPRate(1, 4, 0), 0},
-		{"one cell, one key", FPRate(1, 4, 1), 1},
-		{"far too many keys", FPRate(64, 4, math.MaxUint64), 1},
+		{"no keys", Filter{100, 4}.FPRate(0), 0},
+		{"one cell, no keys", Filter{1, 4}.FPRate(0), 0},
+		{"one cell, one key", Filter{1, 4}.FPRate(1), 1},
+		{"far too many keys", Filter{64, 4}.FPRate(math.MaxUint64), 1},
 		{"nothing set", FPRateAtFill(0, 3), 0},
 		{"half set", FPRateAtFill(0.5, 3), 0.125},
 		{"all set", FPRateAtFill(1, 3), 1},
@@ -109,8 +109,8 @@ func TestFPRateEdges(t *testing.T) {
 			t.Errorf("%s: %g, want %g", c.name, c.got, c.want)
 		}
 	}
-	fixture.WantPanic(t, "m=0", func() { FPRate(0, 1, 1) })
-	fixture.WantPanic(t, "k=0", func() { FPRate(1, 0, 1) })
+	fixture.WantPanic(t, "m=0", func() { Filter{0, 1}.FPRate(1) })
+	fixture.WantPanic(t, "k=0", func() { Filter{1, 0}.FPRate(1) })
 	fixture.WantPanic(t, "k=-1", func() { FPRateAtFill(0.5, -1) })
 }
 
@@ -120,14 +120,14 @@ func TestFPRateRisesWithKeysAndFallsWithCells(t *testing.T) {
 		k := rapid.IntRange(1, 64).Draw(t, "k")
 		n := rapid.Uint64Range(0, 1<<62).Draw(t, "n")
 		more := rapid.Uint64Range(1, 1<<62).Draw(t, "more")
-		rate := FPRate(m, k, n)
+		rate := Filter{m, k}.FPRate(n)
 		if !(rate >= 0 && rate <= 1) {
 			t.Fatalf("rate %g is outside [0, 1]", rate)
 		}
-		if got := FPRate(m, k, n+more); got < rate*(1-1e-9) {
+		if got := (Filter{m, k}).FPRate(n + more); got < rate*(1-1e-9) {
 			t.Fatalf("with %d more keys the rate falls from %g to %g", more, rate, got)
 		}
-		if got := FPRate(m+more, k, n); got > rate*(1+1e-9) {
+		if got := (Filter{m + more, k}).FPRate(n); got > rate*(1+1e-9) {
 			t.Fatalf("with %d more cells the rate rises from %g to %g", more, rate, got)
 		}
 	})
@@ -138,28 +138,21 @@ func BenchmarkFPRate(b *testing.B) {
 		b.Run(fmt.Sprintf("few/n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				FPRate(44*n, 30, n)
+				Filter{44 * n, 30}.FPRate(n)
 			}
 		})
 	}
 	for _, n := range []uint64{1e3, 1e6, 1e9} {
 		b.Run(fmt.Sprintf("plain/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				FPRate(10*n, 7, n)
+				Filter{10 * n, 7}.FPRate(n)
 			}
 		})
 	}
 	for _, n := range []uint64{100, 1000, 1e6} {
 		b.Run(fmt.Sprintf("exact/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				FPRateExact(10*n, 7, n)
-			}
-		})
-	}
-	for _, n := range []uint64{1e3, 1e6, 1e9} {
-		b.Run(fmt.Sprintf("blocked/n=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				BlockedFPRate(10*n, 3, 2, n)
+				Filter{10 * n, 7}.FPRateExact(n)
 			}
 		})
 	}
@@ -182,7 +175,7 @@ func TestBoseEquation(t *testing.T) {
 		{1000, 100, 7, .00826624751484},
 		{8192, 1000, 5, .0199108695604},
 	} {
-		if got := FPRateExact(c.m, c.k, c.n); !fixture.Near(got, c.want, 1e-11) {
+		if got := (Filter{c.m, c.k}).FPRateExact(c.n); !fixture.Near(got, c.want, 1e-11) {
 			t.Errorf("m=%d n=%d k=%d: %.12g, want %.12g", c.m, c.n, c.k, got, c.want)
 		}
 	}
@@ -191,20 +184,20 @@ func TestBoseEquation(t *testing.T) {
 // TestBoseFormulaIsLow: the formula for independent cells is too low, most of all for small
 // filters.
 func TestBoseFormulaIsLow(t *testing.T) {
-	if got := FPRateAtFill(Fill(64, 4, 8), 4); !fixture.Near(got, .02455621643, 1e-9) {
+	if got := FPRateAtFill(Filter{64, 4}.Fill(8), 4); !fixture.Near(got, .02455621643, 1e-9) {
 		t.Errorf("the formula gives %.11g, want .02455621643", got)
 	}
-	if got := FPRate(64, 4, 8); !fixture.Near(got, .02535443462, 1e-9) {
+	if got := (Filter{64, 4}).FPRate(8); !fixture.Near(got, .02535443462, 1e-9) {
 		t.Errorf("FPRate = %.11g, want .02535443462", got)
 	}
-	if got := FPRateExact(64, 4, 8); !fixture.Near(got, .02535443462, 1e-9) {
+	if got := (Filter{64, 4}).FPRateExact(8); !fixture.Near(got, .02535443462, 1e-9) {
 		t.Errorf("FPRateExact = %.11g, want .02535443462", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Uint64Range(1, 2000).Draw(t, "m")
 		k := rapid.IntRange(1, 20).Draw(t, "k")
 		n := rapid.Uint64Range(0, 100).Draw(t, "n")
-		exact, formula := FPRateExact(m, k, n), FPRateAtFill(Fill(m, k, n), k)
+		exact, formula := Filter{m, k}.FPRateExact(n), FPRateAtFill(Filter{m, k}.Fill(n), k)
 		if exact < formula*(1-1e-11) || exact > 1+1e-11 {
 			t.Fatalf("exact %g, formula %g", exact, formula)
 		}
@@ -234,12 +227,12 @@ func TestBoseByEnumeration(t *testing.T) {
 		}
 		all++
 	}
-	if got, want := FPRateExact(m, k, n), float64(yes)/float64(all); !fixture.Near(got, want, 1e-14) {
+	if got, want := (Filter{m, k}).FPRateExact(n), float64(yes)/float64(all); !fixture.Near(got, want, 1e-14) {
 		t.Errorf("%.15g, want %d of %d = %.15g", got, yes, all, want)
 	}
 }
 
-// TestFPRateExactSecondOrder compares the approximation above ExactLimit with the exact rate
+// TestFPRateExactSecondOrder compares the approximation above exactLimit with the exact rate
 // where both can be computed.
 func TestFPRateExactSecondOrder(t *testing.T) {
 	for _, c := range []struct {
@@ -247,49 +240,27 @@ func TestFPRateExactSecondOrder(t *testing.T) {
 		m       uint64
 		within  float64
 	}{
-		{32, ExactLimit, 70_000, 2e-6},
-		{7, ExactLimit / 8, 8000, 3e-7}, // the error goes with the inverse square of most
-		{16, ExactLimit / 8, 8000, 6e-6},
-		{16, ExactLimit / 8, 16_000, 6e-6},
-		{16, ExactLimit / 8, 100_000, 6e-6},
+		{32, exactLimit, 70_000, 2e-6},
+		{7, exactLimit / 8, 8000, 3e-7}, // the error goes with the inverse square of most
+		{16, exactLimit / 8, 8000, 6e-6},
+		{16, exactLimit / 8, 16_000, 6e-6},
+		{16, exactLimit / 8, 100_000, 6e-6},
 	} {
 		n := uint64(c.most / c.k)
 		got := secondOrder(float64(c.m), float64(c.k), float64(c.k)*float64(n))
-		if want := FPRateExact(c.m, c.k, n); !fixture.Near(got, want, c.within) {
+		if want := (Filter{c.m, c.k}).FPRateExact(n); !fixture.Near(got, want, c.within) {
 			t.Errorf("m=%d k=%d n=%d: %.12g, exact %.12g", c.m, c.k, n, got, want)
 		}
 	}
 	const m, k = 100_000, 8
-	below, above := FPRateExact(m, k, ExactLimit/k), FPRateExact(m, k, ExactLimit/k+1)
+	below, above := Filter{m, k}.FPRateExact(exactLimit/k), Filter{m, k}.FPRateExact(exactLimit/k+1)
 	if !fixture.Near(below, above, 1e-3) || above <= below {
 		t.Errorf("across the limit the rate goes from %.10g to %.10g", below, above)
 	}
-	if got := FPRateExact(64, 4, 1<<40); got != 1 {
+	if got := (Filter{64, 4}).FPRateExact(1 << 40); got != 1 {
 		t.Errorf("full filter: %g, want 1", got)
 	}
-	if got, want := FPRateExact(1<<63, 4, 1<<62), FPRate(1<<63, 4, 1<<62); !fixture.Near(got, want, 1e-12) {
+	if got, want := (Filter{1 << 63, 4}).FPRateExact(1<<62), (Filter{1 << 63, 4}).FPRate(1<<62); !fixture.Near(got, want, 1e-12) {
 		t.Errorf("2^63 cells: %g, want %g", got, want)
-	}
-}
-
-func TestOccupiedVariance(t *testing.T) {
-	// The moments of the chain.
-	for _, c := range []struct {
-		m uint64
-		t int
-	}{{2, 3}, {10, 1}, {10, 2}, {64, 40}, {1000, 1000}, {1000, 5000}, {100_000, 20}, {1_000_000, 200}} {
-		m := float64(c.m)
-		mean := overOccupancy(c.m, c.t, func(f float64) float64 { return f * m })
-		want := overOccupancy(c.m, c.t, func(f float64) float64 { return (f*m - mean) * (f*m - mean) })
-		if got := occupiedVariance(m, float64(c.t)); math.Abs(got-want) > 1e-7*want+1e-10 {
-			t.Errorf("m=%d t=%d: variance %.10g, chain has %.10g", c.m, c.t, got, want)
-		}
-	}
-	// The series and the closed form meet at a load of 1e-4.
-	for _, m := range []float64{1e6, 1e9, 1e18} {
-		low, high := occupiedVariance(m, 0.99999e-4*m), occupiedVariance(m, 1.00001e-4*m)
-		if slope := high / low; !fixture.Near(slope, 1.00004, 1e-5) {
-			t.Errorf("m=%g: variance goes from %g to %g", m, low, high)
-		}
 	}
 }

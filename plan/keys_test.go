@@ -26,7 +26,7 @@ func TestSwamidassBaldi(t *testing.T) {
 		{64, 4, 64, "+Inf"},
 		{64, 4, 65, "+Inf"},
 	} {
-		got := Keys(c.m, c.k, c.ones)
+		got := Filter{c.m, c.k}.Keys(c.ones).Value
 		digits := len(c.want) - 1
 		if i := len(c.want); i > 1 && c.want != "+Inf" {
 			for i > 0 && c.want[i-1] != '.' {
@@ -46,8 +46,8 @@ func TestPapapetrou(t *testing.T) {
 	for _, m := range []uint64{64, 1000, 1e6} {
 		for _, k := range []int{1, 4, 8} {
 			n := m / 10
-			mean := Fill(m, k, n) * float64(m)
-			got := keysAt(float64(m), float64(k), mean) * (1 - 1/(2*float64(m)))
+			mean := Filter{m, k}.Fill(n) * float64(m)
+			got := Filter{m, k}.keys(mean) * (1 - 1/(2*float64(m)))
 			if !fixture.Near(got, float64(n), 1e-4) {
 				t.Errorf("m=%d k=%d n=%d: %g", m, k, n, got)
 			}
@@ -60,7 +60,7 @@ func TestKeysUndoesFill(t *testing.T) {
 		m := rapid.Uint64Range(1000, 1<<50).Draw(t, "m")
 		k := rapid.IntRange(1, 20).Draw(t, "k")
 		n := uint64(float64(m)/float64(k)*rapid.Float64Range(0, 3).Draw(t, "kn/m")) + 1
-		got := Keys(m, k, uint64(math.Round(Fill(m, k, n)*float64(m))))
+		got := Filter{m, k}.Keys(uint64(math.Round(Filter{m, k}.Fill(n) * float64(m)))).Value
 		half := 11 / float64(k) // half a cell, in keys, at the fullest
 		if math.Abs(got-float64(n)) > half+float64(n)*1e-3 {
 			t.Fatalf("%g keys, want %d", got, n)
@@ -85,24 +85,24 @@ func TestKeysIntervalHolds(t *testing.T) {
 		m := rapid.Uint64Range(1, 1<<63).Draw(t, "m")
 		k := rapid.IntRange(1, 64).Draw(t, "k")
 		ones := rapid.Uint64Range(0, m).Draw(t, "ones")
-		e := KeysInterval(m, k, ones)
+		e := Filter{m, k}.Keys(ones)
 		checkEstimate(t, e)
-		if e.Value != Keys(m, k, ones) {
-			t.Fatalf("value %g, Keys has %g", e.Value, Keys(m, k, ones))
+		if e.Value != (Filter{m, k}).Keys(ones).Value {
+			t.Fatalf("value %g, Keys has %g", e.Value, Filter{m, k}.Keys(ones).Value)
 		}
 		if e.Low*float64(k) < float64(ones)*(1-1e-12) {
 			t.Fatalf("%d cells set by fewer than %g keys", ones, e.Low)
 		}
 	})
-	if got := KeysInterval(1000, 7, 0); got != (Estimate{}) {
+	if got := (Filter{1000, 7}).Keys(0); got != (Estimate{}) {
 		t.Errorf("empty filter: %+v, want zeros", got)
 	}
-	full := KeysInterval(64, 4, 64)
+	full := Filter{64, 4}.Keys(64)
 	if !math.IsInf(full.Value, 1) || !math.IsInf(full.High, 1) || full.Low < 30 || full.Low > 64 {
 		t.Errorf("full filter: %+v, want +Inf above, and about 44 below", full)
 	}
-	fixture.WantPanic(t, "m=0", func() { KeysInterval(0, 1, 0) })
-	fixture.WantPanic(t, "k=0", func() { Keys(1, 0, 0) })
+	fixture.WantPanic(t, "m=0", func() { Filter{0, 1}.Keys(0) })
+	fixture.WantPanic(t, "k=0", func() { Filter{1, 0}.Keys(0) })
 }
 
 // coverage counts how often the true value is in the interval.
@@ -140,17 +140,17 @@ func TestKeysIntervalCoverage(t *testing.T) {
 		{2000, 8, 900, 0.98}, // 97 percent full
 	} {
 		t.Run(fmt.Sprintf("m=%d/k=%d/n=%d", c.m, c.k, c.n), func(t *testing.T) {
-			r, f := newRand(5), newBits(c.m)
-			var value sample
+			r, f := fixture.Rand(5), fixture.NewCells(c.m)
+			var value fixture.Sample
 			var inside coverage
 			for range 1000 {
-				f.clear()
-				f.addKeys(r, c.k, c.n)
-				e := KeysInterval(c.m, c.k, f.ones)
-				value.add(e.Value)
+				f.Clear()
+				f.AddKeys(r, c.k, c.n)
+				e := Filter{c.m, c.k}.Keys(f.Ones)
+				value.Add(e.Value)
 				inside.add(e, float64(c.n))
 			}
-			value.wantMean(t, float64(c.n), 0.03)
+			value.WantMean(t, float64(c.n), 0.03)
 			inside.want(t, c.most)
 		})
 	}
@@ -160,64 +160,63 @@ func TestKeysIntervalCoverage(t *testing.T) {
 // bits.
 func TestKeysOfBlocks(t *testing.T) {
 	const m, block, k, n = 1 << 16, 256, 7, 7000
-	r := newRand(6)
-	var blocked, split sample
+	r := fixture.Rand(6)
+	var blocked, split fixture.Sample
 	for range 60 {
-		b, s := newBits(m), newBits(m)
-		b.clear()
-		s.clear()
+		b, s := fixture.NewCells(m), fixture.NewCells(m)
+		b.Clear()
+		s.Clear()
 		for range n {
 			base := r.Uint64N(m/block) * block
 			for range k {
-				b.set(base + r.Uint64N(block))
+				b.Set(base + r.Uint64N(block))
 			}
-			for w := range uint64(splitWords) {
-				s.set(base + w*splitWord + r.Uint64N(splitWord))
+			for w := range uint64(8) {
+				s.Set(base + w*32 + r.Uint64N(32))
 			}
 		}
-		blocked.add(Keys(m, k, b.ones))
-		split.add(Keys(m, splitWords, s.ones))
+		blocked.Add(Filter{m, k}.Keys(b.Ones).Value)
+		split.Add(Filter{m, 8}.Keys(s.Ones).Value)
 	}
-	split.wantMean(t, n, 0)
-	blocked.wantMean(t, n*(1-float64(k-1)/(2*block)), 0.001)
+	split.WantMean(t, n, 0)
+	blocked.WantMean(t, n*(1-float64(k-1)/(2*block)), 0.001)
 }
 
 func BenchmarkKeys(b *testing.B) {
-	b.Run("value", func(b *testing.B) {
+	b.Run("one", func(b *testing.B) {
 		for b.Loop() {
-			Keys(10_000_000, 7, 5_000_000)
-		}
-	})
-	b.Run("interval", func(b *testing.B) {
-		for b.Loop() {
-			KeysInterval(10_000_000, 7, 5_000_000)
+			Filter{10_000_000, 7}.Keys(5_000_000)
 		}
 	})
 	b.Run("intersection", func(b *testing.B) {
 		for b.Loop() {
-			IntersectionKeys(10_000_000, 7, 3_000_000, 4_000_000, 5_000_000)
+			Filter{10_000_000, 7}.CommonKeys(3_000_000, 4_000_000, 5_000_000)
 		}
 	})
 }
 
 // twoSets fills two filters, which share some keys, and their union.
-type twoSets struct{ a, b, or *bits }
+type twoSets struct {
+	m        uint64
+	a, b, or *fixture.Cells
+}
 
-func newTwoSets(m uint64) twoSets { return twoSets{newBits(m), newBits(m), newBits(m)} }
+func newTwoSets(m uint64) twoSets {
+	return twoSets{m, fixture.NewCells(m), fixture.NewCells(m), fixture.NewCells(m)}
+}
 
 func (s twoSets) fill(r *rand.Rand, k int, onlyA, onlyB, both uint64) {
-	m := uint64(len(s.a.cells))
-	s.a.clear()
-	s.b.clear()
-	s.or.clear()
+	s.a.Clear()
+	s.b.Clear()
+	s.or.Clear()
 	for i := range uint64(k) * (onlyA + onlyB + both) {
-		cell := r.Uint64N(m)
-		s.or.set(cell)
+		cell := r.Uint64N(s.m)
+		s.or.Set(cell)
 		if i < uint64(k)*(onlyA+both) {
-			s.a.set(cell)
+			s.a.Set(cell)
 		}
 		if i >= uint64(k)*onlyA {
-			s.b.set(cell)
+			s.b.Set(cell)
 		}
 	}
 }
@@ -238,23 +237,23 @@ func TestPapapetrouUnionAndIntersection(t *testing.T) {
 		{"nearly full", 2000, 6, 400, 300, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, s := newRand(7), newTwoSets(c.m)
-			var raw, union sample
+			r, s := fixture.Rand(7), newTwoSets(c.m)
+			var raw, union fixture.Sample
 			var inUnion, inBoth coverage
 			variance := 0.0
 			const trials = 600
 			for range trials {
 				s.fill(r, c.k, c.onlyA, c.onlyB, c.both)
-				u, i := KeysInterval(c.m, c.k, s.or.ones), IntersectionKeys(c.m, c.k, s.a.ones, s.b.ones, s.or.ones)
+				u, i := Filter{c.m, c.k}.Keys(s.or.Ones), Filter{c.m, c.k}.CommonKeys(s.a.Ones, s.b.Ones, s.or.Ones)
 				checkEstimate(t, u)
 				checkEstimate(t, i)
-				union.add(u.Value)
+				union.Add(u.Value)
 				inUnion.add(u, float64(c.onlyA+c.onlyB+c.both))
 				inBoth.add(i, float64(c.both))
-				raw.add(Keys(c.m, c.k, s.a.ones) + Keys(c.m, c.k, s.b.ones) - Keys(c.m, c.k, s.or.ones))
+				raw.Add(Filter{c.m, c.k}.Keys(s.a.Ones).Value + Filter{c.m, c.k}.Keys(s.b.Ones).Value - Filter{c.m, c.k}.Keys(s.or.Ones).Value)
 			}
-			union.wantMean(t, float64(c.onlyA+c.onlyB+c.both), 0.01)
-			raw.wantMean(t, float64(c.both), 0.03)
+			union.WantMean(t, float64(c.onlyA+c.onlyB+c.both), 0.01)
+			raw.WantMean(t, float64(c.both), 0.03)
 			inUnion.want(t, 0.99)
 			inBoth.want(t, 1)
 
@@ -264,7 +263,7 @@ func TestPapapetrouUnionAndIntersection(t *testing.T) {
 				return math.Expm1(load) - load
 			}
 			variance = float64(c.m) / float64(c.k*c.k) * (g(c.onlyA+c.onlyB+c.both) + 2*g(c.both) - g(c.onlyA+c.both) - g(c.onlyB+c.both))
-			if got, want := raw.sd(), math.Sqrt(variance); !fixture.Near(got, want, 3/math.Sqrt(2*trials)+0.03) {
+			if got, want := raw.SD(), math.Sqrt(variance); !fixture.Near(got, want, 3/math.Sqrt(2*trials)+0.03) {
 				t.Errorf("standard deviation %.4g, formula has %.4g", got, want)
 			}
 			if share := float64(inBoth.inside) / trials; c.both > 0 && c.onlyA > 0 && c.onlyB > 0 && share > 0.985 {
@@ -281,12 +280,12 @@ func TestIntersectionHolds(t *testing.T) {
 		a := rapid.Uint64Range(0, m).Draw(t, "a")
 		b := rapid.Uint64Range(0, m).Draw(t, "b")
 		or := rapid.Uint64().Draw(t, "or") // also numbers that contradict a and b
-		e := IntersectionKeys(m, k, a, b, or)
+		e := Filter{m, k}.CommonKeys(a, b, or)
 		checkEstimate(t, e)
-		if swapped := IntersectionKeys(m, k, b, a, or); fmt.Sprint(swapped) != fmt.Sprint(e) {
+		if swapped := (Filter{m, k}).CommonKeys(b, a, or); fmt.Sprint(swapped) != fmt.Sprint(e) {
 			t.Fatalf("%v, with a and b exchanged %v", e, swapped)
 		}
-		if e.Value > min(Keys(m, k, a), Keys(m, k, b)) {
+		if e.Value > min(Filter{m, k}.Keys(a).Value, Filter{m, k}.Keys(b).Value) {
 			t.Fatalf("%g keys in both, more than in one", e.Value)
 		}
 	})
@@ -294,24 +293,24 @@ func TestIntersectionHolds(t *testing.T) {
 
 func TestIntersectionEdges(t *testing.T) {
 	const m, k = 1000, 4
-	if got := IntersectionKeys(m, k, 0, 300, 300); got != (Estimate{}) {
+	if got := (Filter{m, k}).CommonKeys(0, 300, 300); got != (Estimate{}) {
 		t.Errorf("with an empty filter: %+v, want zeros", got)
 	}
-	if got, want := IntersectionKeys(m, k, 300, 300, 300).Value, Keys(m, k, 300); got != want {
+	if got, want := (Filter{m, k}).CommonKeys(300, 300, 300).Value, (Filter{m, k}).Keys(300).Value; got != want {
 		t.Errorf("of a filter with itself: %g, want %g", got, want)
 	}
-	full := IntersectionKeys(m, k, 900, 300, 1000)
-	if !math.IsNaN(full.Value) || full.Low != 0 || full.High != KeysInterval(m, k, 300).High {
+	full := Filter{m, k}.CommonKeys(900, 300, 1000)
+	if !math.IsNaN(full.Value) || full.Low != 0 || full.High != (Filter{m, k}).Keys(300).High {
 		t.Errorf("full union: %+v, want NaN, 0 and the bound of the smaller", full)
 	}
-	if got, want := IntersectionKeys(m, k, 300, 200, 100), IntersectionKeys(m, k, 300, 200, 300); got != want {
+	if got, want := (Filter{m, k}).CommonKeys(300, 200, 100), (Filter{m, k}).CommonKeys(300, 200, 300); got != want {
 		t.Errorf("union smaller than a: %+v, want %+v", got, want)
 	}
-	if got, want := IntersectionKeys(m, k, 300, 200, 700), IntersectionKeys(m, k, 300, 200, 500); got != want {
+	if got, want := (Filter{m, k}).CommonKeys(300, 200, 700), (Filter{m, k}).CommonKeys(300, 200, 500); got != want {
 		t.Errorf("union larger than a+b: %+v, want %+v", got, want)
 	}
-	fixture.WantPanic(t, "m=0", func() { IntersectionKeys(0, 1, 0, 0, 0) })
-	if got, want := KeysInterval(8000, 5, 3718).String(), "1000 [983, 1018]"; got != want {
+	fixture.WantPanic(t, "m=0", func() { Filter{0, 1}.CommonKeys(0, 0, 0) })
+	if got, want := (Filter{8000, 5}).Keys(3718).String(), "1000 [983, 1018]"; got != want {
 		t.Errorf("String: %s, want %s", got, want)
 	}
 }

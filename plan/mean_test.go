@@ -12,9 +12,9 @@ import (
 func TestFPRateIsTheMean(t *testing.T) {
 	check := func(t rapid.TB, m uint64, k int, n uint64) {
 		t.Helper()
-		got, want := FPRate(m, k, n), FPRateExact(m, k, n)
+		got, want := Filter{m, k}.FPRate(n), Filter{m, k}.FPRateExact(n)
 		within := 0.011
-		if want > 1.023*FPRateAtFill(Fill(m, k, n), k) {
+		if want > 1.023*FPRateAtFill(Filter{m, k}.Fill(n), k) {
 			within = 0.0015
 		}
 		if math.Abs(got-want) > within*want {

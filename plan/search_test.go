@@ -94,7 +94,7 @@ func TestLeastRate(t *testing.T) {
 	} {
 		cells := func(n float64) uint64 { return uint64(math.Round(c.limit * n)) }
 		got, err := CompressedSearch{Keys: n, Cells: cells(n), Dense: true}.MinFPRate(c.z * n)
-		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 2e-6) || !fixture.Near(got.Bits/n, c.used, 2e-6) || !fixture.Near(got.FPRate, c.p, 2e-6) {
+		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 2e-6) || !fixture.Near(got.WireBits(n).Mean/n, c.used, 2e-6) || !fixture.Near(got.FPRate(n), c.p, 2e-6) {
 			t.Errorf("z/n=%g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits, rate %g", c.z, c.limit, got, err, c.k, c.perKey, c.used, c.p)
 		}
 		few, err := CompressedSearch{Keys: 1e4, Cells: cells(1e4), Dense: true}.MinFPRate(c.z * 1e4)
@@ -162,12 +162,25 @@ func TestLeastSent(t *testing.T) {
 		{1e-06, 0, 1, 999999.5, 21.374252},
 	} {
 		got, err := CompressedSearch{Keys: n, Cells: uint64(c.limit * n), Dense: true}.MinBits(c.p)
-		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 2e-6) || !fixture.Near(got.Bits/n, c.z, 2e-6) || got.FPRate > c.p {
+		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 2e-6) || !fixture.Near(got.WireBits(n).Mean/n, c.z, 2e-6) || got.FPRate(n) > c.p {
 			t.Errorf("rate %g, m/n<=%g: got %+v, %v, want k=%d, %g cells, %g bits", c.p, c.limit, got, err, c.k, c.perKey, c.z)
 		}
 	}
 	if got, err := (CompressedSearch{Keys: n, Cells: 16 * n, Dense: true}).MinBits(1e-4); !errors.Is(err, ErrRange) {
 		t.Errorf("rate 1e-4 with 16 cells a key: %+v, %v, want ErrRange", got, err)
+	}
+}
+
+// bitsOf returns the size of deltas of n keys, or without churn that of whole filters, by filter.
+func bitsOf(n uint64, churn float64, xor bool) func(f Filter) float64 {
+	return func(f Filter) float64 {
+		switch {
+		case churn == 0:
+			return f.WireBits(n).Mean
+		case xor:
+			return f.XORDeltaBits(n, churn).Mean
+		}
+		return f.DeltaBits(n, churn).Mean
 	}
 }
 
@@ -181,14 +194,14 @@ func TestDeltaSearch(t *testing.T) {
 		k                  int
 		perKey, z, p       float64
 	}
-	check := func(name string, c row, got CompressedShape, err error) {
+	check := func(name string, c row, got Filter, err error) {
 		t.Helper()
-		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 5e-6) || !fixture.Near(got.Bits/n, c.z, 5e-6) || !fixture.Near(got.FPRate, c.p, 5e-6) {
+		if err != nil || got.K != c.k || !fixture.Near(float64(got.M)/n, c.perKey, 5e-6) || !fixture.Near(bitsOf(n, c.churn, c.xor)(got)/n, c.z, 5e-6) || !fixture.Near(got.FPRate(n), c.p, 5e-6) {
 			t.Errorf("%s %+v: got %+v, %v", name, c, got, err)
 		}
 	}
 	search := func(c row) CompressedSearch {
-		return CompressedSearch{Keys: n, Cells: uint64(c.limit * n), Churn: c.churn, XOR: c.xor, Dense: true}
+		return CompressedSearch{Keys: n, Cells: uint64(c.limit * n), Bits: bitsOf(n, c.churn, c.xor), Dense: true}
 	}
 	for _, c := range []row{
 		{1.6713, 0.05, 12, true, 3, 12, 1.6532242, 0.010823077},
@@ -248,7 +261,7 @@ func TestDenseBranch(t *testing.T) {
 	}{{true, 35, .0163366}, {false, 2, .0169546}} {
 		s.Dense = c.dense
 		got, err := s.MinFPRate(8 * n)
-		if err != nil || got.K != c.k || !fixture.Near(got.FPRate, c.p, 1e-5) {
+		if err != nil || got.K != c.k || !fixture.Near(got.FPRate(n), c.p, 1e-5) {
 			t.Errorf("dense %v: %+v, %v, want k=%d and %g", c.dense, got, err, c.k, c.p)
 		}
 	}
@@ -260,12 +273,10 @@ func TestSearchHasNoBetterNeighbor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := CompressedSearch{
 			Keys:  rapid.Uint64Range(1, 1<<40).Draw(t, "n"),
-			Churn: rapid.SampledFrom([]float64{0, 0, 0.001, 0.05, 1}).Draw(t, "churn"),
-			XOR:   rapid.Bool().Draw(t, "xor"),
 			Dense: rapid.Bool().Draw(t, "dense"),
-			Tail:  rapid.SampledFrom([]float64{0, 0.5, 1e-6}).Draw(t, "tail"),
 			MaxK:  rapid.IntRange(1, 20).Draw(t, "max k"),
 		}
+		s.Bits = bitsOf(s.Keys, rapid.SampledFrom([]float64{0, 0, 0.001, 0.05, 1}).Draw(t, "churn"), rapid.Bool().Draw(t, "xor"))
 		n := float64(s.Keys)
 		s.Cells = uint64(n*rapid.Float64Range(1, 1000).Draw(t, "limit")) + 1
 		bits := n*rapid.Float64Range(0.01, 30).Draw(t, "bits") + 4000
@@ -273,19 +284,19 @@ func TestSearchHasNoBetterNeighbor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Bits > bits || got.M > s.Cells || got.K > s.MaxK || got.Bits != s.bits(got.M, got.K) {
-			t.Fatalf("%+v of %v bits: %+v is beyond the limits", s, bits, got)
+		if s.Bits(got) > bits || got.M > s.Cells || got.K > s.MaxK {
+			t.Fatalf("%d keys in %v bits: %+v is beyond the limits", s.Keys, bits, got)
 		}
-		if got.M < s.Cells && s.bits(got.M+1, got.K) <= bits {
-			t.Fatalf("%+v of %v bits: %+v, one cell more fits", s, bits, got)
+		if got.M < s.Cells && s.Bits(Filter{got.M + 1, got.K}) <= bits {
+			t.Fatalf("%d keys in %v bits: %+v, one cell more fits", s.Keys, bits, got)
 		}
-		p := got.FPRate
+		p := got.FPRate(s.Keys)
 		if p >= 1 {
 			return
 		}
 		least, err := s.MinBits(p)
-		if err != nil || least.FPRate > p || least.M > s.Cells || least.Bits > got.Bits*(1+1e-9) {
-			t.Fatalf("%+v: %+v has that rate, LeastSent gives %+v, %v", s, got, least, err)
+		if err != nil || least.FPRate(s.Keys) > p || least.M > s.Cells || s.Bits(least) > s.Bits(got)*(1+1e-9) {
+			t.Fatalf("%d keys: %+v has that rate, MinBits gives %+v, %v", s.Keys, got, least, err)
 		}
 	})
 }
@@ -294,34 +305,17 @@ func TestSearchHasNoBetterNeighbor(t *testing.T) {
 // requires.
 func TestSizesRise(t *testing.T) {
 	const n = 100_000
-	for _, s := range []CompressedSearch{
-		{Keys: n}, {Keys: n, Tail: 1e-6}, {Keys: n, Churn: .05}, {Keys: n, Churn: .05, XOR: true},
-		{Keys: n, Churn: 1}, {Keys: n, Churn: 1, XOR: true}, {Keys: n, Churn: .001, XOR: true}, {Keys: n, Churn: .001, Tail: 1e-6},
-	} {
+	for _, c := range []struct {
+		churn float64
+		xor   bool
+	}{{0, false}, {.05, false}, {.05, true}, {1, false}, {1, true}, {.001, true}, {.001, false}} {
+		bitsOf := bitsOf(n, c.churn, c.xor)
 		for k := 1; k <= 16; k++ {
 			before := 0.0
 			for m := uint64(n / 10); m < 1e12; m += m / 7 {
-				bits := s.bits(m, k)
+				bits := bitsOf(Filter{m, k})
 				if bits < before*(1-1e-9) {
-					t.Errorf("%+v: k=%d: %d cells take %g bits, fewer took %g", s, k, m, bits, before)
-				}
-				before = bits
-			}
-		}
-	}
-}
-
-// TestSizesRiseWhereFewChange: the same for deltas in which positions replace cells, above a
-// fill of one half.
-func TestSizesRiseWhereFewChange(t *testing.T) {
-	const n = 100_000
-	for _, s := range []CompressedSearch{{Keys: n, Churn: .001, Tail: 1e-6}, {Keys: n, Churn: 1e-4, Tail: 1e-6}, {Keys: n, Churn: .001, Tail: .5}} {
-		for k := 1; k <= 4; k++ {
-			before := 0.0
-			for m := uint64(3 * k * n / 2); m < 1e12; m += m / 500 {
-				bits := s.bits(m, k)
-				if bits < before {
-					t.Fatalf("%+v: k=%d: %d cells take %g bits, fewer took %g", s, k, m, bits, before)
+					t.Errorf("%+v: k=%d: %d cells take %g bits, fewer took %g", c, k, m, bits, before)
 				}
 				before = bits
 			}
@@ -331,12 +325,9 @@ func TestSizesRiseWhereFewChange(t *testing.T) {
 
 func TestSearchErrors(t *testing.T) {
 	for name, s := range map[string]CompressedSearch{
-		"no keys":      {},
-		"negative k":   {Keys: 1, MaxK: -1},
-		"churn":        {Keys: 1, Churn: 1.5},
-		"churn is NaN": {Keys: 1, Churn: math.NaN()},
-		"tail":         {Keys: 1, Tail: 1},
-		"few cells":    {Keys: 1000, Cells: 10},
+		"no keys":    {},
+		"negative k": {Keys: 1, MaxK: -1},
+		"few cells":  {Keys: 1000, Cells: 10},
 	} {
 		if f, err := s.MinBits(.01); !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %+v, %v, want ErrRange", name, f, err)
@@ -346,7 +337,7 @@ func TestSearchErrors(t *testing.T) {
 		s    CompressedSearch
 		bits float64
 	}{
-		"no bits": {CompressedSearch{Keys: 1000, Tail: 1e-6}, 100},
+		"no bits": {CompressedSearch{Keys: 1000}, -1},
 		"NaN":     {CompressedSearch{Keys: 1000}, math.NaN()},
 		"no keys": {CompressedSearch{}, 100},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/picture"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/filter/message"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -25,7 +26,7 @@ type curvePoint struct {
 
 // planCurve prints or draws the rates, compressed and plain, that the bits of a message allow
 // over k.
-func planCurve(cmd *cobra.Command, q plan.Message, file string) error {
+func planCurve(cmd *cobra.Command, q message.Goal, file string) error {
 	if q.Bits == 0 {
 		return usageError(cmd, errors.New("--curve needs --sent SIZE"))
 	}

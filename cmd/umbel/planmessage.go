@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/table"
-	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/filter/message"
 )
 
 // messageFlags are the flags of umbel plan for a filter that is sent.
@@ -36,7 +36,7 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.churn, "churn", "`SHARE` of the keys replaced between two messages; updates are deltas")
 	flags.Var(&f.peers, "peers", "`NUMBER` of receivers")
 	flags.Float64Var(&f.perHour, "per-hour", 1, "`NUMBER` of messages per receiver and hour")
-	f.tail = plan.DefaultTail
+	f.tail = message.DefaultTail
 	flags.Var(&f.tail, "tail", "`PROBABILITY` that a message is larger than --sent")
 	flags.BoolVar(&f.queryOnly, "query-only", false, "receivers only query: they apply no deltas, and don't merge or fold")
 	flags.StringVar(&f.curve, "curve", "", "draw the rates that --sent allows to `FILE`, as SVG; - prints them")
@@ -54,7 +54,7 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// check returns an error if a number that must be positive is 0: in a plan.Message 0 means
+// check returns an error if a number that must be positive is 0: in a message.Goal 0 means
 // not given.
 func (f *messageFlags) check(flags *pflag.FlagSet) error {
 	switch {
@@ -79,8 +79,8 @@ func (f *messageFlags) given(flags *pflag.FlagSet) bool {
 }
 
 // message returns the message to plan. With keys alone the rate is 1%.
-func (f *messageFlags) message(g *spec.Flags) plan.Message {
-	q := plan.Message{
+func (f *messageFlags) message(g *spec.Flags) message.Goal {
+	q := message.Goal{
 		Keys: uint64(g.Keys), Bits: 8 * float64(f.sent), FPRate: float64(g.Rate), Memory: uint64(g.Bytes),
 		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, QueryOnly: f.queryOnly, Tail: float64(f.tail),
 	}
@@ -110,7 +110,7 @@ type messagePlan struct {
 	Why               *string `json:"why,omitempty"` // it isn't the best
 }
 
-func newMessagePlan(keys uint64, o plan.MessageOption) messagePlan {
+func newMessagePlan(keys uint64, o message.Option) messagePlan {
 	s := messagePlan{
 		Kind: o.Kind, Coded: o.Coded, Keys: keys, Cells: o.M, K: o.K, FPRate: float(o.FPRate), Memory: o.Memory, PerHour: float(o.PerHour), Fits: o.Fits,
 		Snapshot: float(o.Snapshot.Mean / 8), SnapshotDeviation: float(o.Snapshot.Deviation / 8), SnapshotMost: float(o.Snapshot.Most / 8),
@@ -162,26 +162,26 @@ func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags) error {
 // column is a column of the table of messages.
 type column struct {
 	header string
-	cell   func(o plan.MessageOption) string
+	cell   func(o message.Option) string
 }
 
 // columns returns the columns that the given flags need.
 func columns(flags *pflag.FlagSet) []column {
-	cs := []column{{"Kind", label}, {" Filter", func(o plan.MessageOption) string { return sizeOf(o.Snapshot.Mean / 8) }}}
+	cs := []column{{"Kind", label}, {" Filter", func(o message.Option) string { return sizeOf(o.Snapshot.Mean / 8) }}}
 	if flags.Changed("churn") {
-		cs = append(cs, column{" Update", func(o plan.MessageOption) string { return sizeOf(o.Update().Mean / 8) }})
+		cs = append(cs, column{" Update", func(o message.Option) string { return sizeOf(o.Update().Mean / 8) }})
 	}
-	cs = append(cs, column{" At most", func(o plan.MessageOption) string { return sizeOf(o.Update().Most / 8) }})
+	cs = append(cs, column{" At most", func(o message.Option) string { return sizeOf(o.Update().Most / 8) }})
 	if flags.Changed("peers") || flags.Changed("per-hour") {
-		cs = append(cs, column{" Per hour", func(o plan.MessageOption) string { return sizeOf(o.PerHour) }})
+		cs = append(cs, column{" Per hour", func(o message.Option) string { return sizeOf(o.PerHour) }})
 	}
-	cs = append(cs, column{" Memory", func(o plan.MessageOption) string { return quantity.Size(o.Memory).String() }})
+	cs = append(cs, column{" Memory", func(o message.Option) string { return quantity.Size(o.Memory).String() }})
 	if len(cs) < 6 { // within 80 columns; the command for the best option has its cells
-		cs = append(cs, column{" Cells", func(o plan.MessageOption) string { return unlessZero(o.M) }})
+		cs = append(cs, column{" Cells", func(o message.Option) string { return unlessZero(o.M) }})
 	}
 	return append(cs,
-		column{" K", func(o plan.MessageOption) string { return unlessZero(uint64(o.K)) }},
-		column{"Rate", func(o plan.MessageOption) string { return percent(float(o.FPRate)) }})
+		column{" K", func(o message.Option) string { return unlessZero(uint64(o.K)) }},
+		column{"Rate", func(o message.Option) string { return percent(float(o.FPRate)) }})
 }
 
 // unlessZero formats a count; 0 is empty.
@@ -193,7 +193,7 @@ func unlessZero(n uint64) string {
 }
 
 // printMessagePlans prints a table, the best option in words, and why it is better than the others.
-func printMessagePlans(cmd *cobra.Command, q plan.Message, options []plan.MessageOption) error {
+func printMessagePlans(cmd *cobra.Command, q message.Goal, options []message.Option) error {
 	w, cs := cmd.OutOrStdout(), columns(cmd.Flags())
 	var headers []string
 	for _, c := range cs {
@@ -224,7 +224,7 @@ func printMessagePlans(cmd *cobra.Command, q plan.Message, options []plan.Messag
 }
 
 // label names an option: a Bloom filter is sent plain or coded.
-func label(o plan.MessageOption) string {
+func label(o message.Option) string {
 	if o.Kind == "bloom" && o.Coded {
 		return "bloom, coded"
 	}
@@ -232,7 +232,7 @@ func label(o plan.MessageOption) string {
 }
 
 // bestWords describes the best option.
-func bestWords(q plan.Message, o plan.MessageOption) string {
+func bestWords(q message.Goal, o message.Option) string {
 	words := "the lowest rate for the size"
 	if q.FPRate > 0 {
 		words = "sends the least"
@@ -244,7 +244,7 @@ func bestWords(q plan.Message, o plan.MessageOption) string {
 }
 
 // commandsFor returns the commands that make an option.
-func commandsFor(q plan.Message, o plan.MessageOption) []string {
+func commandsFor(q message.Goal, o message.Option) []string {
 	made := fmt.Sprintf("--kind %s -n %d --fpr %.6g", o.Kind, q.Keys, cmp.Or(q.FPRate, o.FPRate))
 	if o.K > 0 {
 		made = fmt.Sprintf("--m %d --k %d", o.M, o.K)

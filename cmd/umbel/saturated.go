@@ -63,7 +63,7 @@ func warnSaturated(cmd *cobra.Command, f umbel.Filter) {
 	}
 	limit := a.Limit()
 	saturated := a.Histogram(int(limit))[limit]
-	keys := plan.KeysInterval(a.Len, max(1, int(f.Stats().K)), saturated).Value
+	keys := plan.Filter{M: a.Len, K: max(1, int(f.Stats().K))}.Keys(saturated).Value
 	if math.Round(keys) == 0 {
 		return
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // shapes are those with their own code, and the smallest, the largest and some other shapes.
@@ -153,7 +152,7 @@ func TestRateIsThatOfThePlan(t *testing.T) {
 					}
 				}
 			}
-			want := plan.BlockedFPRate(m, c.words, c.bits, uint64(n))
+			want := fpRate(m, c.words, c.bits, uint64(n))
 			got := float64(yes) / float64(trials)
 			sigma := math.Sqrt(want / float64(trials))
 			if math.Abs(got-want) > max(0.01*want, 3.5*sigma) {
@@ -209,7 +208,7 @@ func TestBlockRateIsThatOfThePlan(t *testing.T) {
 				sum += p
 				squares += p * p
 			}
-			got, want := sum/float64(trials), plan.BlockedFPRate(BlockBits, words, bits, uint64(c.keys))
+			got, want := sum/float64(trials), fpRate(BlockBits, words, bits, uint64(c.keys))
 			sigma := math.Sqrt((squares/float64(trials) - got*got) / float64(trials))
 			if math.Abs(got-want) > c.within*want+3*sigma {
 				t.Errorf("%d keys: rate %.4g, want %.4g, standard deviation %.2g", c.keys, got, want, sigma)

@@ -16,7 +16,6 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Name is the name of this kind of filter.
@@ -57,7 +56,7 @@ func (s Shape) checkDesign() error {
 // Forecast returns what a filter of this shape costs and its rate with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.BlockedFPRate(s.M, s.Words, s.Bits, n),
+		Keys: n, FPRate: fpRate(s.M, s.Words, s.Bits, n),
 		Cells: s.M, Bytes: s.M / 8, K: float64(s.Words * s.Bits),
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Kind is this kind of filter, for code that works with any kind.
@@ -32,8 +31,8 @@ var paramDocs = []umbel.ParamDoc{
 }
 
 // Plan returns the shape that meets the goal: for keys and rate, the least memory; for keys and bytes,
-// the lowest rate; for rate and bytes, the most keys. It uses fewer words if they cost hardly more: see
-// plan.BlockedDesign and plan.BlockedDesignForRate. Sizes are whole blocks. A size for keys and rate is
+// the lowest rate; for rate and bytes, the most keys. It uses fewer words if they cost hardly more: at most 1 %
+// of the memory or 3 % of the rate. Sizes are whole blocks. A size for keys and rate is
 // rounded up, by less than 1 %, to one that folds well (plan.RoundFoldable). It returns an error wrapping
 // umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
@@ -78,19 +77,19 @@ func (s *Shape) design(g umbel.Goal) error {
 	case s.Words != 0 || s.Bits != 0:
 		return s.complete(func(words, bits int) float64 {
 			if sized {
-				return plan.BlockedFPRate(m, words, bits, g.Keys)
+				return fpRate(m, words, bits, g.Keys)
 			}
-			size, err := plan.BlockedSize(many, words, bits, g.FPRate)
+			m, err := size(many, words, bits, g.FPRate)
 			if err != nil {
 				return math.Inf(1)
 			}
-			return float64(size)
+			return float64(m)
 		})
 	case sized:
-		s.Words, s.Bits = plan.BlockedDesign(m, g.Keys)
+		s.Words, s.Bits = bestLayout(m, g.Keys)
 		return nil
 	default:
-		words, bits, err := plan.BlockedDesignForRate(g.FPRate)
+		words, bits, err := layoutForRate(g.FPRate)
 		if err != nil {
 			return sentinel.Wrap(umbel.ErrGoal, err)
 		}
@@ -129,8 +128,8 @@ func (s *Shape) sizing() kinds.Sizing {
 		Step:   func(int) uint64 { return BlockBits },
 		Unit:   func(uint64, int) uint64 { return BlockBits },
 		FPRate: func(m uint64, _ int, n uint64) float64 {
-			return plan.BlockedFPRate(max(m, BlockBits), words, bits, n)
+			return fpRate(max(m, BlockBits), words, bits, n)
 		},
-		SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return plan.BlockedSize(n, words, bits, p) },
+		SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return size(n, words, bits, p) },
 	}
 }

@@ -16,7 +16,7 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 	ones, rate := measure(f.cells.Words, f.shape.Words, f.shape.Bits)
 	n := f.array().Keys(func(m, ones uint64) plan.Estimate {
-		return plan.BlockedKeys(m, f.shape.Words, f.shape.Bits, ones)
+		return estimateKeys(m, f.shape.Words, f.shape.Bits, ones)
 	})
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,

@@ -153,7 +153,7 @@ func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, kind.Check(ar
 // Forecast returns what a filter of this shape costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.FPRate(s.M, s.K, n),
+		Keys: n, FPRate: plan.Filter{M: s.M, K: s.K}.FPRate(n),
 		Cells: s.M, Bytes: (s.M + 63) / 64 * 8, K: float64(s.K),
 	}
 }

@@ -29,7 +29,7 @@ func TestBoseRates(t *testing.T) {
 			}
 			load := -math.Log1p(-math.Pow(rate, 1/float64(k))) // kn/m
 			n := max(1, int(math.Round(load*float64(m)/float64(k))))
-			want := plan.FPRateExact(m, k, uint64(n))
+			want := plan.Filter{M: m, K: k}.FPRateExact(uint64(n))
 			got := measure(t, s, n, filters, queries/filters)
 
 			// The answers are random, and so is the fill of each filter.
@@ -77,7 +77,7 @@ func measure(t *testing.T, s bloom.Shape, n, filters, queries int) float64 {
 func TestSmallFiltersAreWorseThanTheFormula(t *testing.T) {
 	s := bloom.Shape{M: 64, K: 4}
 	got := measure(t, s, 8, 20_000, 100)
-	simple, mean := plan.FPRateAtFill(plan.Fill(64, 4, 8), 4), plan.FPRate(64, 4, 8)
+	simple, mean := plan.FPRateAtFill(plan.Filter{M: 64, K: 4}.Fill(8), 4), plan.Filter{M: 64, K: 4}.FPRate(8)
 	if math.Abs(got/mean-1) > 0.01 || got < simple*1.02 {
 		t.Errorf("rate %.5f, want %.5f and more than the simple formula's %.5f", got, mean, simple)
 	}

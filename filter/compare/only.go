@@ -10,7 +10,7 @@ import (
 // set cells, of m, with k per key, and other is the estimate of the second set.
 //
 // The error of the logarithm of a share of zero cells has the variance m·g(λ), and two of them, of a set and of its
-// union, have the covariance m·g(λ of the set), with g(λ) = e^λ - 1 - λ: see plan.IntersectionKeys. So the variance of
+// union, have the covariance m·g(λ of the set), with g(λ) = e^λ - 1 - λ: see plan.Filter.CommonKeys. So the variance of
 // the difference is (m/k²)(g(λ of the union) - g(λ of the set)).
 func beyond(m uint64, k int, union, set uint64, other plan.Estimate) plan.Estimate {
 	most := surely(other).High
@@ -18,7 +18,7 @@ func beyond(m uint64, k int, union, set uint64, other plan.Estimate) plan.Estima
 		return plan.Estimate{Value: math.NaN(), High: most}
 	}
 	M, K := float64(m), float64(k)
-	in, all := plan.Keys(m, k, set), plan.Keys(m, k, union)
+	in, all := plan.Filter{M: m, K: k}.Keys(set).Value, plan.Filter{M: m, K: k}.Keys(union).Value
 	g := func(keys float64) float64 {
 		load := K / M * keys
 		return math.Expm1(load) - load

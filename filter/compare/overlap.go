@@ -76,7 +76,7 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 	if k, ok := plainK(a, b); ok {
 		ones := func(f umbel.Filter) uint64 { return f.State().Arrays[0].Nonzero() }
 		na, nb, nu := ones(a), ones(b), ones(union)
-		o.Both = plan.IntersectionKeys(size, k, na, nb, nu)
+		o.Both = plan.Filter{M: size, K: k}.CommonKeys(na, nb, nu)
 		o.OnlyA, o.OnlyB = beyond(size, k, nu, nb, o.A), beyond(size, k, nu, na, o.B)
 	} else {
 		o.Both = both(o.A, o.B, o.Union)
@@ -210,7 +210,7 @@ func plainK(fs ...umbel.Filter) (k int, plain bool) {
 		if float64(k) != s.K || k < 1 {
 			return 0, false
 		}
-		want := plan.Keys(s.Cells, k, f.State().Arrays[0].Nonzero())
+		want := plan.Filter{M: s.Cells, K: k}.Keys(f.State().Arrays[0].Nonzero()).Value
 		if s.Keys != want && !(math.Abs(s.Keys-want) <= 1e-9*want) {
 			return 0, false
 		}

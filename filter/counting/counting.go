@@ -14,7 +14,7 @@
 //
 // A counter at its maximum, 2^width-1, is saturated. The number of keys that it stands
 // for is then unknown, so no addition or removal changes it. Removing a key that was
-// added therefore never removes another key. plan.CounterOverflow returns how rarely
+// added therefore never removes another key. [Shape.Overflow] returns how rarely
 // counters saturate.
 //
 // The kind's name stands for its positions: those of probe.Mapping over the stream of

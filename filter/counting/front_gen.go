@@ -199,7 +199,7 @@ func (f *Filter) EstimateUnion(other *Filter) (plan.Estimate, error) {
 }
 
 // EstimateIntersection estimates the number of distinct keys that f and other have in
-// common: see [plan.IntersectionKeys]. Memory and errors are those of EstimateUnion.
+// common: see [plan.Filter.CommonKeys]. Memory and errors are those of EstimateUnion.
 func (f *Filter) EstimateIntersection(other *Filter) (plan.Estimate, error) {
 	_, both, err := f.counters.Array().Overlap(other.counters.Array())
 	return both, err

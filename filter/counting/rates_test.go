@@ -62,7 +62,7 @@ func TestRates(t *testing.T) {
 		load := float64(c.n*c.k) / float64(c.m)
 		empty := math.Exp(-load)
 		spread := float64(c.k) * math.Sqrt(empty*(1-(1+load)*empty)/float64(c.m)) / (1 - empty)
-		rate := plan.FPRateExact(c.m, c.k, n)
+		rate := plan.Filter{M: c.m, K: c.k}.FPRateExact(n)
 		within := func(what string, got, want, trials float64) float64 {
 			t.Helper()
 			sigma := math.Sqrt(want*(1-want)/trials + want*want*spread*spread/filters)
@@ -75,8 +75,8 @@ func TestRates(t *testing.T) {
 		sigma := within("the rate", wrong/total, rate, total)
 		// Count is too high if other keys have all cells of a key. The formula ignores keys
 		// with two positions at one cell: a fraction of k²/2m.
-		within("the share of counts too high", high/filters/float64(c.n), plan.FPRateExact(c.m, c.k, n-1), filters*float64(c.n))
-		mean := plan.CounterOverflow(c.m, c.k, n, j)
+		within("the share of counts too high", high/filters/float64(c.n), plan.Filter{M: c.m, K: c.k}.FPRateExact(n-1), filters*float64(c.n))
+		mean := counting.Shape{M: c.m, K: c.k}.Overflow(n, j)
 		if got := raised / filters; math.Abs(got-mean) > 3*math.Sqrt(mean/filters) {
 			t.Errorf("m=%d, k=%d, n=%d: %.2f counters of %d or more, want %.2f", c.m, c.k, c.n, got, j, mean)
 		}

@@ -85,7 +85,7 @@ func TestReportBug03HashChain(t *testing.T) {
 	want := f.Stats().FPRate
 	sigma := math.Sqrt(want * (1 - want) / queries)
 	if got := float64(yes) / queries; math.Abs(got-want) > 3*sigma || got > 0.01 {
-		t.Errorf("rate %.5f, want %.5f ± %.5f; planned %.5f", got, want, 3*sigma, plan.FPRate(m, k, n))
+		t.Errorf("rate %.5f, want %.5f ± %.5f; planned %.5f", got, want, 3*sigma, plan.Filter{M: m, K: k}.FPRate(n))
 	}
 	// Two keys that share their first position differ in the others.
 	first := make(map[uint64][]uint64)
@@ -260,10 +260,10 @@ func TestReportFigure14(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := shape.Forecast(1000).FPRate, plan.FPRate(shape.M, shape.K, 1000); got != want {
+	if got, want := shape.Forecast(1000).FPRate, (plan.Filter{M: shape.M, K: shape.K}).FPRate(1000); got != want {
 		t.Errorf("the forecast is a rate of %g, a plain filter's is %g", got, want)
 	}
-	if p := plan.CounterOverflow(shape.M, shape.K, 1000, 15); p > 1e-8 {
+	if p := (counting.Shape{M: shape.M, K: shape.K}).Overflow(1000, 15); p > 1e-8 {
 		t.Errorf("%g counters overflow", p)
 	}
 }

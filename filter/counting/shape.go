@@ -15,8 +15,8 @@ const MaxK = bloom.MaxK
 
 // DefaultWidth is the default number of bits of a counter. In a filter that is at most
 // half full, a counter reaches 15, where it saturates, with a probability of at most
-// 3.1e-14 (plan.CounterOverflowPower), and 16, which 4 bits cannot hold, of at most
-// 1.4e-15 (Fan et al. 2000, section V-C; plan.CounterOverflow has tighter bounds).
+// 3.1e-14 ([Shape.OverflowBound]), and 16, which 4 bits cannot hold, of at most
+// 1.4e-15 (Fan et al. 2000, section V-C; [Shape.Overflow] has tighter bounds).
 const DefaultWidth = 4
 
 // Shape contains the parameters that are fixed when a filter is made. All fields except

@@ -68,7 +68,7 @@ func (s Shape) bytes() uint64 {
 // Capacity returns the number of keys with which a layer is expected to be full, at least 1.
 // It is 2^64-1 if a layer is full only with all of its cells.
 func (s Shape) Capacity() uint64 {
-	n := math.Round(plan.Keys(s.Layer.M, s.Layer.K, s.Full))
+	n := math.Round(plan.Filter{M: s.Layer.M, K: s.Layer.K}.Keys(s.Full).Value)
 	if n >= 1<<63 {
 		return math.MaxUint64
 	}
@@ -82,7 +82,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	if s.MaxBytes != 0 {
 		most = min(most, s.MaxBytes/s.bytes())
 	}
-	layers, p := plan.DynamicLayers(s.Layer.M, s.Layer.K, s.Capacity(), n, most)
+	layers, p := expectedLayers(s.Layer.M, s.Layer.K, s.Capacity(), n, most)
 	return umbel.Forecast{Keys: n, FPRate: p, Cells: product(layers, s.Layer.M), Bytes: product(layers, s.bytes()), K: float64(s.Layer.K)}
 }
 
@@ -199,7 +199,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	n, holds := g.Keys, g.Keys+spare(g.Keys, first.K)
 	if n == 0 {
-		holds = max(1, plan.Capacity(first.M, first.K, g.FPRate))
+		holds = max(1, plan.Filter{M: first.M, K: first.K}.Capacity(g.FPRate))
 		n = max(1, holds-min(holds, spare(holds, first.K)))
 	}
 	s.Layer = first
@@ -209,7 +209,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 			return Shape{}, 0, fmt.Errorf("dynamic: %w", err)
 		}
 	}
-	s.Full = uint64(max(1, math.Round(float64(s.Layer.M)*plan.Fill(s.Layer.M, s.Layer.K, holds))))
+	s.Full = uint64(max(1, math.Round(float64(s.Layer.M)*plan.Filter{M: s.Layer.M, K: s.Layer.K}.Fill(holds))))
 	if err := s.Check(); err != nil {
 		return Shape{}, 0, err
 	}

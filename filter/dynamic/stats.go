@@ -24,7 +24,7 @@ const negligible = 1e-4
 // the layers and fills their fill ratios. If layers were independent, it would return rates.
 //
 // All layers use the same positions, and a key that an earlier layer returns true for is not added,
-// so a later layer avoids the cells of the earlier ones: see [plan.DynamicLayers]. A new key that
+// so a later layer avoids the cells of the earlier ones: see [expectedLayers]. A new key that
 // layer 0 to i-1 return false for has a given cell with a probability proportional to the product
 // of 1-fill^(k-1) over those of these layers that have it set. The share of the cells of layer i,
 // weighted in this way, is its fill ratio for these keys. It is right for layers in any order,

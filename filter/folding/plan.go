@@ -13,7 +13,7 @@ import (
 // that of the goal, which becomes the upper end of the interval. The lower end is two thirds
 // of it: the interval of Sailhan and Stehr with ρ = 5/6 of the rate and ε = ρ/5. The base is
 // 12 times as large as all keys need, so that some size is close to what fewer keys need:
-// plan.BaseSize. The goal must have keys and a rate. The error wraps umbel.ErrGoal.
+// plan.Interval.Base. The goal must have keys and a rate. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // defaultTolerance is the default of ε/ρ, as in ρ = 0.01, ε = 0.002.
@@ -35,11 +35,11 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		}
 	}
 	if s.K == 0 {
-		_, k, err := plan.Size(g.Keys, g.FPRate)
+		f, err := plan.Size(g.Keys, g.FPRate)
 		if err != nil {
 			return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "folding: %w", err)
 		}
-		s.K = min(k, MaxK)
+		s.K = min(f.K, MaxK)
 	}
 	share := defaultTolerance
 	if t, ok := ps.Get("tolerance"); ok && t.Float() != 0 {
@@ -60,14 +60,14 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	return s, g.Keys, s.Check()
 }
 
-// baseSize returns the size of the base: that of plan.BaseSize or, if no size for so few keys
+// baseSize returns the size of the base: that of plan.Interval.Base or, if no size for so few keys
 // has a rate in the interval or that size is less than they need, a multiple of what they need.
 func baseSize(n uint64, k int, most, rate float64, oversize uint64) (uint64, error) {
 	if oversize == 0 {
 		oversize = plan.DefaultOversize
 	}
 	m, err := plan.SizeForK(n, k, most)
-	if base, baseErr := plan.BaseSize(n, k, rate, most-rate, float64(oversize)); baseErr == nil && (err != nil || base >= m) {
+	if base, baseErr := (plan.Interval{K: k, FPRate: rate, Eps: most - rate}).Base(n, float64(oversize)); baseErr == nil && (err != nil || base >= m) {
 		return base, nil
 	}
 	if err == nil && m > 1<<56/oversize {

@@ -377,7 +377,7 @@ func TestTryAddRefuses(t *testing.T) {
 	for _, d := range ds {
 		f.Add(d)
 	}
-	if rate, want := f.Stats().FPRate, plan.FPRate(10080, 4, 3000); math.Abs(rate/want-1) > 0.1 {
+	if rate, want := f.Stats().FPRate, (plan.Filter{M: 10080, K: 4}).FPRate(3000); math.Abs(rate/want-1) > 0.1 {
 		t.Errorf("beyond the limit a rate of %v, want about %v", rate, want)
 	}
 }

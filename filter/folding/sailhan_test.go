@@ -277,7 +277,7 @@ func TestFoldThenCompress(t *testing.T) {
 		gain       float64
 	}{{1, 15.97, 1.07e-4, 4.3}, {2, 13.91, 4.25e-4, 3.0}, {4, 11.81, 0.001666, 2.07}, {6, 10.55, 0.00367, 1.72}, {12, 8.35, 0.0138, 1.31}, {24, 6.10, 0.0489, 1.09}} {
 		m := 192 * n / c.r
-		bits, rate := plan.WireBits(m, 2, n)/n, plan.FPRate(m, 2, n)
+		bits, rate := plan.Filter{M: m, K: 2}.WireBits(n).Mean/n, plan.Filter{M: m, K: 2}.FPRate(n)
 		plain := math.Pow(0.5, bits*math.Ln2) // the least at a size, over all k
 		t.Logf("by %2d: %3d cells and %5.2f bits a key, rate %.6f, %.2f times lower than plain", c.r, m/n, bits, rate, plain/rate)
 		if math.Abs(bits-c.bits) > 0.006 || math.Abs(rate/c.rate-1) > 0.005 || math.Abs(plain/rate/c.gain-1) > 0.02 {

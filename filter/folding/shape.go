@@ -102,7 +102,7 @@ func (s Shape) foldSizes() []uint64 {
 // smallest with a rate in the interval or below, and that of the base if there is none.
 func (s Shape) FoldedSize(n uint64) uint64 {
 	low, high := s.Interval()
-	size, _ := plan.FoldTarget(s.foldSizes(), n, s.K, (low+high)/2, (high-low)/2)
+	size, _ := plan.Interval{K: s.K, FPRate: (low + high) / 2, Eps: (high - low) / 2}.Target(s.foldSizes(), n)
 	return size
 }
 
@@ -111,7 +111,7 @@ func (s Shape) FoldedSize(n uint64) uint64 {
 // filter takes one additional bit per cell of its own.
 //
 // The rate is an average over filters, which differ by chance: if n is close to the capacity
-// of a size, some filters have grown beyond that size and some have not: see plan.FoldedFPRate. Up to 256 cells set,
+// of a size, some filters have grown beyond that size and some have not: see foldedFPRate. Up to 256 cells set,
 // it is within 4 % of the rate; from there it is too high or too low by about 2 % below 100 keys (docs/papers.md,
 // 000/self-folding, and TestForecastOfFewKeys). From 300 keys on no deviation was measured.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
@@ -124,6 +124,6 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	for i, m := range sizes {
 		most[i] = share(s.High, m)
 	}
-	fc.FPRate = plan.FoldedFPRate(sizes, most, s.K, n)
+	fc.FPRate = foldedFPRate(sizes, most, s.K, n)
 	return fc
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Name is the name of this kind.
@@ -151,7 +150,7 @@ func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, kind.Check(ar
 // Forecast returns what a filter of this shape costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.PartitionedFPRate(s.M, s.K, n),
+		Keys: n, FPRate: fpRate(s.M, s.K, n),
 		Cells: s.M, Bytes: (s.M + 63) / 64 * 8, K: float64(s.K),
 	}
 }
@@ -172,10 +171,10 @@ var sizing = kinds.Sizing{
 		if m < uint64(k) {
 			return 1 // some slice has no cell
 		}
-		return plan.PartitionedFPRate(m, k, n)
+		return fpRate(m, k, n)
 	},
-	Size:     plan.PartitionedSize,
-	SizeForK: plan.PartitionedSizeForK,
+	Size:     size,
+	SizeForK: sizeForK,
 }
 
 // Kind describes this kind to code that handles any kind.

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"errors"
 	"math"
+	"sort"
 	"strings"
 	"testing"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/filtertest"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 var (
@@ -69,7 +69,7 @@ func TestAlmeidaSection2(t *testing.T) {
 		// The number of keys for a rate of 1.5 percent.
 		slice := float64(s.M) / float64(s.K)
 		n := int(math.Round(-math.Log1p(-math.Pow(0.015, 1/float64(s.K))) * slice))
-		want := plan.PartitionedFPRate(s.M, s.K, uint64(n))
+		want := s.Forecast(uint64(n)).FPRate
 		filters := max(20, int(200_000/s.M))
 		var sum, squares float64
 		for i := range filters {
@@ -258,7 +258,7 @@ func TestPlan(t *testing.T) {
 		}
 		n := g.Keys
 		if n == 0 {
-			n = plan.PartitionedCapacity(s.M, s.K, g.FPRate)
+			n = uint64(sort.Search(1<<40, func(n int) bool { return s.Forecast(uint64(n+1)).FPRate > g.FPRate }))
 		}
 		if p := s.Forecast(n).FPRate; p > g.FPRate*(1+1e-9) || p < g.FPRate/2 {
 			t.Errorf("%+v: %+v has a rate of %g with %d keys", g, s, p, n)

@@ -5,16 +5,15 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/filter/partitioned"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // TestStatsOfFewKeys: Stats.FPRate is the share of all choices of one cell per slice whose cells
-// are all set. Its average over filters is the exact rate of plan.PartitionedFPRate: with fill^k,
+// are all set. Its average over filters is the exact rate of its forecast: with fill^k,
 // it would be 1.4 % above.
 func TestStatsOfFewKeys(t *testing.T) {
 	const filters, n = 10000, 13
 	shape := partitioned.Shape{M: 66, K: 3}
-	want := plan.PartitionedFPRate(shape.M, shape.K, n)
+	want := shape.Forecast(n).FPRate
 	rate := 0.0
 	for i := range filters {
 		f := filled(t, shape, uint64(i+1), n)

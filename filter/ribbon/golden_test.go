@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // sealed returns a sealed filter of ds with a rate of at most p.
 func sealed(t *testing.T, p float64, ds []umbel.Digest) *Filter {
 	t.Helper()
-	steps, err := plan.RibbonStepsFor(p)
+	steps, err := stepsFor(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func TestBytesGiven(t *testing.T) {
 				t.Fatal(err)
 			}
 			fc := shape.Forecast(g.Keys)
-			more := Shape{Steps: min(shape.Steps+1, plan.RibbonMaxSteps)}.Forecast(g.Keys)
+			more := Shape{Steps: min(shape.Steps+1, maxSteps)}.Forecast(g.Keys)
 			if fc.Bytes > g.Bytes || more.Bytes <= g.Bytes {
 				t.Errorf("%+v: %d bytes, and with a step more %d", g, fc.Bytes, more.Bytes)
 			}

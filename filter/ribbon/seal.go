@@ -9,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // equations is a system with a row for each key of a shard, in echelon form: the first
@@ -134,7 +133,7 @@ func (f *Filter) sealed() (*Filter, error) {
 // split returns the digests of a list, grouped by shard, and the end of each group.
 func split(l *list) (digests []umbel.Digest, ends []int) {
 	n := l.len()
-	ends = make([]int, plan.RibbonShards(uint64(n)))
+	ends = make([]int, shardsFor(uint64(n)))
 	shardOf := func(d umbel.Digest) uint64 {
 		v, _ := probe.Start(d).Next()
 		return probe.Reduce(v, uint64(len(ends)))
@@ -174,7 +173,7 @@ type sealing struct {
 }
 
 func newSealing(steps, shards int) *sealing {
-	s := &sealing{steps: steps, columns: (steps + plan.RibbonSteps - 1) / plan.RibbonSteps, least: leastSlots(shards)}
+	s := &sealing{steps: steps, columns: (steps + columnSteps - 1) / columnSteps, least: leastSlots(shards)}
 	s.slots, s.table = make([]uint64, 0, shards), make([]uint64, 0, shards)
 	return s
 }
@@ -184,7 +183,7 @@ func (s *sealing) shard(digests []umbel.Digest) {
 	n := uint64(len(digests))
 	var slots, seed uint64
 	for ; ; seed++ {
-		slots = min(max(n+plan.RibbonSpareSlots+seed*(1+n/1000), s.least), maxSlots)
+		slots = min(max(n+spareSlots+seed*(1+n/1000), s.least), maxSlots)
 		if s.try(digests, slots, seed) {
 			break
 		}
@@ -243,9 +242,9 @@ func equation(h shard, d umbel.Digest) (at, lo, hi, want uint64) {
 // solution returns the result. Of a partial last column it keeps the blocks that the rate
 // needs.
 func (s *sealing) solution() (solution, error) {
-	low := plan.RibbonLowBlocks(s.slots, s.steps)
+	low := lowBlocks(s.slots, s.steps)
 	blocks := blocksFor(s.total)
-	columns := uint64(s.steps / plan.RibbonSteps)
+	columns := uint64(s.steps / columnSteps)
 	bits, err := cells.New((columns*blocks+blocks-low)*word, 1)
 	if err != nil {
 		return solution{}, err

@@ -6,14 +6,13 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Shape is the parameters that are fixed when a filter is made. The memory follows from the
 // keys.
 type Shape struct {
 	// Steps determine the rate, in 1/256 bits of the fingerprint, 1 to 8192: 256 more steps
-	// halve it. See plan.RibbonStepsFor.
+	// halve it. With s steps a key has ⌊s/256⌋ columns, and one more in s mod 256 of 256 cases.
 	Steps  int
 	Hasher umbel.Hasher
 }
@@ -27,29 +26,29 @@ func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
-	if s.Steps < 1 || s.Steps > plan.RibbonMaxSteps {
-		return fmt.Errorf("ribbon: %d steps, want 1 to %d", s.Steps, plan.RibbonMaxSteps)
+	if s.Steps < 1 || s.Steps > maxSteps {
+		return fmt.Errorf("ribbon: %d steps, want 1 to %d", s.Steps, maxSteps)
 	}
 	return s.Hasher.Check()
 }
 
 // Forecast describes a filter of this shape that is sealed with n keys. The actual memory may
-// differ by a few slots in a thousand: see plan.RibbonSize. More than 2^53 keys are forecast as 2^53. Forecast panics if
+// differ by a few slots in a thousand: see [Slots]. More than 2^53 keys are forecast as 2^53. Forecast panics if
 // no filter can have the shape.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	if n == 0 {
 		return umbel.Forecast{K: s.k()}
 	}
 	solved := min(n, maxKeys)
-	bits, table := plan.RibbonSize(solved, s.Steps), plan.RibbonShards(solved)
+	bits, table := sizeOf(solved, s.Steps), shardsFor(solved)
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.RibbonFPRate(solved, s.Steps),
+		Keys: n, FPRate: fpRate(solved, s.Steps),
 		Cells: bits - (table+1)/2*word + table, Bytes: bits / 8, K: s.k(),
 	}
 }
 
 // k is the average number of bits of the fingerprint, and of cells per key.
-func (s Shape) k() float64 { return float64(s.Steps) / plan.RibbonSteps }
+func (s Shape) k() float64 { return float64(s.Steps) / columnSteps }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can
 // have that shape.
@@ -78,7 +77,7 @@ func newKind() umbel.Kind {
 }
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "steps", Doc: "columns, bits of the fingerprint, in steps of 1/256", Min: 1, Max: plan.RibbonMaxSteps},
+	{Name: "steps", Doc: "columns, bits of the fingerprint, in steps of 1/256", Min: 1, Max: maxSteps},
 }
 
 // maxKeys is the largest number of keys, and of bytes, in a plan.
@@ -111,16 +110,16 @@ func solve(g umbel.Goal, steps int) (int, uint64, error) {
 		return 0, 0, err
 	}
 	n := g.Keys
-	fits := func(n uint64, steps int) bool { return g.Bytes == 0 || plan.RibbonSize(n, steps)/8 <= g.Bytes }
+	fits := func(n uint64, steps int) bool { return g.Bytes == 0 || sizeOf(n, steps)/8 <= g.Bytes }
 	if steps == 0 && g.FPRate == 0 {
-		steps = int(last(plan.RibbonMaxSteps, func(s uint64) bool { return fits(n, int(s)) }))
+		steps = int(last(maxSteps, func(s uint64) bool { return fits(n, int(s)) }))
 		if steps == 0 {
 			return 0, 0, fmt.Errorf("%d bytes are too few for %d keys at any rate below 1", g.Bytes, n)
 		}
 		return steps, n, nil
 	}
 	if g.FPRate != 0 {
-		need, err := plan.RibbonStepsFor(g.FPRate)
+		need, err := stepsFor(g.FPRate)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 const (
@@ -74,7 +73,7 @@ const (
 // wraps no sentinel.
 func newSolution(steps int, low uint64, bits, table cells.Array) (solution, error) {
 	s := solution{
-		words: bits.Words, columns: uint64(steps / plan.RibbonSteps), low: low,
+		words: bits.Words, columns: uint64(steps / columnSteps), low: low,
 		bits: bits, table: table,
 	}
 	if bits.Width > 1 || table.Width != tableWidth || table.Len == 0 {

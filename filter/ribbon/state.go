@@ -7,7 +7,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Name is the name of this kind.
@@ -67,7 +66,7 @@ func open(s umbel.State) (*Filter, error) {
 	if err := s.Params.Uints(paramNames, &steps, &low, &keys, &listed); err != nil {
 		return nil, err
 	}
-	shape := Shape{Steps: int(min(steps, plan.RibbonMaxSteps+1)), Hasher: s.Hasher}
+	shape := Shape{Steps: int(min(steps, maxSteps+1)), Hasher: s.Hasher}
 	if err := shape.check(); err != nil {
 		return nil, err
 	}
@@ -142,5 +141,5 @@ func (s *solution) rate() float64 {
 	for i, h := range s.shards {
 		slots[i] = uint64(h.slots)
 	}
-	return math.Ldexp(1-plan.RibbonUpperShare(slots, s.low)/2, -int(s.columns))
+	return math.Ldexp(1-upperShare(slots, s.low)/2, -int(s.columns))
 }

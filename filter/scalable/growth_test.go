@@ -12,7 +12,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 func mustPlan(t testing.TB, g umbel.Goal, ps umbel.Params) *scalable.Filter {
@@ -121,18 +120,14 @@ func TestAlmeidaLayers(t *testing.T) {
 	if len(layers) < 8 {
 		t.Fatalf("%d layers, want 8 or more", len(layers))
 	}
-	p0, err := plan.ScalableFirstRate(0.01, scalable.DefaultTightening)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const p0 = 0.01 * (1 - scalable.DefaultTightening)
+	slice := f.Shape().Slice
 	for i, l := range layers {
-		want, err := plan.ScalableLayerAt(i, p0, scalable.DefaultTightening, scalable.DefaultGrowth, f.Shape().Slice)
-		if err != nil {
-			t.Fatal(err)
+		k := int(math.Ceil(-math.Log2(p0) - float64(i)*math.Log2(scalable.DefaultTightening)))
+		if l.K != k || l.M != uint64(k)*slice || l.Group != 6 {
+			t.Errorf("layer %d is %+v, want %d slices of %d cells in whole words", i, l, k, slice)
 		}
-		if l.K != want.K || l.M != want.Cells() || l.Group != 6 {
-			t.Errorf("layer %d is %+v, want %d slices of %d cells in whole words", i, l, want.K, want.Slice)
-		}
+		slice *= scalable.DefaultGrowth
 	}
 }
 

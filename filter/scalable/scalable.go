@@ -10,7 +10,7 @@
 // makes the best use of its memory, and its rate is 2^-k. The state contains no count, and
 // adding a key again changes nothing, so a filter that was opened behaves exactly like the
 // original. The paper's capacity at the planned rate is up to 7 % more keys, because k is
-// rounded up (plan.ScalableLayerAt), but would need a threshold in floating point.
+// rounded up (k_i = ceil(log2 1/P_i)), but would need a threshold in floating point.
 //
 // The kind's name stands for its positions: layers are filters of kind partitioned in
 // groups of 2^6 cells (spec/kinds/scalable.md).

@@ -127,11 +127,11 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 		fc.Cells += l.M
 		fc.Bytes += l.M / 8
 		fc.K = float64(l.K)
-		holds := plan.HalfFull(slice(arrays.Shape(l)))
+		holds := halfFull(slice(arrays.Shape(l)))
 		if next := s.layer(i + 1); left <= holds || next.Check() != nil || s.exceeds(fc.Bytes, next) {
 			holds = left
 		}
-		rates = append(rates, plan.PartitionedFPRate(l.M, l.K, holds))
+		rates = append(rates, l.Forecast(holds).FPRate)
 		if left -= holds; left == 0 {
 			fc.FPRate = plan.CompoundFPRate(rates...)
 			return fc
@@ -183,7 +183,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	s.Tightening = LogOf(r)
 	if g.FPRate != 0 {
-		p0, err := plan.ScalableFirstRate(g.FPRate, r)
+		p0, err := firstRate(g.FPRate, r)
 		if err != nil {
 			return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: %w", err)
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/internal/probe"
-	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -92,7 +91,7 @@ func TestFilterIsItsPositions(t *testing.T) {
 		wantSame(t, f, again)
 		f.Compact()
 		wantSame(t, f, again)
-		if got, bytes := f.State().Bytes(), plan.SparseBits(shape.M, uint64(len(want)))/8; got != bytes || f.Stats().Bytes != bytes {
+		if got, bytes := f.State().Bytes(), shape.Forecast(uint64(len(want))).Bytes; got != bytes || f.Stats().Bytes != bytes {
 			t.Fatalf("%d bytes, stats say %d, want %d", got, f.Stats().Bytes, bytes)
 		}
 	})

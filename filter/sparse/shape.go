@@ -47,8 +47,8 @@ func (s Shape) check() error {
 // two keys share a cell; an empty filter has 8.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	return umbel.Forecast{
-		Keys: n, FPRate: plan.FPRate(s.M, 1, n),
-		Cells: s.M, Bytes: plan.SparseBits(s.M, n) / 8, K: 1,
+		Keys: n, FPRate: plan.Filter{M: s.M, K: 1}.FPRate(n),
+		Cells: s.M, Bytes: listBits(s.M, n) / 8, K: 1,
 	}
 }
 
@@ -123,13 +123,13 @@ func solve(g umbel.Goal, m uint64) (Shape, uint64, error) {
 func fit(g umbel.Goal) (n, m uint64, err error) {
 	switch {
 	case g.Keys != 0:
-		m, err = plan.SparseSize(g.Keys, g.Bytes*8)
+		m, err = mostCells(g.Keys, g.Bytes*8)
 		unit := sizing.Unit(m, 1)
 		groups := m / unit
 		m = plan.RoundFoldable(groups-groups/128) * unit // it adds less than a 128th
 		return g.Keys, m, err
 	case g.FPRate != 0:
-		return plan.SparseCapacity(g.Bytes*8, g.FPRate, func(m uint64) uint64 {
+		return mostKeysIn(g.Bytes*8, g.FPRate, func(m uint64) uint64 {
 			unit := sizing.Unit(m, 1)
 			return plan.RoundFoldable((m+unit-1)/unit) * unit
 		})

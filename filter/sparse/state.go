@@ -79,7 +79,7 @@ func (f *Filter) Stats() umbel.Stats {
 	}
 	m, ones := f.shape.M, f.ones()
 	n := arrays.EstimateKeys(f.copies(), func(r uint64) plan.Estimate {
-		return plan.KeysInterval(m/r, 1, f.foldedOnes(r))
+		return plan.Filter{M: m / r, K: 1}.Keys(f.foldedOnes(r))
 	})
 	fill := float64(ones) / float64(m)
 	return umbel.Stats{
@@ -94,7 +94,7 @@ func (f *Filter) Bytes() uint64 {
 	if f.shape.M == 0 {
 		return 0
 	}
-	return plan.SparseBits(f.shape.M, f.ones()) / 8
+	return listBits(f.shape.M, f.ones()) / 8
 }
 
 // bloomKind is the kind of the equivalent filters, with k = 1, and bloomParams its

@@ -44,19 +44,20 @@ func TestLaddersOfSizes(t *testing.T) {
 		var memory, most, alone, equal, neighbor, worst float64
 		for i := range steps {
 			n := uint64(from * math.Exp2((float64(i)+0.5)/steps))
-			least, k, err := plan.Size(n, p)
+			s, err := plan.Size(n, p)
 			if err != nil {
 				t.Fatal(err)
 			}
+			least, k := s.M, s.K
 			m := c.sizes.atLeast(least)
 			next := c.sizes.atLeast(m + 1)
 			more := float64(m)/float64(least) - 1
 			other := n * next / m // with the next size, as full
-			joined := plan.FPRate(gcd(m, next), k, n+other)
+			joined := plan.Filter{M: gcd(m, next), K: k}.FPRate(n + other)
 			memory += more / steps
 			most = max(most, more)
-			alone += plan.FPRate(m, k, n) / steps
-			equal += plan.FPRate(m, k, 2*n) / steps
+			alone += plan.Filter{M: m, K: k}.FPRate(n) / steps
+			equal += plan.Filter{M: m, K: k}.FPRate(2*n) / steps
 			neighbor += joined / steps
 			worst = max(worst, joined)
 		}

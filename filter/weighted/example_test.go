@@ -12,8 +12,8 @@ import (
 // How do I give known hot keys more cells?
 func Example() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 100_000, Bytes: 100_000},
-		plan.WeightedClass{Members: 99_999, Queries: 60}, // all others
-		plan.WeightedClass{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the queries
+		weighted.Class{Members: 99_999, Queries: 60}, // all others
+		weighted.Class{Members: 1, Queries: 40},      // the hot keys, hardly ever there, get 40 % of the queries
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -36,9 +36,9 @@ func Example() {
 // How do I assign classes by prefixes of keys?
 func ExampleNew_prefixes() {
 	shape, err := weighted.Plan(umbel.Goal{Keys: 10_000, FPRate: 0.01},
-		plan.WeightedClass{Members: 50, Queries: 10},
-		plan.WeightedClass{Members: 40, Queries: 10},
-		plan.WeightedClass{Members: 10, Queries: 80},
+		weighted.Class{Members: 50, Queries: 10},
+		weighted.Class{Members: 40, Queries: 10},
+		weighted.Class{Members: 10, Queries: 80},
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -76,11 +76,11 @@ func ExampleFilter_AddClass() {
 
 // What do classes gain compared with a plain filter of the same size?
 func ExamplePlan() {
-	classes := []plan.WeightedClass{{Members: 990, Queries: 50}, {Members: 10, Queries: 50}}
+	classes := []weighted.Class{{Members: 990, Queries: 50}, {Members: 10, Queries: 50}}
 	shape, err := weighted.Plan(umbel.Goal{Keys: 1000, Bytes: 1000}, classes...)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("weighted %.4f, plain %.4f\n", shape.Forecast(1000).FPRate, plan.FPRate(8000, 6, 1000))
+	fmt.Printf("weighted %.4f, plain %.4f\n", shape.Forecast(1000).FPRate, plan.Filter{M: 8000, K: 6}.FPRate(1000))
 	// Output: weighted 0.0114, plain 0.0216
 }

@@ -15,12 +15,12 @@ import (
 // is that of all keys for which no table has another; the caller sets Hot or Prefixes.
 // For keys and rate the shape has the least memory, for keys and bytes the lowest rate,
 // and for rate and bytes the largest number of keys. The rate is the average over the
-// queries that the classes expect: see plan.WeightedKs. Members and Queries may have any
-// unit; only their ratios matter. Bytes are those of the bits without the table.
+// queries that the classes expect: see [BestK]. Members and Queries may have any
+// unit; only their ratios matter. K of the classes has no effect. Bytes are those of the bits without the table.
 //
 // With at most one class it is the plan of a standard filter. The error wraps
 // umbel.ErrGoal.
-func Plan(g umbel.Goal, classes ...plan.WeightedClass) (Shape, error) {
+func Plan(g umbel.Goal, classes ...Class) (Shape, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, err
 	}
@@ -49,7 +49,7 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 // NewGoal returns an empty filter with the shape that [Plan] returns for g and the classes.
 // The error wraps umbel.ErrGoal. A table of hot keys or prefixes is part of the shape: with
 // one use Plan and [NewShape].
-func NewGoal(g umbel.Goal, classes ...plan.WeightedClass) (*Filter, error) {
+func NewGoal(g umbel.Goal, classes ...Class) (*Filter, error) {
 	if len(classes) < 2 {
 		return kinds.New[*Filter](Kind, g, nil)
 	}
@@ -66,9 +66,9 @@ func NewGoal(g umbel.Goal, classes ...plan.WeightedClass) (*Filter, error) {
 }
 
 // planClasses is Plan with several classes.
-func planClasses(g umbel.Goal, classes []plan.WeightedClass) (Shape, error) {
+func planClasses(g umbel.Goal, classes []Class) (Shape, error) {
 	// The first call checks the classes.
-	if _, _, err := plan.WeightedKs(1, classes, 1); err != nil {
+	if _, _, err := BestK(1, classes, 1); err != nil {
 		return Shape{}, err
 	}
 	p := planner{classes: classes}
@@ -102,17 +102,17 @@ func planClasses(g umbel.Goal, classes []plan.WeightedClass) (Shape, error) {
 
 // planner plans with classes that have been checked.
 type planner struct {
-	classes          []plan.WeightedClass
+	classes          []Class
 	members, queries float64
 }
 
 // at returns the best k of each class for m cells and n keys, and the weighted rate.
 func (p planner) at(m uint64, n float64) ([]int, float64) {
-	scaled := make([]plan.WeightedClass, len(p.classes))
+	scaled := make([]Class, len(p.classes))
 	for i, c := range p.classes {
-		scaled[i] = plan.WeightedClass{Members: c.Members / p.members * n, Queries: c.Queries}
+		scaled[i] = Class{Members: c.Members / p.members * n, Queries: c.Queries}
 	}
-	ks, rate, err := plan.WeightedKs(m, scaled, MaxK)
+	ks, rate, err := BestK(m, scaled, MaxK)
 	if err != nil {
 		panic(err) // the classes were checked before
 	}

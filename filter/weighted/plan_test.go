@@ -8,11 +8,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/weighted"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // 1 % of the keys get 50 % of the queries.
-var step = []plan.WeightedClass{{Members: 99, Queries: 50}, {Members: 1, Queries: 50}}
+var step = []weighted.Class{{Members: 99, Queries: 50}, {Members: 1, Queries: 50}}
 
 // Any two of keys, rate and bytes determine the third, as in the forecast.
 func TestPlanClasses(t *testing.T) {
@@ -60,21 +59,21 @@ func TestPlanOfOneClass(t *testing.T) {
 
 func TestPlanRefuses(t *testing.T) {
 	good := umbel.Goal{Keys: 100, FPRate: 0.01}
-	class := func(members, queries float64) plan.WeightedClass {
-		return plan.WeightedClass{Members: members, Queries: queries}
+	class := func(members, queries float64) weighted.Class {
+		return weighted.Class{Members: members, Queries: queries}
 	}
 	for name, c := range map[string]struct {
 		goal    umbel.Goal
-		classes []plan.WeightedClass
+		classes []weighted.Class
 	}{
 		"no goal":           {umbel.Goal{}, step},
 		"keys alone":        {umbel.Goal{Keys: 5}, step},
-		"nothing to weigh":  {good, []plan.WeightedClass{class(1, 0), class(5, 0)}},
-		"no members":        {good, []plan.WeightedClass{class(0, 1), class(0, 1)}},
-		"a negative weight": {good, []plan.WeightedClass{class(1, 1), class(1, -1)}},
-		"not a number":      {good, []plan.WeightedClass{class(1, 1), class(math.NaN(), 1)}},
-		"infinite":          {good, []plan.WeightedClass{class(1, math.Inf(1)), class(1, 1)}},
-		"65 classes":        {good, make([]plan.WeightedClass, 65)},
+		"nothing to weigh":  {good, []weighted.Class{class(1, 0), class(5, 0)}},
+		"no members":        {good, []weighted.Class{class(0, 1), class(0, 1)}},
+		"a negative weight": {good, []weighted.Class{class(1, 1), class(1, -1)}},
+		"not a number":      {good, []weighted.Class{class(1, 1), class(math.NaN(), 1)}},
+		"infinite":          {good, []weighted.Class{class(1, math.Inf(1)), class(1, 1)}},
+		"65 classes":        {good, make([]weighted.Class, 65)},
 		"too many bytes":    {umbel.Goal{Keys: 5, Bytes: 1 << 60}, step},
 		"room for no key":   {umbel.Goal{FPRate: 1e-30, Bytes: 8}, step},
 		"hasher":            {umbel.Goal{Keys: 5, FPRate: 0.1, Hasher: umbel.Hasher{Alg: 99}}, step},

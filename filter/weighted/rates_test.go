@@ -15,7 +15,7 @@ import (
 type universe struct {
 	weights []float64
 	class   []int
-	classes []plan.WeightedClass // with Members as they are if members of the keys are drawn
+	classes []weighted.Class // with Members as they are if members of the keys are drawn
 }
 
 const keysThere, members = 10_000, 1000
@@ -30,7 +30,7 @@ func newUniverse(weight func(rank int) float64) universe {
 		half := int(math.Round(2 * math.Log2(w)))
 		if _, ok := at[half]; !ok {
 			at[half] = len(at)
-			u.classes = append(u.classes, plan.WeightedClass{})
+			u.classes = append(u.classes, weighted.Class{})
 		}
 		c := at[half]
 		u.weights[i], u.class[i] = w, c
@@ -105,7 +105,7 @@ func TestRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, optimum, err := plan.WeightedK(s.M, u.classes) // with real numbers of cells
+		_, optimum, err := weighted.OptimalK(s.M, u.classes) // with real numbers of cells
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestRates(t *testing.T) {
 			func(f *weighted.Filter, d umbel.Digest, _ int) bool { return f.Add(d) },
 			func(f *weighted.Filter, d umbel.Digest, _ int) bool { return f.Has(d) })
 		// If few keys get most of the queries, 400 filters do not determine the average well.
-		bloom = min(bloom, plan.FPRate(s.M, plain.Classes[0].K, members))
+		bloom = min(bloom, plan.Filter{M: s.M, K: plain.Classes[0].K}.FPRate(members))
 		t.Logf("%-15s m/n=%-2d  %2d classes  optimum %.5f  planned %.5f  measured %.5f ± %.5f  plain %.5f  %.0f %% fewer",
 			c.name, c.perKey, len(u.classes), optimum, planned, got, sigma, bloom, 100*(1-got/bloom))
 		if planned < optimum || planned > optimum*1.03 {

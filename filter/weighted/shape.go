@@ -8,7 +8,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 const (
@@ -21,13 +20,17 @@ const (
 // billion is the unit of shares in a state: one part in 10^9.
 const billion = 1e9
 
-// Class is a class of keys. The shares are expectations, for forecasts and estimates; they
+// Class is a class of keys. Bruck, Gao and Jiang 2006 give each key e of a universe a probability x_e of
+// being in the set and a share r_e of the queries for absent keys. All keys of a class have the same
+// r_e/x_e and therefore the same K; only the sums over the class matter.
+//
+// In a Shape the sums are shares. They are expectations, for forecasts and estimates; they
 // affect no position. If there are several classes, class 0 has the shares that the
 // others leave.
 type Class struct {
 	K       int     // cells set per key, 1 to MaxK
-	Members float64 // share of the keys in the filter, 0 to 1
-	Queries float64 // share of the queries for other keys, 0 to 1
+	Members float64 // the sum of x_e; in a Shape the share of the keys in the filter, 0 to 1
+	Queries float64 // the sum of r_e; in a Shape the share of the queries for other keys, 0 to 1
 }
 
 // Shape contains the parameters that are fixed when a filter is made.
@@ -110,18 +113,12 @@ func inBillionths(classes []Class) []Class {
 // other keys. Bytes includes the table, which takes 8 bytes per digest in Hot.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	fc := umbel.Forecast{Keys: n, Cells: s.M, Bytes: (s.M+63)/64*8 + s.tableBytes(), K: meanK(s.Classes)}
-	classes, ks := s.plan(float64(n))
-	fc.FPRate, _ = plan.WeightedFPRate(s.M, classes, ks) // 0 without keys
-	return fc
-}
-
-// plan returns the classes as package plan takes them.
-func (s Shape) plan(n float64) (classes []plan.WeightedClass, ks []int) {
-	for _, c := range s.Classes {
-		classes = append(classes, plan.WeightedClass{Members: c.Members * n, Queries: c.Queries})
-		ks = append(ks, c.K)
+	classes, ks := slices.Clone(s.Classes), make([]int, len(s.Classes))
+	for i, c := range s.Classes {
+		classes[i].Members, ks[i] = c.Members*float64(n), c.K
 	}
-	return classes, ks
+	fc.FPRate, _ = fpRate(s.M, classes, ks) // 0 without keys
+	return fc
 }
 
 // meanK returns the average k of the keys.

@@ -125,7 +125,7 @@ func (f *Filter) Stats() umbel.Stats {
 		return umbel.Stats{}
 	}
 	ones, k := a.Nonzero(), meanK(f.classes)
-	n := f.array.Keys(func(m, ones uint64) plan.Estimate { return plan.KeysInterval(m, 1, ones) })
+	n := f.array.Keys(func(m, ones uint64) plan.Estimate { return plan.Filter{M: m, K: 1}.Keys(ones) })
 	s := umbel.Stats{
 		Keys: n.Value / k, Low: n.Low / k, High: n.High / k,
 		Fill: float64(ones) / float64(a.Len), Cells: a.Len, K: k,

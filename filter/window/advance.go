@@ -152,7 +152,7 @@ func (f *Filter) onesOf(age int) uint64 {
 }
 
 func (f *Filter) crowded() error {
-	keys := func(ones uint64) float64 { return plan.KeysInterval(f.shape.Slice, 1, ones).Value }
+	keys := func(ones uint64) float64 { return plan.Filter{M: f.shape.Slice, K: 1}.Keys(ones).Value }
 	return sentinel.Errorf(umbel.ErrLimit, "window: the present generation is full: it has about %.0f keys of the %.0f that it is planned for, "+
 		"its share of the window; advance the clock, or make a larger filter",
 		keys(f.ones), keys(f.shape.Limit))

@@ -6,7 +6,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Kind describes this kind to code that handles any. Without parameters a filter is by
@@ -84,15 +83,14 @@ func solve(g umbel.Goal, w request) (Shape, uint64, error) {
 
 // size returns the smallest shape for n keys at rate p.
 func (w request) size(n uint64, p float64) (Shape, error) {
-	limits := plan.WindowLimits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: MaxSlices, AtOnce: !w.byKeys}
+	lim := limits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: MaxSlices, AtOnce: !w.byKeys}
 	if w.ticks != 0 {
-		limits.MaxL = int(min(w.ticks, maxPlannedL))
+		lim.MaxL = int(min(w.ticks, maxPlannedL))
 	}
-	d, err := plan.WindowSize(n, p, limits)
+	s, err := smallest(n, p, lim)
 	if err != nil {
 		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "window: %w", err)
 	}
-	s := Shape{Slice: d.Slice, K: d.K, L: d.L, Limit: d.Limit}
 	if s.Slice >= 64<<wordGroup { // less than one percent more
 		s.Slice = (s.Slice + 63) &^ 63
 		s.Group = wordGroup

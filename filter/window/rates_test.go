@@ -55,7 +55,7 @@ func TestRates(t *testing.T) {
 				r := float64(yes) / float64(queries)
 				sum += r / generations
 				squares += r * r / generations
-				want += plan.WindowFPRate(fillsAt(s, float64(ones(f))), s.K) / generations
+				want += window.FPRateAt(fillsAt(s, float64(ones(f))), s.K) / generations
 			}
 			sigma := math.Sqrt(max(0, squares-sum*sum)/generations) + 1e-9
 			t.Logf("%s, k=%d l=%d, rate %g: at %.2f of a generation %.6f measured, sigma %.6f, theory %.6f",
@@ -137,7 +137,7 @@ func TestRateOfKeysAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := plan.FPRateAtFill(plan.Fill(s.Slice, 1, g.Keys), s.K)
+		want := plan.FPRateAtFill(plan.Filter{M: s.Slice, K: 1}.Fill(g.Keys), s.K)
 		var got, n float64
 		ask := source(3)
 		for seed := range uint64(20) {

@@ -9,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // MaxSlices is the largest number of slices, k + l.
@@ -107,10 +106,9 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 	if s.K < 1 || s.L < 1 {
 		panic(fmt.Sprintf("window: a forecast of a shape with k = %d and l = %d, want both at least 1", s.K, s.L))
 	}
-	w := plan.Window{K: s.K, L: s.L, Slice: s.Slice, Limit: (n + uint64(s.L) - 1) / uint64(s.L)}
 	return umbel.Forecast{
-		Keys: n, FPRate: w.FPRate(),
-		Cells: w.Cells(), Bytes: s.bytes(), K: float64(s.K),
+		Keys: n, FPRate: s.rate((n + uint64(s.L) - 1) / uint64(s.L)),
+		Cells: uint64(s.slices()) * s.Slice, Bytes: s.bytes(), K: float64(s.K),
 	}
 }
 

@@ -99,7 +99,7 @@ func (f *Filter) Stats() umbel.Stats {
 	n := f.keys()
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
-		Fill: float64(f.cells.Nonzero()) / float64(f.cells.Len), FPRate: plan.WindowFPRate(fills, s.K),
+		Fill: float64(f.cells.Nonzero()) / float64(f.cells.Len), FPRate: fpRate(fills, s.K),
 		Cells: f.cells.Len, K: float64(s.K), Bytes: f.cells.Bytes(),
 	}
 }
@@ -112,7 +112,7 @@ func (f *Filter) keys() plan.Estimate {
 	var sum plan.Estimate
 	var below, above float64
 	for age := f.shape.L % f.shape.K; age <= f.shape.L; age += f.shape.K {
-		n := plan.KeysInterval(f.shape.Slice, 1, f.onesOf(age))
+		n := plan.Filter{M: f.shape.Slice, K: 1}.Keys(f.onesOf(age))
 		sum.Value += n.Value
 		sum.Low += n.Low
 		below += (n.Value - n.Low) * (n.Value - n.Low)

@@ -14,7 +14,7 @@ var layers = []layer{
 	{"vocabulary", []string{"."}},
 	{"formats", []string{"internal/probe", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
-	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "multicast/inpacket", "multicast/adaptive"}},
+	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
 	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "internal/httptarget", "internal/hop/...", "internal/pace"}},
 	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},

@@ -9,8 +9,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
-	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -117,8 +117,17 @@ func umbelDelta(name string, known bool) coder {
 			s, err := p.Apply(m.old.state, src)
 			return &message{state: s}, err
 		},
-		head: plan.DeltaBytes,
+		head: deltaHead(),
 	}
+}
+
+// deltaHead returns the bytes of a delta without its blocks.
+func deltaHead() int {
+	f, err := bloom.NewShape(bloom.Shape{M: 1, K: 1})
+	must(err)
+	out, err := delta.Append(nil, f.State(), f.State())
+	must(err)
+	return len(out)
 }
 
 // xorCoder returns a coder of the exclusive or of the old and the new array.

@@ -193,7 +193,7 @@ func runPlanner(o options, p *progress) (*Table, error) {
 	p.scope = "planner"
 	t := &Table{
 		Section: "planner", Path: "planner", Unit: "µs", Title: "Functions of package plan",
-		Columns: []string{"SizeInterval", "BaseSize", "FoldSizes", "FoldTarget"},
+		Columns: []string{"Sizes", "Base", "FoldSizes", "Target"},
 	}
 	var tasks []task
 	for _, log := range []int{20, 30, 40} {
@@ -201,7 +201,8 @@ func runPlanner(o options, p *progress) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 		const k, rate, eps = 7, 0.01, 0.002
 		n := uint64(1) << log / plan.DefaultOversize / 10 // about ten cells a key
-		m, err := plan.BaseSize(n, k, rate, eps, 0)
+		interval := plan.Interval{K: k, FPRate: rate, Eps: eps}
+		m, err := interval.Base(n, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -211,10 +212,10 @@ func runPlanner(o options, p *progress) (*Table, error) {
 		}
 		ladder := plan.FoldSizes(m, unit)
 		for i, compute := range []func(){
-			func() { plan.SizeInterval(n, k, rate, eps) },
-			func() { plan.BaseSize(n, k, rate, eps, 0) },
+			func() { interval.Sizes(n) },
+			func() { interval.Base(n, 0) },
 			func() { plan.FoldSizes(m, unit) },
-			func() { plan.FoldTarget(ladder, n/3, k, rate, eps) },
+			func() { interval.Target(ladder, n/3) },
 		} {
 			tasks = append(tasks, task{row, t.Columns[i], func(int) (float64, error) {
 				return timed(compute).Seconds() * 1e6, nil

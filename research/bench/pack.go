@@ -5,8 +5,8 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
-	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -125,8 +125,16 @@ func umbelPacker(name string, workers int) coder {
 			s, err := wire.Parse(src, limits)
 			return &message{state: s}, err
 		},
-		head: plan.ContainerBytes,
+		head: containerHead(),
 	}
+}
+
+// containerHead returns the bytes of a container of kind bloom without its blocks.
+func containerHead() int {
+	f, err := bloom.NewShape(bloom.Shape{M: 1, K: 1})
+	must(err)
+	const block = 8 + 1 // a word and its coding
+	return int(wire.Size(f.State())) - block
 }
 
 // counterBits returns the size in bits to which an ideal code compresses m counters that

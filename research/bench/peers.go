@@ -13,7 +13,8 @@ import (
 	bloomfilter "github.com/holiman/bloomfilter/v2"
 	parquet "github.com/parquet-go/parquet-go/bloom"
 	boom "github.com/tylertreat/BoomFilters"
-	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/zeebo/xxh3"
 )
 
@@ -186,10 +187,11 @@ func parquetGoXXH3(z size, in input) (*subject, error) {
 func newParquetGo(z size) (parquet.SplitBlockFilter, *subject, error) {
 	m := z.bits()
 	if z.rate != 0 {
-		var err error
-		if m, err = plan.SplitBlockSize(z.keys, z.rate); err != nil {
+		s, err := splitblock.Plan(umbel.Goal{Keys: z.keys, FPRate: z.rate})
+		if err != nil {
 			return nil, nil, err
 		}
+		m = s.M
 	}
 	const blockBits = parquet.BlockSize * 8
 	f := make(parquet.SplitBlockFilter, max(1, m/blockBits))

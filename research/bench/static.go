@@ -101,7 +101,7 @@ func packedBits(k *keys, rate float64) (uint64, error) {
 }
 
 // blockBits returns the bits of a container's blocks.
-func blockBits(bytes uint64) uint64 { return (bytes - plan.ContainerBytes) * 8 }
+func blockBits(bytes uint64) uint64 { return (bytes - uint64(containerHead())) * 8 }
 
 func sparseOf(k *keys, rate float64) (*sparse.Filter, error) {
 	s, err := sparse.Plan(umbel.Goal{Keys: uint64(k.n), FPRate: rate})
@@ -125,11 +125,14 @@ func sparseBits(k *keys, rate float64) (uint64, error) {
 	return f.State().Bytes() * 8, nil
 }
 
+// blockCells is the number of cells in a block of a container.
+const blockCells = 1 << 19
+
 // sparseMessageBits returns 0 if the array has more blocks than keys, because such a message
 // is not useful.
 func sparseMessageBits(k *keys, rate float64) (uint64, error) {
 	f, err := sparseOf(k, rate)
-	if err != nil || f.Shape().M > plan.BlockCells*uint64(k.n) {
+	if err != nil || f.Shape().M > blockCells*uint64(k.n) {
 		return 0, err
 	}
 	var n counter

@@ -12,7 +12,7 @@ import (
 func (r *Report) judgeMessages() {
 	for _, f := range paperFilters {
 		t := r.table(paperPath(f.m, f.k))
-		r.payload(t, packedRow, f.most, plan.WireBits(f.m, f.k, paperKeys))
+		r.payload(t, packedRow, f.most, plan.Filter{M: f.m, K: f.k}.WireBits(paperKeys).Mean)
 	}
 	r.figure(r.table(manyPath), packedRow, "over ideal %", 0.05)
 	for _, fill := range packedFills {
@@ -28,9 +28,9 @@ func (r *Report) judgeMessages() {
 	}
 	r.figure(r.table(counterPath), packedRow, "bits/counter", 1.51)
 
-	r.payload(r.table(paperDelta), deltaRow, 1826, plan.DeltaBits(320_000, 2, paperKeys, 0.05))
+	r.payload(r.table(paperDelta), deltaRow, 1826, plan.Filter{M: 320_000, K: 2}.DeltaBits(paperKeys, 0.05).Mean)
 	if t := r.table(sparseDelta); t.row(deltaRow) != nil {
-		got := t.levelled(deltaRow, "bits/changed key", plan.DeltaBits(5_000_000, 1, 100_000, 0.01)/1000)
+		got := t.levelled(deltaRow, "bits/changed key", plan.Filter{M: 5_000_000, K: 1}.DeltaBits(100_000, 0.01).Mean/1000)
 		r.verdict(t, deltaRow+", bits/changed key", "≤ 21.5", []string{fmt.Sprintf("%.3f", got)}, got <= 21.5)
 	}
 	r.smallest(r.table(paperDelta), deltaRow)

@@ -9,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/weighted"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Kinds with removal, weights or growth.
@@ -84,7 +83,7 @@ func umbelWeightedPlanned(z size, _ input) (*subject, error) {
 		return nil, err
 	}
 	goal := umbel.Goal{Keys: z.keys, Bytes: like.M/8 - 8*hotKeys(z)}
-	shape, err := weighted.Plan(goal, plan.WeightedClass{Members: 1, Queries: 1}, plan.WeightedClass{Members: 0.01, Queries: 1})
+	shape, err := weighted.Plan(goal, weighted.Class{Members: 1, Queries: 1}, weighted.Class{Members: 0.01, Queries: 1})
 	if err != nil {
 		return nil, err
 	}

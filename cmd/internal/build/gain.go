@@ -1,10 +1,11 @@
 package build
 
 import (
+	"slices"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/weighted"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Gain compares a weighted filter with a plain one.
@@ -29,15 +30,11 @@ func gainOf(s weighted.Shape, forecast umbel.Forecast) *Gain {
 	if err != nil || rate == 0 {
 		return g // without keys neither has false positives
 	}
-	classes := []plan.WeightedClass{}
-	ks := []int{}
-	for i, c := range s.Classes {
-		classes, ks = append(classes, plan.WeightedClass{Queries: c.Queries}), append(ks, c.K)
-		if i == 0 {
-			classes[0].Members = float64(forecast.Keys)
-		}
+	s.Classes = slices.Clone(s.Classes)
+	for i := range s.Classes {
+		s.Classes[i].Members = 0
 	}
-	mean, _ := plan.WeightedFPRate(s.M, classes, ks) // the shares of the queries add up to 1
-	g.Relative = mean / rate
+	s.Classes[0].Members = 1
+	g.Relative = s.Forecast(forecast.Keys).FPRate / rate
 	return g
 }

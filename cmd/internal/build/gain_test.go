@@ -65,7 +65,7 @@ func gainWithTable(t *testing.T, exponent float64, universe, present int, bits u
 	}
 	goal := umbel.Goal{Keys: uint64(present), Bytes: bits * uint64(present) / 8}
 	m := goal.Bytes * 8
-	plain := plan.FPRate(m, plan.BestK(m, uint64(present)), uint64(present))
+	plain := plan.Filter{M: m, K: plan.BestK(m, uint64(present))}.FPRate(uint64(present))
 	for range sets {
 		members := make(map[umbel.Digest]bool)
 		order := rng.Perm(universe)
@@ -83,7 +83,7 @@ func gainWithTable(t *testing.T, exponent float64, universe, present int, bits u
 		for _, h := range s.Hot {
 			class[h.Digest] = h.Class
 		}
-		fill := plan.Fill(s.M, s.Classes[0].K, goal.Keys) // no present key is in the table
+		fill := plan.Filter{M: s.M, K: s.Classes[0].K}.Fill(goal.Keys) // no present key is in the table
 		var wrong, total float64
 		for _, i := range order[present:] {
 			total += weights[i]

@@ -17,7 +17,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // heavyCounters is the number of counters for keys of a log, about 16 MiB.
@@ -169,7 +168,7 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 	// A class contains keys with 2^(c-1) to 2^c-1 queries, most frequent first.
 	type group struct {
 		log  int
-		plan plan.WeightedClass
+		plan weighted.Class
 	}
 	var groups []group
 	var hot []weighted.Hot
@@ -184,14 +183,14 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 		left -= float64(count)
 		log := bits.Len64(count)
 		if len(groups) == 0 || groups[len(groups)-1].log != log {
-			groups = append(groups, group{log: log, plan: plan.WeightedClass{Members: 0.5}})
+			groups = append(groups, group{log: log, plan: weighted.Class{Members: 0.5}})
 		}
 		// None of these keys is present. The estimate for later keys is half a member
 		// (Krichevsky and Trofimov 1981), so k stays finite.
 		groups[len(groups)-1].plan.Queries += float64(count)
 		hot = append(hot, weighted.Hot{Digest: item.Digest, Class: len(groups)})
 	}
-	classes := []plan.WeightedClass{{Members: n, Queries: max(left, 1)}}
+	classes := []weighted.Class{{Members: n, Queries: max(left, 1)}}
 	for _, g := range groups {
 		classes = append(classes, g.plan)
 	}

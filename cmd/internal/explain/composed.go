@@ -45,7 +45,7 @@ func dynamicSteps(d *derivation, s dynamic.Shape, n uint64) {
 	d.let("p", fmt.Sprint(full))
 	d.let("width", max(s.Width, 1))
 	d.addf("keys at which a layer is full, and another is added, c", "-(m / k) · ln(1 - full/m)", "Swamidass and Baldi 2007",
-		"%.6g keys", plan.Keys(m, k, s.Full))
+		"%.6g keys", plan.Filter{M: m, K: k}.Keys(s.Full).Value)
 	d.add("rate of a full layer, p", "(1 - (1 - 1/m)^(k·c))^k", sixDigits(full), mullin)
 	d.add("rate of ten full layers, if independent", "1 - (1 - p)^10", sixDigits(-math.Expm1(10*math.Log1p(-full))), "Guo, Wu, Chen and Luo 2006")
 	d.addf("memory of a layer", "8 · ceil(m · width / 64)", "", "%d bytes", s.Forecast(1).Bytes)
@@ -94,7 +94,6 @@ func foldingSteps(d *derivation, s folding.Shape, n uint64) {
 
 func windowSteps(d *derivation, s window.Shape, n uint64) {
 	const shtul = "Shtul, Baquero and Almeida 2020"
-	w := plan.Window{K: s.K, L: s.L, Slice: s.Slice, Limit: s.Limit}
 	d.let("k", s.K)
 	d.let("l", s.L)
 	d.let("s", s.Slice)
@@ -109,11 +108,11 @@ func windowSteps(d *derivation, s window.Shape, n uint64) {
 	d.add("fill ratio before a shift of a slice with k generations, s the cells of a slice", "1 - (1 - g/s)^k",
 		fourDigits(-math.Expm1(float64(s.K)*math.Log1p(-float64(s.Limit)/float64(s.Slice)))), shtul)
 	d.add(fmt.Sprintf("false-positive rate with %d keys before a shift, the worst moment; the i-th newest slice matches with 1 - (1 - g/s)^min(i,k)", n),
-		"P(k consecutive ones of k + l slices of s cells match)", sixDigits(w.FPRate()), shtul+", the recursion over slices and matches")
+		"P(k consecutive ones of k + l slices of s cells match)", sixDigits(s.Forecast(n).FPRate), shtul+", the recursion over slices and matches")
 	d.addf("memory, in words of 8 bytes", "8 · ceil((k + l) · s / 64)", shtul, "%d bytes", s.Forecast(n).Bytes)
 	if s.Ticks != 0 {
 		d.add("rate if all keys are added in one generation", "(1 - (1 - 1/s)^n)^k",
-			fourDigits(plan.FPRateAtFill(plan.Fill(s.Slice, 1, n), s.K)), almeida+": k slices that contain all n keys")
+			fourDigits(plan.FPRateAtFill(plan.Filter{M: s.Slice, K: 1}.Fill(n), s.K)), almeida+": k slices that contain all n keys")
 	}
 }
 
@@ -129,7 +128,7 @@ func redisbloomSteps(d *derivation, s redisbloom.Shape, n uint64) {
 	}
 	m, k := fc.Cells, int(fc.K)
 	perKey := -math.Log(e) / 0.480453013918201 // RedisBloom's constant
-	fill := plan.Fill(m, k, n)
+	fill := plan.Filter{M: m, K: k}.Fill(n)
 	d.let("e", e)
 	d.let("b", fmt.Sprint(perKey))
 	d.let("c", s.Capacity)

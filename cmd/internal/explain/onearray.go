@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/planning"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -33,7 +34,7 @@ const (
 
 func bloomSteps(d *derivation, s bloom.Shape, n uint64) {
 	p := d.bloom(s.M, s.K, n)
-	d.fill("1 - (1 - 1/m)^(k·n)", plan.Fill(s.M, s.K, n), "Bloom 1970")
+	d.fill("1 - (1 - 1/m)^(k·n)", plan.Filter{M: s.M, K: s.K}.Fill(n), "Bloom 1970")
 	best := 0.0
 	if s.M > 1 {
 		best = -math.Ln2 / (float64(n) * math.Log1p(-1/float64(s.M)))
@@ -51,13 +52,16 @@ func partitionedSteps(d *derivation, s partitioned.Shape, n uint64) {
 	m, k := float64(s.M), float64(s.K)
 	d.let("m", s.M)
 	d.let("k", s.K)
-	p := plan.PartitionedFPRate(s.M, s.K, n)
+	rate := func(slice uint64) float64 {
+		return partitioned.Shape{M: slice * uint64(s.K), K: s.K}.Forecast(n).FPRate
+	}
+	p := s.Forecast(n).FPRate
 	d.rate(n, "(1 - (1 - k/m)^n)^k", p, almeida)
 	d.addf("cells in each of the k slices", "m / k", "", "%d cells", s.M/uint64(s.K))
 	d.fill("1 - (1 - k/m)^n", -math.Expm1(float64(n)*math.Log1p(-k/m)), almeida)
 	d.addf("best k, approximately: half of the cells are then set", "(m / n) · ln 2", almeida, "%.4g", m/float64(n)*math.Ln2)
-	if size, err := plan.PartitionedSizeForK(n, s.K, p); err == nil {
-		d.addf("least size with that rate and k, in whole slices, m", "k / (1 - (1 - p^(1/k))^(1/n))", solved, "%d cells", size)
+	if slice, found := planning.Least(s.M/uint64(s.K), func(slice uint64) bool { return rate(slice) <= p }); found && p > 0 && p < 1 {
+		d.addf("least size with that rate and k, in whole slices, m", "k / (1 - (1 - p^(1/k))^(1/n))", solved, "%d cells", slice*uint64(s.K))
 	}
 	d.memory(s.M)
 	d.bitsPerKey(s.M, n, p)
@@ -67,7 +71,7 @@ func blockedSteps(d *derivation, s blocked.Shape, n uint64) {
 	w, b, k, blocks := s.Words, s.Bits, s.Words*s.Bits, s.M/blocked.BlockBits
 	d.let("w", w)
 	d.let("b", b)
-	p := plan.BlockedFPRate(s.M, w, b, n)
+	p := s.Forecast(n).FPRate
 	d.rate(n, "mean over j of P(w words of a block with j keys have the b bits of a key), j from Binomial(n, 1/B)",
 		p, putze+"; words: Lang, Neumann, Kemper and Boncz 2019, section 3", "B", blocks)
 	d.blocks(s.M, k, n, blocked.BlockBits)
@@ -81,7 +85,7 @@ func blockedSteps(d *derivation, s blocked.Shape, n uint64) {
 
 func splitblockSteps(d *derivation, s splitblock.Shape, n uint64) {
 	blocks := s.M / splitblock.BlockBits
-	p := plan.SplitBlockFPRate(s.M, n)
+	p := s.Forecast(n).FPRate
 	d.rate(n, "mean over j of (1 - (31/32)^j)^8, j from Binomial(n, 1/B)", p,
 		"Apache Parquet, BloomFilter.md; "+putze, "B", blocks)
 	d.blocks(s.M, splitblock.K, n, splitblock.BlockBits)
@@ -93,7 +97,7 @@ func splitblockSteps(d *derivation, s splitblock.Shape, n uint64) {
 // squidSteps are those of bloom with k = 4, which Squid fixes.
 func squidSteps(d *derivation, s squid.Shape, n uint64) {
 	p := d.bloom(s.M, squid.K, n)
-	d.fill("1 - (1 - 1/m)^(k·n)", plan.Fill(s.M, squid.K, n), "Bloom 1970")
+	d.fill("1 - (1 - 1/m)^(k·n)", plan.Filter{M: s.M, K: squid.K}.Fill(n), "Bloom 1970")
 	d.memory(s.M)
 	d.bitsPerKey(s.M, n, p)
 }
@@ -118,8 +122,8 @@ func countingSteps(d *derivation, s counting.Shape, n uint64) {
 	d.let("j", limit)
 	d.bloom(s.M, s.K, n)
 	d.add("counters that saturate if each key is added once, on average; a bound of the probability that one does",
-		"m · P[Bin(k·n, 1/m) >= j], j = 2^w - 1", fourDigits(plan.CounterOverflow(s.M, s.K, n, limit)), fan)
-	d.add("a closed bound of that", "m · (e · k · n / (j · m))^j", fourDigits(plan.CounterOverflowPower(s.M, s.K, n, limit)), fan)
+		"m · P[Bin(k·n, 1/m) >= j], j = 2^w - 1", fourDigits(s.Overflow(n, limit)), fan)
+	d.add("a closed bound of that", "m · (e · k · n / (j · m))^j", fourDigits(s.OverflowBound(n, limit)), fan)
 	d.addf("keys per counter, on average; the rate is least for the memory at 0.69", "k · n / m", "Bloom 1970",
 		"%.4g", float64(s.K)*float64(n)/float64(s.M))
 	d.addf("memory, in words of 8 bytes", "8 · ceil(m · w / 64)", "", "%d bytes", fc.Bytes)
@@ -127,7 +131,7 @@ func countingSteps(d *derivation, s counting.Shape, n uint64) {
 
 func nixbloomSteps(d *derivation, s nixbloom.Shape, n uint64) {
 	fc := s.Forecast(n)
-	fill := plan.Fill(s.M, s.K, n)
+	fill := plan.Filter{M: s.M, K: s.K}.Fill(n)
 	d.let("m", s.M)
 	d.let("k", s.K)
 	d.let("f", fmt.Sprint(fill))
@@ -173,7 +177,7 @@ func weightedSteps(d *derivation, s weighted.Shape, n uint64) {
 }
 
 func sparseSteps(d *derivation, s sparse.Shape, n uint64) {
-	m, p, size := s.M, plan.FPRate(s.M, 1, n), plan.SparseBits(s.M, n)
+	m, p, size := s.M, plan.Filter{M: s.M, K: 1}.FPRate(n), 8*s.Forecast(n).Bytes
 	x := min(n, m)
 	low := bits.Len64(m/x) - 1
 	d.let("m", m)
@@ -192,13 +196,13 @@ func sparseSteps(d *derivation, s sparse.Shape, n uint64) {
 	d.let("bytes", size/8)
 	d.addf("memory per key", "8 · bytes / n", "", "%.4g bits", float64(size)/float64(n))
 	d.addf("size per key of a packed message of the cells", "m · (-p · log2(p) - (1 - p) · log2(1 - p)) / n",
-		"Mitzenmacher 2002, section 3", "%.4g bits", plan.WireBits(m, 1, n)/float64(n))
+		"Mitzenmacher 2002, section 3", "%.4g bits", plan.Filter{M: m, K: 1}.WireBits(n).Mean/float64(n))
 }
 
 func ribbonSteps(d *derivation, s ribbon.Shape, n uint64) {
 	fc := s.Forecast(n)
-	columns, shards := s.Steps/plan.RibbonSteps, plan.RibbonShards(n)
-	slots := n + shards*plan.RibbonSpareSlots + shards/2
+	columns := int(fc.K)
+	slots, shards := ribbon.Slots(n)
 	upper := fc.Bytes/8 - uint64(columns)*((slots+63)/64) - (shards+1)/2
 	d.let("c", columns)
 	d.let("s", s.Steps)
@@ -224,7 +228,7 @@ func ribbonSteps(d *derivation, s ribbon.Shape, n uint64) {
 func (d *derivation) bloom(m uint64, k int, n uint64) float64 {
 	d.let("m", m)
 	d.let("k", k)
-	p, simple := plan.FPRate(m, k, n), independent(m, k, n)
+	p, simple := plan.Filter{M: m, K: k}.FPRate(n), independent(m, k, n)
 	if p == simple {
 		d.rate(n, bloomRate, p, mullin)
 		return p
@@ -235,7 +239,9 @@ func (d *derivation) bloom(m uint64, k int, n uint64) float64 {
 }
 
 // independent returns the rate by the formula for independent cells, bloomRate.
-func independent(m uint64, k int, n uint64) float64 { return plan.FPRateAtFill(plan.Fill(m, k, n), k) }
+func independent(m uint64, k int, n uint64) float64 {
+	return plan.FPRateAtFill(plan.Filter{M: m, K: k}.Fill(n), k)
+}
 
 // rate adds the false-positive rate and sets p. more is pairs of a letter and its number.
 func (d *derivation) rate(n uint64, general string, p float64, source string, more ...any) {

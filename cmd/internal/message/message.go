@@ -32,7 +32,7 @@ var classes = []error{
 
 // packages are the prefixes of errors that mean nothing to users. The names of kinds are none of them.
 var packages = []string{
-	"umbel", "cells", "wire", "delta", "plan", "entropy", "eliasfano", "model", "overlap",
+	"umbel", "cells", "wire", "delta", "plan", "message", "entropy", "eliasfano", "model", "overlap",
 	"inpacket", "adaptive", "multicast", "tree", "topology", "sim", "scheme", "draw", "dataplane",
 	"share", "share/dir", "share/web", "share/blob", "share/nats", "siblings",
 	"access", "backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "oplog", "parquetfile",

@@ -57,7 +57,7 @@ func (d Design) shapes(keys uint64) func(yield func(shape) bool) {
 			return
 		}
 		for k := 2; k <= blockedWords; k++ {
-			if m, err := plan.BlockedSize(keys, k, 1, d.Rate); err == nil && !yield(shape{m, k, true}) {
+			if m, err := blocked.Size(keys, k, 1, d.Rate); err == nil && !yield(shape{m, k, true}) {
 				return
 			}
 		}
@@ -89,9 +89,9 @@ func (d Design) shape(n uint64) (shape, error) {
 
 // isOutgrown reports whether a filter for s has a rate above twice the planned one with n paths.
 func (d Design) isOutgrown(s shape, n uint64) bool {
-	rate := plan.FPRate(s.m, s.k, n)
+	rate := plan.Filter{M: s.m, K: s.k}.FPRate(n)
 	if s.blocked {
-		rate = plan.BlockedFPRate(s.m, s.k, 1, n)
+		rate = blocked.Shape{M: s.m, Words: s.k, Bits: 1}.Forecast(n).FPRate
 	}
 	return rate > umbel.OverfullFactor*d.Rate
 }

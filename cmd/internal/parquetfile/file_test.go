@@ -16,7 +16,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 type address struct {
@@ -182,7 +181,7 @@ func TestRateIsPlanned(t *testing.T) {
 			}
 		}
 		s := filter.Stats()
-		planned := plan.SplitBlockFPRate(c.Bytes*8, rowsPerGroup)
+		planned := splitblock.Shape{M: c.Bytes * 8}.Forecast(rowsPerGroup).FPRate
 		if got, sd := float64(yes)/trials, math.Sqrt(s.FPRate/trials); math.Abs(got-s.FPRate) > 4*sd || s.FPRate > 2*planned || s.FPRate < planned/2 {
 			t.Errorf("%s in row group %d: rate %.5f, measured from the bits %.5f, planned %.5f", c.Column, c.RowGroup, got, s.FPRate, planned)
 		}

@@ -23,7 +23,7 @@ func TestRunMeasuresTheRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := plan.FPRate(r.Forecast.Cells, int(r.Forecast.K), r.Keys)
+		want := plan.Filter{M: r.Forecast.Cells, K: int(r.Forecast.K)}.FPRate(r.Keys)
 		if d := math.Abs(r.FPRate - want); d > max(0.03*want, 3*r.Sigma) || r.Sigma == 0 {
 			t.Errorf("load %g: measured %g with a sigma of %g, the formula says %g", load, r.FPRate, r.Sigma, want)
 		}

@@ -189,7 +189,7 @@ func (l *layer) unite(o *layer) {
 		if most < least {
 			most = math.MaxUint64
 		}
-		switch n := math.Round(plan.Keys(l.bits, int(l.k), all)); {
+		switch n := math.Round(plan.Filter{M: l.bits, K: int(l.k)}.Keys(all).Value); {
 		case n >= float64(most): // also where all bits are set, and n is infinite
 			l.entries = most
 		case n > float64(least):

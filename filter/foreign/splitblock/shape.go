@@ -7,7 +7,6 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // ParquetHasher is the hasher of the filters in Parquet files, XXH64 without a seed. Keys are the bytes of a
@@ -42,7 +41,7 @@ func (s Shape) check() error {
 
 // Forecast returns what a filter of this shape costs and its rate with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	return umbel.Forecast{Keys: n, FPRate: plan.SplitBlockFPRate(s.M, n), Cells: s.M, Bytes: s.M / 8, K: K}
+	return umbel.Forecast{Keys: n, FPRate: fpRate(s.M, n), Cells: s.M, Bytes: s.M / 8, K: K}
 }
 
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
@@ -85,8 +84,8 @@ var sizing = kinds.Sizing{
 	Width:    1,
 	Step:     func(int) uint64 { return BlockBits },
 	Unit:     func(uint64, int) uint64 { return BlockBits },
-	FPRate:   func(m uint64, _ int, n uint64) float64 { return plan.SplitBlockFPRate(m, n) },
-	SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return plan.SplitBlockSize(n, p) },
+	FPRate:   func(m uint64, _ int, n uint64) float64 { return fpRate(m, n) },
+	SizeForK: func(n uint64, _ int, p float64) (uint64, error) { return size(n, p) },
 }
 
 // planWith is Plan with the size fixed unless m is zero; it also returns the number of keys that the shape is

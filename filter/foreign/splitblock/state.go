@@ -10,7 +10,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Name is the name of this kind of filter.
@@ -104,7 +103,7 @@ func (f *Filter) Stats() umbel.Stats {
 		}
 		rate += p
 	}
-	n := f.array().Keys(plan.SplitBlockKeys)
+	n := f.array().Keys(estimateKeys)
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: float64(ones) / float64(f.bits.Len), FPRate: rate / float64(f.blocks),

@@ -26,7 +26,7 @@ func (d Digest) Filter() (*Filter, error) {
 		b = b[copy(w[:], b):]
 		f.words[i] = binary.LittleEndian.Uint64(w[:])
 	}
-	p := umbel.Planned{Keys: uint64(d.Capacity), FPRate: plan.FPRate(f.m, K, uint64(d.Capacity))}
+	p := umbel.Planned{Keys: uint64(d.Capacity), FPRate: plan.Filter{M: f.m, K: K}.FPRate(uint64(d.Capacity))}
 	if p.Check() == nil { // the rate of very few bits per entry is 1
 		f.planned = p
 	}

@@ -41,7 +41,7 @@ func (s Shape) check() error {
 
 // Forecast returns what a filter of this shape costs and its rate with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	return umbel.Forecast{Keys: n, FPRate: plan.FPRate(s.M, K, n), Cells: s.M, Bytes: (s.M + 63) / 64 * 8, K: K}
+	return umbel.Forecast{Keys: n, FPRate: plan.Filter{M: s.M, K: K}.FPRate(n), Cells: s.M, Bytes: (s.M + 63) / 64 * 8, K: K}
 }
 
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
@@ -85,7 +85,7 @@ var sizing = kinds.Sizing{
 		}
 		return kinds.Word
 	},
-	FPRate:   plan.FPRate,
+	FPRate:   func(m uint64, k int, n uint64) float64 { return plan.Filter{M: m, K: k}.FPRate(n) },
 	SizeForK: plan.SizeForK,
 }
 

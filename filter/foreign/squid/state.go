@@ -112,13 +112,13 @@ func (f *Filter) Stats() umbel.Stats {
 	fill := float64(ones) / float64(f.m)
 	n := arrays.EstimateKeys(f.copies(), func(r uint64) plan.Estimate {
 		if r == 1 {
-			return plan.KeysInterval(f.m, K, ones)
+			return plan.Filter{M: f.m, K: K}.Keys(ones)
 		}
 		folded, err := f.fold(r)
 		if err != nil {
 			panic(err) // copies divides the number of bytes
 		}
-		return plan.KeysInterval(f.m/r, K, folded.Nonzero())
+		return plan.Filter{M: f.m / r, K: K}.Keys(folded.Nonzero())
 	})
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,

@@ -201,7 +201,7 @@ func (a Array) mismatch(err error) error {
 }
 
 // Overlap estimates the numbers of keys in the union and in the intersection of two
-// filters: see plan.IntersectionKeys. It folds copies to a common size and takes memory for
+// filters: see plan.Filter.CommonKeys. It folds copies to a common size and takes memory for
 // one more array. The error wraps umbel.ErrMismatch; a and b are unchanged.
 func (a Array) Overlap(b Array) (union, intersection plan.Estimate, err error) {
 	if a.Shape.Hasher != b.Shape.Hasher {
@@ -230,5 +230,5 @@ func (a Array) Overlap(b Array) (union, intersection plan.Estimate, err error) {
 		return union, intersection, err
 	}
 	m, k, ones := both.Shape.M, both.Shape.K, both.Cells.Nonzero()
-	return plan.KeysInterval(m, k, ones), plan.IntersectionKeys(m, k, a.Cells.Nonzero(), b.Cells.Nonzero(), ones), nil
+	return plan.Filter{M: m, K: k}.Keys(ones), plan.Filter{M: m, K: k}.CommonKeys(a.Cells.Nonzero(), b.Cells.Nonzero(), ones), nil
 }

@@ -13,7 +13,7 @@ func (a Array) Stats() umbel.Stats {
 	if a.Shape.M == 0 {
 		return umbel.Stats{}
 	}
-	n := a.Keys(func(m, ones uint64) plan.Estimate { return plan.KeysInterval(m, a.Shape.K, ones) })
+	n := a.Keys(func(m, ones uint64) plan.Estimate { return plan.Filter{M: m, K: a.Shape.K}.Keys(ones) })
 	nonzero, rate := a.Measure()
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,

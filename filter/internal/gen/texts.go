@@ -252,7 +252,7 @@ func (f *{{.Type}}) EstimateUnion(other *{{.Type}}) (plan.Estimate, error) {
 }
 
 // EstimateIntersection estimates the number of distinct keys that f and other have in
-// common: see [plan.IntersectionKeys]. Memory and errors are those of EstimateUnion.
+// common: see [plan.Filter.CommonKeys]. Memory and errors are those of EstimateUnion.
 func (f *{{.Type}}) EstimateIntersection(other *{{.Type}}) (plan.Estimate, error) {
 	_, both, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
 	return both, err

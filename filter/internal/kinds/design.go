@@ -185,8 +185,11 @@ func Anywhere(maxK int, width uint64) Sizing {
 			}
 			return Word
 		},
-		FPRate:   plan.FPRate,
-		Size:     plan.Size,
+		FPRate: func(m uint64, k int, n uint64) float64 { return plan.Filter{M: m, K: k}.FPRate(n) },
+		Size: func(n uint64, p float64) (m uint64, k int, err error) {
+			f, err := plan.Size(n, p)
+			return f.M, f.K, err
+		},
 		SizeForK: plan.SizeForK,
 	}
 }

@@ -73,7 +73,7 @@ func ones(bits []bool) (n uint64) {
 // One layer that is never closed is a plain filter.
 func TestLimitedOfOneLayer(t *testing.T) {
 	for _, n := range []uint64{0, 1, 7, 40} {
-		if got, want := limitedFPRate([]Layer{{200, 7, 1}}, n), plan.FPRateExact(200, 7, n); math.Abs(got-want) > 1e-9*want {
+		if got, want := limitedFPRate([]Layer{{200, 7, 1}}, n), (plan.Filter{M: 200, K: 7}).FPRateExact(n); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%d keys: %g, want %g", n, got, want)
 		}
 	}

@@ -407,10 +407,10 @@ func TestNames(t *testing.T) {
 	must(t, err)
 	check(t, f.Shape().M == 9585 && f.Shape().K == 7)
 	m, k := bab.EstimateParameters(1000, 0.01)
-	m2, k2, err := plan.Size(1000, 0.01)
+	s, err := plan.Size(1000, 0.01)
 	must(t, err)
-	check(t, k == uint(k2) && math.Abs(float64(m)-float64(m2)) < 100)
-	check(t, math.Abs(plan.FPRate(uint64(m), k2, 1000)-bab.EstimateFalsePositiveRate(m, k, 1000)) < 0.01)
+	check(t, k == uint(s.K) && math.Abs(float64(m)-float64(s.M)) < 100)
+	check(t, math.Abs(plan.Filter{M: uint64(m), K: s.K}.FPRate(1000)-bab.EstimateFalsePositiveRate(m, k, 1000)) < 0.01)
 
 	b := bab.New(m, k)
 	key := []byte("alice")

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/baselines/incremental"
+	"github.com/umbel-filters/umbel/research/papers/internal/almeida"
 )
 
 // The largest number of links and the rate of most figures.
@@ -100,8 +101,8 @@ const maxLayerK = 256
 // of a header that does not adapt. It returns an error wrapping [umbel.ErrGoal].
 func fixed(n int, rate float64) (adaptive.Lengths, error) {
 	return lengths(n, rate, func(int) (float64, error) {
-		m, _, err := plan.Size(uint64(n), rate)
-		return float64(m), err
+		f, err := plan.Size(uint64(n), rate)
+		return float64(f.M), err
 	})
 }
 
@@ -146,7 +147,7 @@ func foldedWith(n int, rate float64, k int) (adaptive.Lengths, error) {
 	sizes := number.Divisors(inpacket.FoldBase)
 	return lengths(n, rate, func(i int) (float64, error) {
 		for _, m := range sizes {
-			if plan.FPRateAtFill(plan.Fill(m, k, uint64(i)), k) <= rate {
+			if plan.FPRateAtFill(plan.Filter{M: m, K: k}.Fill(uint64(i)), k) <= rate {
 				return float64(m), nil
 			}
 		}
@@ -194,7 +195,7 @@ func scalable(n int, rate float64, m0 uint64, slices bool) (adaptive.Lengths, er
 	var l adaptive.Lengths
 	bits := 0.0
 	for i := 0; len(l) < n; i++ {
-		layer, err := plan.ScalableLayerAt(i, first, 0.5, 2, m0)
+		layer, err := almeida.LayerAt(i, first, 0.5, 2, m0)
 		if err != nil {
 			return nil, sentinel.Wrap(umbel.ErrGoal, err)
 		}

@@ -179,7 +179,7 @@ predicts only a half to a fifth of the rate.`,
 			gain := -math.Log1p(-q * math.Pow(1-q, n))
 			m := math.Ceil(-math.Log(c.f) / gain)
 			k := m * q
-			plain, _, err := plan.Size(uint64(c.n), c.f)
+			plain, err := plan.Size(uint64(c.n), c.f)
 			if err != nil {
 				return err
 			}
@@ -188,7 +188,7 @@ predicts only a half to a fifth of the rate.`,
 				piece.Row{What: what + "bits by (8) with q = 1/(n+1)", Recomputed: m},
 				piece.Row{What: what + "rate by (8)", Recomputed: math.Exp(-gain * m)},
 				piece.Row{What: what + "rate by (3) with k = sum of q", Recomputed: math.Pow(1-math.Pow(1-1/m, n*k), k)},
-				piece.Row{What: what + "bits by those of a plain filter", Recomputed: m / float64(plain)},
+				piece.Row{What: what + "bits by those of a plain filter", Recomputed: m / float64(plain.M)},
 			)
 		}
 		return nil
@@ -225,7 +225,7 @@ Lengths are chosen with the usual formula, which is slightly too low for few lin
 				s := shapes[i]
 				r.Add(piece.Row{
 					What:       fmt.Sprintf("%s: %d links, %d bits, k=%d", name, n, s.length, s.k),
-					Recomputed: plan.FPRateExact(uint64(s.length), s.k, uint64(n)),
+					Recomputed: plan.Filter{M: uint64(s.length), K: s.k}.FPRateExact(uint64(n)),
 					Measured:   piece.Scaled(got.Of(yesOf(n)), 1./questions),
 				})
 			}
@@ -244,7 +244,7 @@ func shapeOf(form inpacket.Form, n, length int) plainShape {
 	}
 	best := plainShape{length, 1}
 	for k := 2; k <= 15; k++ {
-		if plan.FPRate(uint64(length), k, uint64(n)) < plan.FPRate(uint64(length), best.k, uint64(n)) {
+		if (plan.Filter{M: uint64(length), K: k}).FPRate(uint64(n)) < (plan.Filter{M: uint64(length), K: best.k}).FPRate(uint64(n)) {
 			best.k = k
 		}
 	}

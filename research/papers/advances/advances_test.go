@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
 func near(got, want, relative float64) bool { return math.Abs(got-want) <= relative*math.Abs(want) }
@@ -136,7 +136,7 @@ func TestWorkloads(t *testing.T) {
 	}
 	for i, w := range workloads {
 		t.Run(w.name, func(t *testing.T) {
-			_, least, err := plan.WeightedK(w.m(), w.keys())
+			_, least, err := weighted.OptimalK(w.m(), w.keys())
 			if err != nil {
 				t.Fatal(err)
 			}

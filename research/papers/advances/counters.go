@@ -164,10 +164,10 @@ estimate is a convex function of X, so its mean is slightly high for small filte
 			if err != nil {
 				return err
 			}
-			keys := func(x int64) float64 { return plan.Keys(c.m, c.k, uint64(x)) }
+			keys := func(x int64) float64 { return plan.Filter{M: c.m, K: c.k}.Keys(uint64(x)).Value }
 			x := got.Of(nonzero)
 			r.Add(
-				piece.Row{What: fmt.Sprintf("m=%d, k=%d: n of X=%d", c.m, c.k, c.ones), Recomputed: plan.Keys(c.m, c.k, c.ones)},
+				piece.Row{What: fmt.Sprintf("m=%d, k=%d: n of X=%d", c.m, c.k, c.ones), Recomputed: plan.Filter{M: c.m, K: c.k}.Keys(c.ones).Value},
 				piece.Row{What: fmt.Sprintf("mean estimate of filters of %d keys", c.n), Recomputed: float64(c.n),
 					Measured: piece.Measure{Value: x.MeanOf(keys), Error: x.SDOf(keys) / math.Sqrt(float64(x.N())), Trials: got.Trials}},
 				piece.Row{What: "queries with another result than in a plain filter", Measured: piece.Counted(int(got.Of(differs).Max()), got.Trials)},
@@ -197,13 +197,13 @@ m/n = 8 and k = 6. Counters of umbel have four bits and stop at 15.`,
 			n := uint64(c.n)
 			for _, j := range append(js, 16) {
 				u := uint64(j)
-				mean := piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d, j=%d: mean number", c.m, c.n, c.k, j), Recomputed: plan.CounterOverflow(c.m, c.k, n, u)}
+				mean := piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d, j=%d: mean number", c.m, c.n, c.k, j), Recomputed: counting.Shape{M: c.m, K: c.k}.Overflow(n, u)}
 				if j < 16 {
 					mean.Measured = piece.Mean(got.Of(atLeast(j)))
 				}
 				r.Add(mean,
 					piece.Row{What: "m C(nk, j)/m^j", Recomputed: overflowChoose(c.m, c.k, n, u)},
-					piece.Row{What: "m (enk/(jm))^j", Recomputed: plan.CounterOverflowPower(c.m, c.k, n, u)},
+					piece.Row{What: "m (enk/(jm))^j", Recomputed: counting.Shape{M: c.m, K: c.k}.OverflowBound(n, u)},
 					piece.Row{What: "m (e ln2/j)^j", Recomputed: overflowLn2(c.m, u)},
 				)
 			}
@@ -213,7 +213,7 @@ m/n = 8 and k = 6. Counters of umbel have four bits and stop at 15.`,
 	},
 }
 
-// overflowChoose returns the upper bound C(kn, j) / m^(j-1) of plan.CounterOverflow: the
+// overflowChoose returns the upper bound C(kn, j) / m^(j-1) of counting.Shape.Overflow: the
 // number of sets of j of the kn positions, times the probability that all j are the same
 // counter. It may be above m.
 func overflowChoose(m uint64, k int, n, j uint64) float64 {
@@ -228,7 +228,7 @@ func overflowChoose(m uint64, k int, n, j uint64) float64 {
 	return math.Exp(log)
 }
 
-// overflowLn2 returns the upper bound m (e ln 2 / j)^j of plan.CounterOverflowPower for
+// overflowLn2 returns the upper bound m (e ln 2 / j)^j of counting.Shape.OverflowBound for
 // filters that are at most half full, where k <= (m/n) ln 2.
 func overflowLn2(m, j uint64) float64 {
 	return float64(m) * math.Pow(math.E*math.Ln2/float64(j), float64(j))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
@@ -58,7 +59,7 @@ whole k.`,
 			}
 			for n := 4; n <= mostKeys; n *= 2 {
 				k := plan.BestK(m, uint64(n))
-				if plan.FPRate(m, k, uint64(n)) < least {
+				if (plan.Filter{M: m, K: k}).FPRate(uint64(n)) < least {
 					continue
 				}
 				got, err := sample.Bloom(ctx, r, "003", m, k, n)
@@ -68,7 +69,7 @@ whole k.`,
 				dots = got.On(dots, float64(n))
 				r.Add(
 					piece.Row{What: fmt.Sprintf("m=%d, n=%d: as plotted, k=%.3g", m, n, realK(m, float64(n))), Recomputed: math.Exp2(-realK(m, float64(n)))},
-					piece.Row{What: fmt.Sprintf("k=%d", k), Recomputed: plan.FPRateExact(m, k, uint64(n)), Measured: got},
+					piece.Row{What: fmt.Sprintf("k=%d", k), Recomputed: plan.Filter{M: m, K: k}.FPRateExact(uint64(n)), Measured: got},
 				)
 			}
 			c.Series = append(c.Series, curve, dots)
@@ -97,16 +98,16 @@ rate of a counting filter is that of Figure 13.`,
 			}
 			for n := 4; n < min(mostKeys, noneFrom(m)); n *= 2 {
 				k := int(math.Round(realK(m, float64(n))))
-				mean := plan.CounterOverflow(m, k, uint64(n), limit)
+				mean := counting.Shape{M: m, K: k}.Overflow(uint64(n), limit)
 				dots.Points = append(dots.Points, chart.Point{X: float64(n), Y: mean})
 				if n != int(m/8) {
 					continue
 				}
 				r.Add(
 					piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: as plotted", m, n, k), Recomputed: plotted14(m, n)},
-					piece.Row{What: "with e instead of 2.71", Recomputed: plan.CounterOverflowPower(m, k, uint64(n), limit)},
+					piece.Row{What: "with e instead of 2.71", Recomputed: counting.Shape{M: m, K: k}.OverflowBound(uint64(n), limit)},
 					piece.Row{What: "mean number of counters of 16 or more", Recomputed: mean},
-					piece.Row{What: "false-positive rate", Recomputed: plan.FPRateExact(m, k, uint64(n))},
+					piece.Row{What: "false-positive rate", Recomputed: plan.Filter{M: m, K: k}.FPRateExact(uint64(n))},
 					piece.Row{What: "n from which k is rounded to 0", Recomputed: float64(noneFrom(m))},
 				)
 			}

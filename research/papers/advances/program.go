@@ -114,7 +114,7 @@ has the same shape.`,
 			r.Add(
 				piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: the program", c.m, c.n, c.k), Measured: piece.Scaled(got.Of(yes), 1./queries)},
 				piece.Row{What: "queries with the first position of a key", Recomputed: -math.Expm1(-float64(c.n) / float64(c.m-1))},
-				piece.Row{What: "umbel", Recomputed: plan.FPRateExact(m, c.k, uint64(c.n)), Measured: ours},
+				piece.Row{What: "umbel", Recomputed: plan.Filter{M: m, K: c.k}.FPRateExact(uint64(c.n)), Measured: ours},
 			)
 		}
 		return nil
@@ -168,7 +168,7 @@ only the false positives, at most 1.6 %, and these are the reason why it loses a
 		share := func(value string) piece.Measure { return piece.Scaled(got.Of(value), 1./deletedKeys) }
 		r.Add(
 			piece.Row{What: "deleted keys still present: the program", Measured: share(leftByProgram)},
-			piece.Row{What: "umbel: its rate with 50 keys", Recomputed: plan.FPRateExact(1024, 3, deletedKeys), Measured: share(leftByUmbel)},
+			piece.Row{What: "umbel: its rate with 50 keys", Recomputed: plan.Filter{M: 1024, K: 3}.FPRateExact(deletedKeys), Measured: share(leftByUmbel)},
 			piece.Row{What: "keys lost by other deletions: the program", Measured: share(lostByProgram)},
 			piece.Row{What: "umbel", Measured: share(lostByUmbel)},
 		)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/umbel-filters/umbel/filter/weighted"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
@@ -33,7 +34,7 @@ ignores this, which is 0.7 % of the rate for unequal x_e (4000 trials).`,
 }
 
 func (w workload) add(ctx context.Context, r *piece.Run) error {
-	ks, least, err := plan.WeightedK(w.m(), w.keys())
+	ks, least, err := weighted.OptimalK(w.m(), w.keys())
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (w workload) add(ctx context.Context, r *piece.Run) error {
 		return err
 	}
 	k := plan.BestK(w.m(), members)
-	plain := plan.FPRate(w.m(), k, members)
+	plain := plan.Filter{M: w.m(), K: k}.FPRate(members)
 	whole := shape.Forecast(members).FPRate
 	r.Add(
 		piece.Row{What: fmt.Sprintf("%s, m/n=%d: plain filter, k=%d", w.name, w.perKey, k), Recomputed: plain},
@@ -76,12 +77,12 @@ frequent, to 1.4; 10^4 keys, 1000 of them in the filter, 8 bits for each of thes
 		for step := range 29 {
 			s := float64(step) / 20
 			w := workload{fmt.Sprintf("Zipf %g", s), perKey, zipf(s), even}
-			_, y, err := plan.WeightedK(w.m(), w.keys())
+			_, y, err := weighted.OptimalK(w.m(), w.keys())
 			if err != nil {
 				return err
 			}
 			least.Points = append(least.Points, chart.Point{X: s, Y: y})
-			plain.Points = append(plain.Points, chart.Point{X: s, Y: plan.FPRate(w.m(), plan.BestK(w.m(), members), members)})
+			plain.Points = append(plain.Points, chart.Point{X: s, Y: plan.Filter{M: w.m(), K: plan.BestK(w.m(), members)}.FPRate(members)})
 			if math.Mod(float64(step), 4) != 0 {
 				continue
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/weighted"
-	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
 )
@@ -56,17 +55,17 @@ func (w workload) m() uint64 { return w.perKey * members }
 
 // keys returns the keys, each as its own class. A query for a present key can't be a false
 // positive, so r_e is proportional to 1-x_e.
-func (w workload) keys() []plan.WeightedClass {
-	keys := make([]plan.WeightedClass, universe)
+func (w workload) keys() []weighted.Class {
+	keys := make([]weighted.Class, universe)
 	for i := range keys {
 		x := w.present(i)
-		keys[i] = plan.WeightedClass{Members: x, Queries: w.queries(i) * (1 - x)}
+		keys[i] = weighted.Class{Members: x, Queries: w.queries(i) * (1 - x)}
 	}
 	return keys
 }
 
 // printed returns the report's E{P_FP} = 2^(-(m/n) ln 2) N ∏ r_e^(x_e/n), the rate of its
-// k_e, which is lowest if all x_e are equal: see plan.WeightedK.
+// k_e, which is lowest if all x_e are equal: see weighted.OptimalK.
 func (w workload) printed() float64 {
 	var total, log float64
 	keys := w.keys()
@@ -81,13 +80,13 @@ func (w workload) printed() float64 {
 
 // classes groups the keys into classes of half a bit of log2(r_e/x_e), the largest first,
 // and returns the class of each key.
-func (w workload) classes() (classes []plan.WeightedClass, of []int) {
+func (w workload) classes() (classes []weighted.Class, of []int) {
 	keys := w.keys()
-	at := func(k plan.WeightedClass) int { return int(math.Round(2 * math.Log2(k.Queries/k.Members))) }
-	sums := make(map[int]plan.WeightedClass)
+	at := func(k weighted.Class) int { return int(math.Round(2 * math.Log2(k.Queries/k.Members))) }
+	sums := make(map[int]weighted.Class)
 	for _, k := range keys {
 		c := sums[at(k)]
-		sums[at(k)] = plan.WeightedClass{Members: c.Members + k.Members, Queries: c.Queries + k.Queries}
+		sums[at(k)] = weighted.Class{Members: c.Members + k.Members, Queries: c.Queries + k.Queries}
 	}
 	var order []int
 	for half := range sums {
@@ -111,11 +110,11 @@ func (w workload) classes() (classes []plan.WeightedClass, of []int) {
 // shape returns the shape of umbel's filter with the best whole k for the classes.
 func (w workload) shape() (weighted.Shape, error) {
 	classes, _ := w.classes()
-	ks, _, err := plan.WeightedKs(w.m(), classes, weighted.MaxK)
+	ks, _, err := weighted.BestK(w.m(), classes, weighted.MaxK)
 	if err != nil {
 		return weighted.Shape{}, err
 	}
-	var all plan.WeightedClass
+	var all weighted.Class
 	for _, c := range classes {
 		all.Members += c.Members
 		all.Queries += c.Queries

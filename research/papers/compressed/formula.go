@@ -42,7 +42,7 @@ func (d design) cells(n uint64) uint64 { return uint64(math.Round(d.perKey * flo
 
 // exactRate returns the exact rate with n keys.
 func (d design) exactRate(n uint64) float64 {
-	return plan.FPRateExact(d.cells(n), int(d.k), n)
+	return plan.Filter{M: d.cells(n), K: int(d.k)}.FPRateExact(n)
 }
 
 // binaryEntropy returns H(p) = -p log2 p - (1-p) log2(1-p), in bits.

@@ -118,7 +118,7 @@ func (x *exchange) whole(f *bloom.Filter, bytes int) {
 	}
 	for _, o := range x.to.wanted {
 		if !x.from.has[o] {
-			x.Predicted += plan.FPRate(f.Shape().M, f.Shape().K, uint64(len(x.from.store)))
+			x.Predicted += plan.Filter{M: f.Shape().M, K: f.Shape().K}.FPRate(uint64(len(x.from.store)))
 		}
 	}
 	x.request(positives)

@@ -131,12 +131,12 @@ func (x *exchange) best(from uint64, doubts float64) (best uint64) {
 
 // packed returns the expected bytes of the message with a fold.
 func (x *exchange) packed(m uint64) float64 {
-	return headBytes + plan.WireBits(m, cellsK, uint64(len(x.from.store)))/8
+	return headBytes + plan.Filter{M: m, K: cellsK}.WireBits(uint64(len(x.from.store))).Mean/8
 }
 
 // rate returns the rate of a fold.
 func (x *exchange) rate(m uint64) float64 {
-	return plan.FPRate(m, cellsK, uint64(len(x.from.store)))
+	return plan.Filter{M: m, K: cellsK}.FPRate(uint64(len(x.from.store)))
 }
 
 // message returns the bytes of the change from one filter to another, and charges both ends for

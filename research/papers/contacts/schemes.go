@@ -46,7 +46,7 @@ func fullFilter(x *exchange) error {
 // paperFold sends the fold whose rate is 1 % ± 0.2 % with the current number of objects, by
 // equation (14) in its corrected form, without compression.
 func paperFold(x *exchange) error {
-	size, _ := plan.FoldTarget(x.sizes, uint64(len(x.from.store)), cellsK, paperRate, paperEps)
+	size, _ := plan.Interval{K: cellsK, FPRate: paperRate, Eps: paperEps}.Target(x.sizes, uint64(len(x.from.store)))
 	f, err := x.fold(size)
 	if err != nil {
 		return err

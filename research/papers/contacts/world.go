@@ -57,7 +57,7 @@ type peer struct {
 }
 
 func newWorld(s Setting, r *rand.Rand) (*world, error) {
-	base, err := plan.BaseSize(uint64(s.Capacity), cellsK, paperRate, paperEps, 0)
+	base, err := plan.Interval{K: cellsK, FPRate: paperRate, Eps: paperEps}.Base(uint64(s.Capacity), 0)
 	if err != nil {
 		return nil, err
 	}

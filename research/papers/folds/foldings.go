@@ -166,7 +166,7 @@ TestSmallFolds in research/papers/folds.`,
 func makeSelfFolding(ctx context.Context, r *piece.Run) error {
 	const queries = 20_000
 	b := bands[1]
-	m, err := plan.BaseSize(uint64(b.n), b.k, b.rho, b.eps, 0)
+	m, err := plan.Interval{K: b.k, FPRate: b.rho, Eps: b.eps}.Base(uint64(b.n), 0)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestEquation1(t *testing.T) {
 			t.Errorf("m/n=%g, k=%g: as printed %.6g, want %g", c.perKey, c.k, got, c.printed)
 		}
 		const n = 1 << 24
-		if got := plan.FPRate(uint64(c.perKey*n), int(c.k), n); !near(got, c.right, 1e-4) {
+		if got := (plan.Filter{M: uint64(c.perKey * n), K: int(c.k)}).FPRate(n); !near(got, c.right, 1e-4) {
 			t.Errorf("m/n=%g, k=%g: %.6g, want %g", c.perKey, c.k, got, c.right)
 		}
 	}
@@ -57,7 +57,7 @@ func TestEquation14(t *testing.T) {
 	}
 	for i, b := range bands {
 		w := want[i]
-		low, high, err := plan.SizeInterval(uint64(b.n), b.k, b.rho, b.eps)
+		low, high, err := plan.Interval{K: b.k, FPRate: b.rho, Eps: b.eps}.Sizes(uint64(b.n))
 		if err != nil || low != w.low || high != w.high {
 			t.Errorf("%+v: %d to %d, %v, want %d to %d", b, low, high, err, w.low, w.high)
 		}
@@ -156,7 +156,7 @@ func TestJoined(t *testing.T) {
 func TestSmallFolds(t *testing.T) {
 	const trials = 20_000
 	b := bands[1]
-	m, err := plan.BaseSize(uint64(b.n), b.k, b.rho, b.eps, 0)
+	m, err := plan.Interval{K: b.k, FPRate: b.rho, Eps: b.eps}.Base(uint64(b.n), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // interval, as a fraction of that size.
 func coverage(sizes []uint64, n uint64, k int, rho, eps float64) (inside, waste float64) {
 	for keys := uint64(1); keys <= n; keys++ {
-		size, in := plan.FoldTarget(sizes, keys, k, rho, eps)
+		size, in := plan.Interval{K: k, FPRate: rho, Eps: eps}.Target(sizes, keys)
 		if in {
 			inside++
 		}
@@ -45,7 +45,7 @@ sizes.`,
 			if b.k == 2 && b.n != 1000 {
 				continue
 			}
-			low, high, err := plan.SizeInterval(uint64(b.n), b.k, b.rho, b.eps)
+			low, high, err := plan.Interval{K: b.k, FPRate: b.rho, Eps: b.eps}.Sizes(uint64(b.n))
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ The base takes memory where the keys are, but only the fold is sent. umbel plans
 	Make: func(_ context.Context, r *piece.Run) error {
 		b := bands[1]
 		for _, times := range []float64{1, 2, 3, 4, 6, 8, 12, 16, 24} {
-			m, err := plan.BaseSize(uint64(b.n), b.k, b.rho, b.eps, times)
+			m, err := plan.Interval{K: b.k, FPRate: b.rho, Eps: b.eps}.Base(uint64(b.n), times)
 			if err != nil {
 				return err
 			}
@@ -153,10 +153,10 @@ func makeFoldRates(ctx context.Context, r *piece.Run) error {
 	dots := chart.Series{Name: "measured", Measured: true}
 	for i, m := range sizes {
 		x := float64(m)
-		curve.Points = append(curve.Points, chart.Point{X: x, Y: plan.FPRate(m, foldK, foldKeys)})
+		curve.Points = append(curve.Points, chart.Point{X: x, Y: plan.Filter{M: m, K: foldK}.FPRate(foldKeys)})
 		rate := piece.Scaled(got.Of(names[i]), 1./foldQueries)
 		dots = rate.On(dots, x)
-		r.Add(piece.Row{What: fmt.Sprintf("folded by %d to %d: rate", foldCells/m, m), Recomputed: plan.FPRateExact(m, foldK, foldKeys), Measured: rate})
+		r.Add(piece.Row{What: fmt.Sprintf("folded by %d to %d: rate", foldCells/m, m), Recomputed: plan.Filter{M: m, K: foldK}.FPRateExact(foldKeys), Measured: rate})
 	}
 	r.Draw(chart.Chart{
 		Title: "Rates of folds of 40 320 cells, n = 1000, k = 4", X: "m", Y: "rate", LogX: true, LogY: true,

@@ -35,8 +35,8 @@ fill ratio. Equation (4) also has m instead of the folded size. n = 1000.`,
 			}
 			r.Add(
 				piece.Row{What: fmt.Sprintf("m/n=%g, k=%d: right side as printed", c.perKey, c.k), Recomputed: printedRate(c.perKey, float64(c.k)), Mark: piece.Wrong},
-				piece.Row{What: "left side", Recomputed: plan.FPRateAtFill(plan.Fill(m, c.k, n), c.k)},
-				piece.Row{What: "exact", Recomputed: plan.FPRateExact(m, c.k, n), Measured: got},
+				piece.Row{What: "left side", Recomputed: plan.FPRateAtFill(plan.Filter{M: m, K: c.k}.Fill(n), c.k)},
+				piece.Row{What: "exact", Recomputed: plan.Filter{M: m, K: c.k}.FPRateExact(n), Measured: got},
 			)
 		}
 		return nil
@@ -68,7 +68,7 @@ at both ends were measured; they agree with the exact formula, which differs fro
 filters.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		for _, b := range bands {
-			low, high, err := plan.SizeInterval(uint64(b.n), b.k, b.rho, b.eps)
+			low, high, err := plan.Interval{K: b.k, FPRate: b.rho, Eps: b.eps}.Sizes(uint64(b.n))
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ filters.`,
 				r.Add(
 					piece.Row{What: end.name, Recomputed: float64(end.m)},
 					piece.Row{What: end.short, Recomputed: printedEnd(b.n, b.k, end.rho, b.eps), Mark: piece.Wrong},
-					piece.Row{What: fmt.Sprintf("rate for ρ = %.3g", end.rho), Recomputed: plan.FPRateExact(end.m, b.k, uint64(b.n)), Measured: got},
+					piece.Row{What: fmt.Sprintf("rate for ρ = %.3g", end.rho), Recomputed: plan.Filter{M: end.m, K: b.k}.FPRateExact(uint64(b.n)), Measured: got},
 				)
 			}
 		}
@@ -127,7 +127,7 @@ func makeFigure2(ctx context.Context, r *piece.Run) error {
 			if err != nil {
 				return err
 			}
-			low, high, err := plan.SizeInterval(uint64(n), k, rho, rho/10)
+			low, high, err := plan.Interval{K: k, FPRate: rho, Eps: rho / 10}.Sizes(uint64(n))
 			if err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func makeFigure2(ctx context.Context, r *piece.Run) error {
 			r.Add(
 				piece.Row{What: fmt.Sprintf("n=%d, ρ=%g: m", n, rho), Recomputed: float64(m)},
 				piece.Row{What: fmt.Sprintf("7-smooth sizes from %d to %d", low, high), Recomputed: float64(len(smoothNumbers(low, high, 7)))},
-				piece.Row{What: "rate", Recomputed: plan.FPRateExact(m, k, uint64(n)), Measured: got},
+				piece.Row{What: "rate", Recomputed: plan.Filter{M: m, K: k}.FPRateExact(uint64(n)), Measured: got},
 			)
 		}
 		c.Series = append(c.Series, curve, dots)

@@ -45,7 +45,7 @@ keys, k = 2.`,
 			return err
 		}
 		rate := func(value string) piece.Measure { return piece.Scaled(got.Of(value), 1./twoQueries) }
-		single := func(m uint64, k int) float64 { return plan.FPRate(m, k, twoKeys) }
+		single := func(m uint64, k int) float64 { return plan.Filter{M: m, K: k}.FPRate(twoKeys) }
 		same, err := sample.Bloom(ctx, r, "000", 21_000, twoK, twoKeys)
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ keys, k = 2.`,
 			piece.Row{What: "one filter of 21000 bits, k=2", Recomputed: single(21_000, twoK), Measured: same},
 			piece.Row{What: "one filter of 21000 bits, k=4", Recomputed: single(21_000, 4), Measured: best},
 			piece.Row{What: "the base, 36000 bits", Recomputed: single(twoCells, twoK), Measured: rate(whole)},
-			piece.Row{What: "the base compressed: bits", Recomputed: plan.WireBits(twoCells, twoK, twoKeys)},
+			piece.Row{What: "the base compressed: bits", Recomputed: plan.Filter{M: twoCells, K: twoK}.WireBits(twoKeys).Mean},
 		)
 		return nil
 	},
@@ -74,7 +74,9 @@ keys, k = 2.`,
 // cells in common, at least the cell itself. common lists their numbers, each as often
 // as it occurs.
 func joined(common []int) float64 {
-	empty := func(cells int) float64 { return math.Pow(1-plan.Fill(twoCells, twoK, twoKeys), float64(cells)) }
+	empty := func(cells int) float64 {
+		return math.Pow(1-plan.Filter{M: twoCells, K: twoK}.Fill(twoKeys), float64(cells))
+	}
 	sum := 0.0
 	for _, c := range common {
 		sum += 1 - empty(3) - empty(4) + empty(3+4-c)

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/research/papers/internal/almeida"
 	"github.com/umbel-filters/umbel/research/papers/internal/chart"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
@@ -35,7 +36,7 @@ func makeGrowth(ctx context.Context, r *piece.Run) error {
 	const rate = 0.01
 	c.Series = append(c.Series, chart.Series{Name: "f", Color: 5, Points: []chart.Point{{X: leastKeys, Y: rate}, {X: mostKeys, Y: rate}}})
 	for i, tightening := range []float64{0.5, 0.85} {
-		first, err := plan.ScalableFirstRate(rate, tightening)
+		first, err := almeida.FirstRate(rate, tightening)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func makeGrowth(ctx context.Context, r *piece.Run) error {
 		}
 		for n := leastKeys; n <= mostKeys; n *= 2 {
 			fc := shape.Forecast(uint64(n))
-			single, _, err := plan.Size(uint64(n), rate)
+			single, err := plan.Size(uint64(n), rate)
 			if err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ func makeGrowth(ctx context.Context, r *piece.Run) error {
 			dots = m.On(dots, float64(n))
 			r.Add(
 				piece.Row{What: fmt.Sprintf("r=%g, n=%d: rate", tightening, n), Recomputed: fc.FPRate, Measured: m},
-				piece.Row{What: "bits relative to one filter", Recomputed: float64(fc.Cells) / float64(single), Measured: piece.Scaled(got.Of(cellsAt(n)), 1/float64(single))},
+				piece.Row{What: "bits relative to one filter", Recomputed: float64(fc.Cells) / float64(single.M), Measured: piece.Scaled(got.Of(cellsAt(n)), 1/float64(single.M))},
 			)
 		}
 		c.Series = append(c.Series, curve, dots)
@@ -149,11 +150,11 @@ func (d design) cost(steps int) (float64, error) {
 		for {
 			n := uint64(float64(first) * math.Pow(1000, (float64(i)+0.5)/float64(steps)))
 			if first > 0 && n <= holds {
-				single, _, err := plan.Size(n, d.rate)
+				single, err := plan.Size(n, d.rate)
 				if err != nil {
 					return 0, err
 				}
-				sum += float64(bits) / float64(single)
+				sum += float64(bits) / float64(single.M)
 				break
 			}
 			last++

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/partitioned"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/research/papers/internal/almeida"
 	"github.com/umbel-filters/umbel/research/papers/internal/piece"
 	"github.com/umbel-filters/umbel/research/papers/internal/sample"
 	"github.com/umbel-filters/umbel/research/papers/internal/trial"
@@ -25,17 +26,17 @@ func (d design) String() string {
 }
 
 // layer returns layer i.
-func (d design) layer(i int) (plan.ScalableLayer, error) {
-	first, err := plan.ScalableFirstRate(d.rate, d.tightening)
+func (d design) layer(i int) (almeida.Layer, error) {
+	first, err := almeida.FirstRate(d.rate, d.tightening)
 	if err != nil {
-		return plan.ScalableLayer{}, err
+		return almeida.Layer{}, err
 	}
-	return plan.ScalableLayerAt(i, first, d.tightening, d.growth, d.slice)
+	return almeida.LayerAt(i, first, d.tightening, d.growth, d.slice)
 }
 
 // first returns the first n layers.
-func (d design) first(n int) ([]plan.ScalableLayer, error) {
-	ls := make([]plan.ScalableLayer, n)
+func (d design) first(n int) ([]almeida.Layer, error) {
+	ls := make([]almeida.Layer, n)
 	for i := range ls {
 		l, err := d.layer(i)
 		if err != nil {
@@ -88,8 +89,8 @@ func (d design) add(ctx context.Context, r *piece.Run, layers, measured int) err
 	var allowed, rates []float64
 	for i, l := range ls {
 		keys, bits, allowed = keys+l.Capacity, bits+l.Cells(), append(allowed, l.FPRate)
-		rates = append(rates, plan.PartitionedFPRate(l.Cells(), l.K, l.Capacity))
-		single, _, err := plan.Size(keys, d.rate)
+		rates = append(rates, partitioned.Shape{M: l.Cells(), K: l.K}.Forecast(l.Capacity).FPRate)
+		single, err := plan.Size(keys, d.rate)
 		if err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ func (d design) add(ctx context.Context, r *piece.Run, layers, measured int) err
 			piece.Row{What: "bits of all", Recomputed: float64(bits)},
 			piece.Row{What: "compound rate, 1 - ∏(1-P_i)", Recomputed: plan.CompoundFPRate(allowed...)},
 			compound,
-			piece.Row{What: "bits relative to one filter for as many keys", Recomputed: float64(bits) / float64(single)},
+			piece.Row{What: "bits relative to one filter for as many keys", Recomputed: float64(bits) / float64(single.M)},
 		)
 	}
 	return nil
@@ -116,7 +117,7 @@ func positives(i int) string { return fmt.Sprintf("yes to layer %d", i) }
 
 // full returns a simulation of layers at their capacity. It counts the false positives of
 // the first layer, of the first two layers, and so on.
-func (d design) full(ls []plan.ScalableLayer) trial.Simulation {
+func (d design) full(ls []almeida.Layer) trial.Simulation {
 	sim := trial.Simulation{Name: fmt.Sprintf("001 layers %v %d", d, len(ls))}
 	for i := range ls {
 		sim.Values = append(sim.Values, positives(i))
@@ -177,9 +178,9 @@ The exact rate is that of Bose et al. 2008. For k slices, p^k is exact on averag
 				return err
 			}
 			r.Add(
-				piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: p", c.m, c.n, c.k), Recomputed: plan.Fill(c.m, c.k, n)},
-				piece.Row{What: "p^k", Recomputed: plan.FPRateAtFill(plan.Fill(c.m, c.k, n), c.k)},
-				piece.Row{What: "exact", Recomputed: plan.FPRateExact(c.m, c.k, n), Measured: single},
+				piece.Row{What: fmt.Sprintf("m=%d, n=%d, k=%d: p", c.m, c.n, c.k), Recomputed: plan.Filter{M: c.m, K: c.k}.Fill(n)},
+				piece.Row{What: "p^k", Recomputed: plan.FPRateAtFill(plan.Filter{M: c.m, K: c.k}.Fill(n), c.k)},
+				piece.Row{What: "exact", Recomputed: plan.Filter{M: c.m, K: c.k}.FPRateExact(n), Measured: single},
 			)
 			if c.m%uint64(c.k) != 0 {
 				continue
@@ -191,7 +192,7 @@ The exact rate is that of Bose et al. 2008. For k slices, p^k is exact on averag
 			if err != nil {
 				return err
 			}
-			r.Add(piece.Row{What: "p^k in slices", Recomputed: plan.PartitionedFPRate(c.m, c.k, n), Measured: sliced})
+			r.Add(piece.Row{What: "p^k in slices", Recomputed: partitioned.Shape{M: c.m, K: c.k}.Forecast(n).FPRate, Measured: sliced})
 		}
 		return nil
 	},

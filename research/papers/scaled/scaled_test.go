@@ -75,7 +75,7 @@ func TestSmall(t *testing.T) {
 	}
 	for _, c := range smallFilters {
 		w := want[fmt.Sprint(c.m, c.n, c.k)]
-		if got := plan.FPRateExact(c.m, c.k, uint64(c.n)); !near(got, w, 1e-9) {
+		if got := (plan.Filter{M: c.m, K: c.k}).FPRateExact(uint64(c.n)); !near(got, w, 1e-9) {
 			t.Errorf("m=%d, n=%d, k=%d: %.12g, want %.12g", c.m, c.n, c.k, got, w)
 		}
 	}
