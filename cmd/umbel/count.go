@@ -90,11 +90,11 @@ func (t target) counter(name string) (querier, uint64, error) {
 		f, in, err := t.node.Filter(t.cmd.Context(), name)
 		return f, nodeCounterLimit(in), err
 	}
-	f, err := t.open(name)
+	f, err := openToQuery(name)
 	if err != nil {
 		return nil, 0, err
 	}
-	return local{name, f}, counterLimit(f), nil
+	return f, counterLimit(f.Filter), nil
 }
 
 func printCount(w io.Writer, key []byte, n, limit uint64, asJSON bool) error {

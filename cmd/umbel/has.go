@@ -41,7 +41,7 @@ const hasExample = `  umbel has words.umb zebra zebro
 
 // hasRun is one run of umbel has.
 type hasRun struct {
-	filter umbel.Filter // for --explain, nil otherwise
+	filter local // for --explain
 	format keys.Format
 	out    *bufio.Writer
 
@@ -120,18 +120,27 @@ func hintKeyFile(cmd *cobra.Command, file, key string) {
 	}
 }
 
-// querier returns the filter to query. With --explain it is in memory.
+// querier returns the filter to query. With --explain it is not on a node.
 func (q *hasRun) querier(t target, name string) (querier, error) {
 	if !q.explain {
 		return t.querier(name)
 	}
-	f, err := t.open(name)
+	f, err := q.explained(t, name)
 	if err != nil {
 		return nil, err
 	}
 	q.filter = f
-	_, err = require[umbel.Locator](name, f, opLocate)
-	return local{name, f}, err
+	_, err = require[umbel.Locator](name, f.Filter, opLocate)
+	return f, err
+}
+
+// explained returns the filter whose cells are printed.
+func (q *hasRun) explained(t target, name string) (local, error) {
+	if t.node == nil {
+		return openToQuery(name)
+	}
+	f, err := t.fetch(name)
+	return local{name, f, nil}, err
 }
 
 // answered prints the answers for some keys.
@@ -156,7 +165,10 @@ func (q *hasRun) print(key []byte, has bool) error {
 		if err != nil {
 			return err
 		}
-		return explainKey(q.out, q.filter, key, d, has, q.json)
+		if fault := q.filter.query(1, func() { err = explainKey(q.out, q.filter.Filter, key, d, has, q.json) }); fault != nil {
+			return fault
+		}
+		return err
 	case q.json:
 		return jsonLine(q.out, struct {
 			keyJSON

@@ -75,7 +75,7 @@ func removeCommand() *cobra.Command {
 				}
 				_, counts := f.(umbel.Counter)
 				done.limit = counterLimit(f)
-				err := done.remove(cmd, local{args[0], f}, counts, args, format(), *allowEmpty)
+				err := done.remove(cmd, local{args[0], f, nil}, counts, args, format(), *allowEmpty)
 				if err == nil && *strict && len(done.absent) > 0 {
 					err = done.refuse(cmd, args[0], format())
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/remote"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire/mapped"
 )
 
 // target is where the filters are that a verb names: in files, or on the node of --addr.
@@ -192,14 +193,59 @@ func (t target) querier(name string) (querier, error) {
 		f, _, err := t.node.Filter(t.cmd.Context(), name)
 		return f, err
 	}
-	f, err := t.open(name)
-	return local{name, f}, err
+	return openToQuery(name)
 }
 
-// local is a filter in memory.
+// openToQuery returns the filter in a file to be queried: in its file if that is possible, or in memory, at the present time
+// if it follows the clock.
+func openToQuery(name string) (local, error) {
+	x, err := container.OpenToQuery(name, filter.All)
+	if err != nil {
+		return local{}, err
+	}
+	var f umbel.Filter
+	if err := x.Query(1, func(g umbel.Filter) { f = g }); err != nil {
+		return local{}, err
+	}
+	s := x.State()
+	switch {
+	case x.InPlace() && s.Notes.Tick == 0:
+		return local{name, f, x}, nil
+	case x.InPlace(): // to advance it changes its cells
+		if err = x.Close(); err == nil {
+			f, err = openFile(name)
+		}
+	default:
+		w, ok, wrong := presentWindows(s)
+		if wrong != nil {
+			return local{}, fmt.Errorf("%s: %w", name, wrong)
+		}
+		if ok {
+			f, err = openState(name, w.State(), nil)
+		} else {
+			follow(f)
+		}
+	}
+	return local{name, f, nil}, err
+}
+
+// local is a filter in memory, or in its file.
 type local struct {
 	name string
 	umbel.Filter
+	file *mapped.Filter // nil if it is in memory
+}
+
+// query calls read, which queries n digests.
+func (l local) query(n int, read func()) error {
+	if l.file == nil {
+		read()
+		return nil
+	}
+	if err := l.file.Query(n, func(umbel.Filter) { read() }); err != nil {
+		return fmt.Errorf("%s: %w", l.name, err)
+	}
+	return nil
 }
 
 // batchFunc answers a batch of keys, given their digests.
@@ -284,7 +330,9 @@ func (l local) Each(_ context.Context, v remote.Verb, batches iter.Seq2[[][]byte
 				}
 				ds = append(ds, d)
 			}
-			do(ns, ds, list)
+			if err := l.query(len(ds), func() { do(ns, ds, list) }); err != nil {
+				return err
+			}
 			if err := answered(list, ns[:len(list)]); err != nil {
 				return err
 			}

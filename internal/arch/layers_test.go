@@ -15,7 +15,7 @@ var layers = []layer{
 	{"formats", []string{"internal/probe", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
-	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "internal/httptarget", "internal/hop/...", "internal/pace"}},
+	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "wire/mapped", "internal/httptarget", "internal/hop/...", "internal/pace"}},
 	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
 	{"changes", []string{"cmd/internal/changelog"}},
@@ -54,9 +54,9 @@ var libraries = []string{
 // partLibraries are what only the named packages of the library module may import, so that nobody who uses filters
 // compiles them.
 var partLibraries = map[string][]string{
-	"golang.org/x/mod/sumdb": {"share/...", "siblings"},           // signed heads
-	"github.com/gofrs/flock": {"share/dir", "internal/wholefile"}, // one writer of a directory or file
-	"golang.org/x/sys":       {"multicast/dataplane"},             // options of sockets
+	"golang.org/x/mod/sumdb": {"share/...", "siblings"},              // signed heads
+	"github.com/gofrs/flock": {"share/dir", "internal/wholefile"},    // one writer of a directory or file
+	"golang.org/x/sys":       {"multicast/dataplane", "wire/mapped"}, // options of sockets, mapped files
 }
 
 // testLibraries are what the tests of the library module may depend on in addition.

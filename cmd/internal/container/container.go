@@ -20,6 +20,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/mapped"
 )
 
 // blockBytes is the largest number of bytes of cells that one byte of a container can represent:
@@ -119,6 +120,15 @@ func Open(path string, vs umbel.Kinds) (umbel.Filter, int64, error) {
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, size, nil
+}
+
+// OpenToQuery returns the filter in the file at path, of a kind in the list, to be queried: in its file if that is possible.
+func OpenToQuery(path string, vs umbel.Kinds) (x *mapped.Filter, err error) {
+	_, _, err = ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) {
+		x, err = mapped.OpenFile(f, vs, l)
+		return umbel.State{}, err
+	})
+	return x, err
 }
 
 // Write writes the state, unpacked, to the file at path, completely or not at all. Only the owner can read a
