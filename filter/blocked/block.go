@@ -12,8 +12,8 @@ import (
 // BlockBits is the number of bits in a block.
 const BlockBits = 512
 
-// MaxBits is the largest number of bits per word: 13 designs of words and bits are possible.
-const MaxBits = 2
+// maxBits is the largest number of bits per word: 13 designs of words and bits are possible.
+const maxBits = 2
 
 // The layout. A block is a cache line of eight words. A key has
 //
@@ -34,7 +34,7 @@ const (
 // are taken. The order takes six of the 64 bits, which leaves 58. Ten indices need 60, so the fifth of
 // five words shares two bits of H2 with the fourth. That has no measurable effect at rates above 1e-9:
 // see minFPRate.
-var shifts = [MaxBits + 1][]uint{
+var shifts = [maxBits + 1][]uint{
 	1: {0, 6, 12, 18, 24, 30, 36, 42},
 	2: {0, 12, 24, 36, 46},
 }

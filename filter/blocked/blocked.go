@@ -45,8 +45,8 @@ func (s Shape) check() error {
 // checkDesign checks words and bits.
 func (s Shape) checkDesign() error {
 	switch {
-	case s.Bits < 1 || s.Bits > MaxBits:
-		return fmt.Errorf("%d bits per word, want 1 to %d", s.Bits, MaxBits)
+	case s.Bits < 1 || s.Bits > maxBits:
+		return fmt.Errorf("%d bits per word, want 1 to %d", s.Bits, maxBits)
 	case s.Words < 1 || s.Words > len(shifts[s.Bits]):
 		return fmt.Errorf("%d words per key, want 1 to %d with %d bits in each", s.Words, len(shifts[s.Bits]), s.Bits)
 	}

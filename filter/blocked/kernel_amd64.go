@@ -49,7 +49,7 @@ type guide [1 << fieldBits]block
 const usedWord = 1 << 63
 
 // guides are made at first use, by bits and words.
-var guides = func() (g [MaxBits + 1][blockWords + 1]func() *guide) {
+var guides = func() (g [maxBits + 1][blockWords + 1]func() *guide) {
 	for bits := range shifts {
 		for words := range len(shifts[bits]) + 1 {
 			g[bits][words] = sync.OnceValue(func() *guide { return makeGuide(words, bits) })

@@ -27,7 +27,7 @@ func newKind() umbel.Kind {
 var paramDocs = []umbel.ParamDoc{
 	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
 	{Name: "words", Doc: "words of a block that a key uses: up to 8, or up to 5 with two bits in each", Min: 1, Max: blockWords},
-	{Name: "bits", Doc: "bits that it sets in each of them", Min: 1, Max: MaxBits},
+	{Name: "bits", Doc: "bits that it sets in each of them", Min: 1, Max: maxBits},
 }
 
 // Plan returns the shape that meets the goal: for keys and rate, the least memory; for keys and bytes,
@@ -101,7 +101,7 @@ func (s *Shape) design(g umbel.Goal) error {
 // complete sets the one of words and bits that is zero so that the cost is lowest.
 func (s *Shape) complete(cost func(words, bits int) float64) error {
 	least, best := math.Inf(1), *s
-	for bits := 1; bits <= MaxBits; bits++ {
+	for bits := 1; bits <= maxBits; bits++ {
 		for words := range len(shifts[bits]) + 1 {
 			if words == 0 || s.Words != 0 && words != s.Words || s.Bits != 0 && bits != s.Bits {
 				continue

@@ -34,7 +34,7 @@ func Open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := Shape{M: a.Len, Words: int(min(words, blockWords+1)), Bits: int(min(bits, MaxBits+1)), Hasher: s.Hasher}
+	shape := Shape{M: a.Len, Words: int(min(words, blockWords+1)), Bits: int(min(bits, maxBits+1)), Hasher: s.Hasher}
 	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}

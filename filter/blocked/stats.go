@@ -41,7 +41,7 @@ func measure(cells []uint64, words, perWord int) (ones uint64, rate float64) {
 
 // fills are the probabilities that the one or two bits of a key in a word are set, by the number of set
 // bits in the word.
-var fills = func() (all [MaxBits + 1][wordBits + 1]float64) {
+var fills = func() (all [maxBits + 1][wordBits + 1]float64) {
 	for n := range all[1] {
 		fill := float64(n) / wordBits
 		all[1][n], all[2][n] = fill, fill*fill

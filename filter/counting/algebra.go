@@ -1,12 +1,9 @@
 package counting
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -65,56 +62,3 @@ func (f *Filter) set(a arrays.Array, err error) error {
 	}
 	return err
 }
-
-// Bound is an upper bound on how often keys are in two filters, as Max and Min return it.
-// Nothing can be removed from it: a counter that is 1 may belong to a key of one filter
-// and to another key of the other, and removing one would lose the other.
-type Bound struct{ f Filter }
-
-// Max returns the larger of each two counters of f and another filter, to which the
-// conditions of Merge apply, in new memory. It contains what either contains, and Count
-// is at least the larger of the two counts.
-func (f *Filter) Max(s umbel.State) (*Bound, error) { return f.bound(s, cells.Array.Max) }
-
-// Min returns the smaller of each two counters, under the same conditions as Max. It
-// contains what both contain, and keys whose cells are set by others; Count is at least
-// the smaller of the two counts. The intersection of sets has no exact summary: Sailhan
-// and Stehr 2012, section II.
-func (f *Filter) Min(s umbel.State) (*Bound, error) { return f.bound(s, cells.Array.Min) }
-
-func (f *Filter) bound(s umbel.State, combine func(a, b cells.Array) error) (*Bound, error) {
-	a := f.counters.Array()
-	b, err := a.Other(s)
-	if err != nil {
-		return nil, err
-	}
-	bound := new(Bound)
-	if err := bound.f.set(a.Clone().Join(b, combine)); err != nil {
-		return nil, err
-	}
-	return bound, nil
-}
-
-// Has reports whether every counter of d is above zero.
-func (b *Bound) Has(d umbel.Digest) bool { return b.f.Has(d) }
-
-// Count returns a bound on how often d was added: see Max, Min and Filter.Count.
-func (b *Bound) Count(d umbel.Digest) (n uint64, known bool) { return b.f.Count(d) }
-
-// Cells returns the counters, which are the bound's own memory.
-func (b *Bound) Cells() cells.Array { return b.f.counters.Cells() }
-
-// String describes the bound by its type and shape, without seed and cells.
-func (b *Bound) String() string { return kinds.String("counting.Bound", b.f.Shape()) }
-
-// Format writes String for every verb: a seed is never printed. See [Filter.Format].
-func (b *Bound) Format(s fmt.State, _ rune) { kinds.Format(s, b.String()) }
-
-// MarshalJSON returns an error, as that of [Filter.MarshalJSON].
-func (b *Bound) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("counting.Bound") }
-
-// MarshalYAML returns an error, as MarshalJSON does.
-func (b *Bound) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("counting.Bound") }
-
-// Stats measures the counters as those of a filter.
-func (b *Bound) Stats() umbel.Stats { return b.f.Stats() }

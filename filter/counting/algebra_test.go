@@ -211,60 +211,6 @@ func TestNoFalseNegativeEver(t *testing.T) {
 	})
 }
 
-// Max and Min are upper bounds of the larger and of the smaller count.
-func TestBounds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		shape := counting.Shape{M: 240, K: rapid.IntRange(1, 6).Draw(t, "k")}
-		large := shape
-		large.M *= 4
-		f, g := mustNew(t, shape), mustNew(t, rapid.SampledFrom([]counting.Shape{shape, large}).Draw(t, "other"))
-		all := fixture.Digests(1, 20)
-		var times [2][20]uint64
-		for i := range all {
-			for j, h := range []*counting.Filter{f, g} {
-				times[j][i] = rapid.SampledFrom([]uint64{0, 0, 1, 2, 9}).Draw(t, "times")
-				for range times[j][i] {
-					h.Add(all[i])
-				}
-			}
-		}
-		before := f.State().Clone().Arrays[0]
-		most, err := f.Max(g.State())
-		if err != nil {
-			t.Fatal(err)
-		}
-		least, err := f.Min(g.State())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !f.State().Arrays[0].Equal(before) {
-			t.Fatal("the filter changed")
-		}
-		for i, d := range all {
-			a, b := times[0][i], times[1][i]
-			if n, _ := most.Count(d); n < max(a, b) || max(a, b) > 0 && !most.Has(d) {
-				t.Fatalf("added %d times and %d: Max counts %d", a, b, n)
-			}
-			if n, _ := least.Count(d); n < min(a, b) || min(a, b) > 0 && !least.Has(d) {
-				t.Fatalf("added %d times and %d: Min counts %d", a, b, n)
-			}
-		}
-		if err := g.Fold(g.Shape().M / shape.M); err != nil {
-			t.Fatal(err)
-		}
-		for i := range shape.M {
-			a, b := before.Get(i), g.State().Arrays[0].Get(i)
-			if most.Cells().Get(i) != max(a, b) || least.Cells().Get(i) != min(a, b) {
-				t.Fatalf("cell %d of %d and %d: max %d, min %d", i, a, b, most.Cells().Get(i), least.Cells().Get(i))
-			}
-		}
-	})
-	f := mustNew(t, counting.Shape{M: 100, K: 2})
-	if b, err := f.Max(mustNew(t, counting.Shape{M: 100, K: 3}).State()); !errors.Is(err, umbel.ErrMismatch) || b != nil {
-		t.Errorf("Max of filters of other k: %v", err)
-	}
-}
-
 // Saturated counters do not change: a key all of whose counters are saturated stays, its count
 // is unknown, and Add changes nothing.
 func TestSaturation(t *testing.T) {

@@ -97,27 +97,3 @@ func ExampleFilter_Difference() {
 	// true false
 	// true
 }
-
-// Which keys may be in both of two sets?
-func ExampleFilter_Min() {
-	shape := counting.Shape{M: 1 << 16, K: 7}
-	a, err := counting.NewShape(shape)
-	if err != nil {
-		log.Fatal(err)
-	}
-	b, err := counting.NewShape(shape)
-	if err != nil {
-		log.Fatal(err)
-	}
-	a.AddString("alice")
-	a.AddString("bob")
-	b.AddString("bob")
-	b.AddString("carol")
-	both, err := a.Min(b.State())
-	if err != nil {
-		log.Fatal(err)
-	}
-	h := a.Hasher()
-	fmt.Println(both.Has(h.HashString("alice")), both.Has(h.HashString("bob")), both.Has(h.HashString("carol")))
-	// Output: false true false
-}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/plan"
@@ -214,7 +215,7 @@ func TestReportBug11MemoryAndInput(t *testing.T) {
 		t.Errorf("2^16 counters of 4 bits take %d bytes, want %d", got, 1<<15)
 	}
 	for _, s := range []counting.Shape{
-		{}, {M: 20}, {K: 3}, {M: 20, K: -1}, {M: 20, K: counting.MaxK + 1}, {M: 20, K: 3, Width: 1}, {M: 20, K: 3, Width: 5},
+		{}, {M: 20}, {K: 3}, {M: 20, K: -1}, {M: 20, K: bloom.MaxK + 1}, {M: 20, K: 3, Width: 1}, {M: 20, K: 3, Width: 5},
 		{M: 20, K: 3, Width: 32}, {M: 1<<56 + 1, K: 3}, {M: 65, K: 3, Group: 6}, {M: 64, K: 3, Group: 5},
 		{M: 20, K: 3, Hasher: umbel.Hasher{Alg: 99}},
 	} {

@@ -10,8 +10,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// MaxK is the largest number of counters per key: that of package bloom.
-const MaxK = bloom.MaxK
+// maxK is the largest number of counters per key: that of package bloom.
+const maxK = bloom.MaxK
 
 // DefaultWidth is the default number of bits of a counter. In a filter that is at most
 // half full, a counter reaches 15, where it saturates, with a probability of at most
@@ -23,7 +23,7 @@ const DefaultWidth = 4
 // Width have the meaning of those of bloom.Shape.
 type Shape struct {
 	M      uint64 // cells (counters), at least 1, a multiple of 2^Group
-	K      int    // positions of a key, 1 to MaxK
+	K      int    // positions of a key, 1 to maxK
 	Width  uint   // bits of a counter: 4, 8 or 16; 0 means 4
 	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher umbel.Hasher
@@ -73,7 +73,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	for uint64(width) < ps.Uint("width") {
 		width *= 2
 	}
-	m, k, n, err := kinds.Anywhere(MaxK, uint64(width)).Solve(g, ps.Uint("m"), int(ps.Uint("k")))
+	m, k, n, err := kinds.Anywhere(maxK, uint64(width)).Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("counting: %w", err)
 	}
@@ -90,7 +90,7 @@ func newKind() umbel.Kind {
 		Doc:  "counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "counters per key", Min: 1, Max: MaxK},
+			{Name: "k", Doc: "counters per key", Min: 1, Max: maxK},
 			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
 		},
 		Plan: planWith,

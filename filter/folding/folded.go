@@ -71,7 +71,7 @@ func (f *Filter) isFullFor(d umbel.Digest) bool {
 
 // missing returns the number of cells of d that are zero.
 func missing(a arrays.Array, d umbel.Digest) uint64 {
-	var buffer [MaxK]uint64
+	var buffer [maxK]uint64
 	n := uint64(0)
 	positions := a.Mapping().Append(buffer[:0], d, a.Shape.K)
 	for i, cell := range positions {

@@ -39,7 +39,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		if err != nil {
 			return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "folding: %w", err)
 		}
-		s.K = min(f.K, MaxK)
+		s.K = min(f.K, maxK)
 	}
 	share := defaultTolerance
 	if t, ok := ps.Get("tolerance"); ok && t.Float() != 0 {
@@ -85,7 +85,7 @@ func newKind() umbel.Kind {
 		Name: Name,
 		Doc:  "folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)",
 		Params: []umbel.ParamDoc{
-			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
+			{Name: "k", Doc: "cells set per key", Min: 1, Max: maxK},
 			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 4, Max: 16},
 			{Name: "oversize", Doc: "size of the base as a multiple of the size that all its keys need", Min: 1, Max: 64},
 			{Name: "tolerance", Doc: "half the width of the interval of the rate, as a fraction of its middle", Min: 0.01, Max: 0.99, Float: true},

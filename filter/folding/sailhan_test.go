@@ -201,7 +201,7 @@ func TestShapeCheck(t *testing.T) {
 	for name, change := range map[string]func(*folding.Shape){
 		"no cells":             func(s *folding.Shape) { s.M = 0 },
 		"no k":                 func(s *folding.Shape) { s.K = 0 },
-		"too many k":           func(s *folding.Shape) { s.K = folding.MaxK + 1 },
+		"too many k":           func(s *folding.Shape) { s.K = bloom.MaxK + 1 },
 		"counters":             func(s *folding.Shape) { s.Width = 4 },
 		"parts of words":       func(s *folding.Shape) { s.Group = 6 },
 		"no interval":          func(s *folding.Shape) { s.Low, s.High = 0, 0 },

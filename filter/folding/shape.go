@@ -11,15 +11,15 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// MaxK is the largest number of cells per key.
-const MaxK = bloom.MaxK
+// maxK is the largest number of cells per key.
+const maxK = bloom.MaxK
 
 // Shape contains the parameters that are fixed when a filter is made. M, K, Group and Hasher
 // are those of the base: of a bloom.Shape or, with a Width, of a counting.Shape. The
 // interval is stored as integers, so that all machines fold at the same time: see Keep.
 type Shape struct {
 	M      uint64 // cells of the base
-	K      int    // cells set per key, 1 to MaxK
+	K      int    // cells set per key, 1 to maxK
 	Width  uint   // bits of a counter of the base: 4, 8 or 16; 0 for a base of bits
 	Group  uint8  // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Low    uint64 // fill ratio of the folded filter at the lower end of the interval, in 2^-64

@@ -42,13 +42,6 @@ func NewShape(s Shape) (*Filter, error) { return wrap(arrays.NewBits(kind, array
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) { return wrap(arrays.OpenBits(kind, s)) }
 
-// From returns the filter of shape s with the cells a and shares their memory. The error
-// wraps umbel.ErrGoal if no filter can have that shape, or if a does not consist of s.M
-// bits.
-func From(s Shape, a cells.Array) (*Filter, error) {
-	return wrap(arrays.BitsOf(kind, arrays.Shape(s), a))
-}
-
 func wrap(b arrays.Bits, err error) (*Filter, error) {
 	if err != nil {
 		return nil, err

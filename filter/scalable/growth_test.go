@@ -120,14 +120,14 @@ func TestAlmeidaLayers(t *testing.T) {
 	if len(layers) < 8 {
 		t.Fatalf("%d layers, want 8 or more", len(layers))
 	}
-	const p0 = 0.01 * (1 - scalable.DefaultTightening)
+	const p0 = 0.01 * (1 - 0.85)
 	slice := f.Shape().Slice
 	for i, l := range layers {
-		k := int(math.Ceil(-math.Log2(p0) - float64(i)*math.Log2(scalable.DefaultTightening)))
+		k := int(math.Ceil(-math.Log2(p0) - float64(i)*math.Log2(0.85)))
 		if l.K != k || l.M != uint64(k)*slice || l.Group != 6 {
 			t.Errorf("layer %d is %+v, want %d slices of %d cells in whole words", i, l, k, slice)
 		}
-		slice *= scalable.DefaultGrowth
+		slice *= 2
 	}
 }
 

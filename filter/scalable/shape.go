@@ -24,8 +24,8 @@ const (
 	// MaxK is the largest number of slices of a layer. A filter whose next layer would need
 	// more does not grow.
 	MaxK = partitioned.MaxK
-	// MaxGrowth is the largest factor from one layer to the next.
-	MaxGrowth = 16
+	// maxGrowth is the largest factor from one layer to the next.
+	maxGrowth = 16
 	// maxCells is the size of the largest layer.
 	maxCells = 1 << 56
 	// word is the number of cells of a group: slices are whole words.
@@ -35,8 +35,8 @@ const (
 // Defaults of parameters. With growth 2 a tightening of 0.8 to 0.85 needs the least memory
 // over three decades of growth.
 const (
-	DefaultGrowth     = 2
-	DefaultTightening = 0.85
+	defaultGrowth     = 2
+	defaultTightening = 0.85
 )
 
 // Log is the binary logarithm of 1/p for a rate p, in units of 2^-16: that of 2^-10 is
@@ -59,7 +59,7 @@ type Shape struct {
 	Slice      uint64 // cells of a slice of the first layer, a multiple of 64
 	First      Log    // of P_0, the rate of the first layer, more than 0 and at most that of MaxK slices
 	Tightening Log    // of r, the rate of a layer divided by that of the layer before; more than 0 and at most that of 1/16
-	Growth     uint64 // cells of a slice divided by those of the layer before, 2 to MaxGrowth
+	Growth     uint64 // cells of a slice divided by those of the layer before, 2 to maxGrowth
 	MaxBytes   uint64 // limit of the memory of all layers, 0 for none
 	Hasher     umbel.Hasher
 }
@@ -84,8 +84,8 @@ func (s Shape) check() error {
 		return fmt.Errorf("scalable: the first layer's rate is 2^-(%d/65536), want an exponent of 1 to %d", s.First, MaxK*one)
 	case s.Tightening == 0 || s.Tightening > 4*one:
 		return fmt.Errorf("scalable: a tightening of 2^-(%d/65536), want an exponent of 1 to %d", s.Tightening, 4*one)
-	case s.Growth < 2 || s.Growth > MaxGrowth:
-		return fmt.Errorf("scalable: growth %d, want 2 to %d", s.Growth, MaxGrowth)
+	case s.Growth < 2 || s.Growth > maxGrowth:
+		return fmt.Errorf("scalable: growth %d, want 2 to %d", s.Growth, maxGrowth)
 	}
 	return s.layer(0).Check()
 }
@@ -156,7 +156,7 @@ func newKind() umbel.Kind {
 		Name: Name,
 		Doc:  "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
 		Params: []umbel.ParamDoc{
-			{Name: "growth", Doc: "size of a layer divided by that of the layer before, 2 by default", Min: 2, Max: MaxGrowth},
+			{Name: "growth", Doc: "size of a layer divided by that of the layer before, 2 by default", Min: 2, Max: maxGrowth},
 			{Name: "tightening", Doc: "rate of a layer divided by that of the layer before, 0.85 by default", Min: 0.0625, Max: 0.99, Float: true},
 			{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 64, Max: 1 << 56},
 		},
@@ -173,11 +173,11 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if err := g.Check(); err != nil {
 		return Shape{}, 0, err
 	}
-	s := Shape{Growth: DefaultGrowth, MaxBytes: ps.Uint("max-bytes"), Hasher: g.Hasher}
+	s := Shape{Growth: defaultGrowth, MaxBytes: ps.Uint("max-bytes"), Hasher: g.Hasher}
 	if growth := ps.Uint("growth"); growth != 0 {
 		s.Growth = growth
 	}
-	r := DefaultTightening
+	r := defaultTightening
 	if given, ok := ps.Get("tightening"); ok && given.Float() != 0 {
 		r = given.Float()
 	}

@@ -28,8 +28,8 @@ func Plan(g umbel.Goal, classes ...Class) (Shape, error) {
 		s, _, err := planWith(g, nil)
 		return s, err
 	}
-	if len(classes) > MaxClasses {
-		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "weighted: %d classes, want 1 to %d", len(classes), MaxClasses)
+	if len(classes) > maxClasses {
+		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "weighted: %d classes, want 1 to %d", len(classes), maxClasses)
 	}
 	s, err := planClasses(g, classes)
 	if err != nil {

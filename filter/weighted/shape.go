@@ -13,8 +13,8 @@ import (
 const (
 	// MaxK is the largest number of cells per key.
 	MaxK = arrays.MaxK
-	// MaxClasses is the largest number of classes.
-	MaxClasses = 64
+	// maxClasses is the largest number of classes.
+	maxClasses = 64
 )
 
 // billion is the unit of shares in a state: one part in 10^9.
@@ -36,7 +36,7 @@ type Class struct {
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
 	M       uint64  // cells (bits), at least 1, a multiple of 2^Group
-	Classes []Class // 1 to MaxClasses
+	Classes []Class // 1 to maxClasses
 	Group   uint8   // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher  umbel.Hasher
 
@@ -58,8 +58,8 @@ func (s Shape) Check() error {
 // check is Check without the tables.
 func (s Shape) check() error {
 	switch {
-	case len(s.Classes) < 1 || len(s.Classes) > MaxClasses:
-		return fmt.Errorf("weighted: %d classes, want 1 to %d", len(s.Classes), MaxClasses)
+	case len(s.Classes) < 1 || len(s.Classes) > maxClasses:
+		return fmt.Errorf("weighted: %d classes, want 1 to %d", len(s.Classes), maxClasses)
 	case len(s.Hot) > 0 && len(s.Prefixes) > 0:
 		return fmt.Errorf("weighted: %d digests and %d prefixes with classes, want one of the two", len(s.Hot), len(s.Prefixes))
 	}
@@ -79,7 +79,7 @@ func (s Shape) check() error {
 			queries += c.Queries
 		}
 	}
-	if most := 1 + MaxClasses/billion; members > most || queries > most {
+	if most := 1 + maxClasses/billion; members > most || queries > most {
 		return fmt.Errorf("weighted: the classes from 1 on have %v of the keys and %v of the queries, want at most 1", members, queries)
 	}
 	return nil

@@ -23,7 +23,7 @@ func paramNames(classes int) []string {
 
 // classesOf returns the number of classes that a state with that many parameters may
 // have.
-func classesOf(params int) int { return min(max(params-2, 0)/3, MaxClasses-1) + 1 }
+func classesOf(params int) int { return min(max(params-2, 0)/3, maxClasses-1) + 1 }
 
 // State returns the complete contents of the filter: see [umbel.Filter].
 func (f *Filter) State() umbel.State {

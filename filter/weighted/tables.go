@@ -123,13 +123,13 @@ func newHotTable(words []uint64, classes int) (hotTable, error) {
 	return t, nil
 }
 
-// MaxPrefix is the length of the longest prefix, in bytes.
-const MaxPrefix = 255
+// maxPrefix is the length of the longest prefix, in bytes.
+const maxPrefix = 255
 
 // Prefix assigns the keys that begin with it to a class, unless a longer prefix assigns
 // them. A key with no prefix has class 0.
 type Prefix struct {
-	Prefix string // 1 to MaxPrefix bytes
+	Prefix string // 1 to maxPrefix bytes
 	Class  int    // at least 0
 }
 
@@ -160,8 +160,8 @@ func newPrefixTable(prefixes []Prefix, classes int) (prefixTable, error) {
 	t := prefixTable{classes: make(map[string]int, len(prefixes)), list: prefixes}
 	for i, p := range prefixes {
 		switch {
-		case len(p.Prefix) < 1 || len(p.Prefix) > MaxPrefix:
-			return t, fmt.Errorf("weighted: a prefix of %d bytes, want 1 to %d: keys without a prefix have class 0", len(p.Prefix), MaxPrefix)
+		case len(p.Prefix) < 1 || len(p.Prefix) > maxPrefix:
+			return t, fmt.Errorf("weighted: a prefix of %d bytes, want 1 to %d: keys without a prefix have class 0", len(p.Prefix), maxPrefix)
 		case p.Class < 0 || p.Class >= classes:
 			return t, fmt.Errorf("weighted: prefix %.40q has class %d, want 0 to %d", p.Prefix, p.Class, classes-1)
 		case i > 0 && prefixes[i-1].Prefix == p.Prefix:

@@ -24,8 +24,8 @@ func newKind() umbel.Kind {
 }
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: MaxSlices - 1},
-	{Name: "l", Doc: "generations for which a key stays after its own", Min: 1, Max: MaxSlices - 1},
+	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: maxSlices - 1},
+	{Name: "l", Doc: "generations for which a key stays after its own", Min: 1, Max: maxSlices - 1},
 	{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63, Ticks: true},
 	{Name: "by-keys", Doc: "1 for keys that expire by the number of keys added since, without a clock", Min: 1, Max: 1},
 }
@@ -83,7 +83,7 @@ func solve(g umbel.Goal, w request) (Shape, uint64, error) {
 
 // size returns the smallest shape for n keys at rate p.
 func (w request) size(n uint64, p float64) (Shape, error) {
-	lim := limits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: MaxSlices, AtOnce: !w.byKeys}
+	lim := limits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: maxSlices, AtOnce: !w.byKeys}
 	if w.ticks != 0 {
 		lim.MaxL = int(min(w.ticks, maxPlannedL))
 	}

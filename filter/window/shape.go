@@ -11,8 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// MaxSlices is the largest number of slices, k + l.
-const MaxSlices = 256
+// maxSlices is the largest number of slices, k + l.
+const maxSlices = 256
 
 // wordGroup is the group of planned filters with large slices: whole words. Other filters
 // have group 0.
@@ -22,7 +22,7 @@ const wordGroup = probe.WordLog
 type Shape struct {
 	Slice  uint64 // cells (bits) of a slice, at least 1, a multiple of 2^Group
 	K      int    // slices in which a key sets a bit, at least 1
-	L      int    // generations for which a key stays after its own, at least 1; K+L is at most MaxSlices
+	L      int    // generations for which a key stays after its own, at least 1; K+L is at most maxSlices
 	Limit  uint64 // bits of the newest slice with which a generation is full, 1 to Slice
 	Ticks  uint64 // length of a generation; 0 in a filter by keys
 	Group  uint8  // log2 of the cells of a group: 0 or 6
@@ -86,8 +86,8 @@ func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
-	case s.K < 1 || s.L < 1 || s.K >= MaxSlices || s.L >= MaxSlices || s.K+s.L > MaxSlices:
-		return fmt.Errorf("window: k = %d and l = %d, want both at least 1 and together at most %d", s.K, s.L, MaxSlices)
+	case s.K < 1 || s.L < 1 || s.K >= maxSlices || s.L >= maxSlices || s.K+s.L > maxSlices:
+		return fmt.Errorf("window: k = %d and l = %d, want both at least 1 and together at most %d", s.K, s.L, maxSlices)
 	case s.Slice == 0 || s.Slice > 1<<56/uint64(s.slices()):
 		return fmt.Errorf("window: %d slices of %d cells, want 1 to 2^56 cells in all", s.slices(), s.Slice)
 	case s.Limit == 0 || s.Limit > s.Slice:

@@ -44,7 +44,7 @@ func Open(s umbel.State) (*Filter, error) {
 		return nil, err
 	}
 	shape := Shape{
-		K: int(min(k, MaxSlices)), L: int(min(l, MaxSlices)), Group: uint8(min(group, 64)),
+		K: int(min(k, maxSlices)), L: int(min(l, maxSlices)), Group: uint8(min(group, 64)),
 		Limit: limit, Ticks: ticks, Hasher: s.Hasher,
 	}
 	n := uint64(max(shape.slices(), 1))

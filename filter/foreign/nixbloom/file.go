@@ -65,7 +65,7 @@ func CheckHeader(b []byte) (Shape, error) {
 		return Shape{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: version %d of the file, want %d", v, version)
 	}
 	k, m := le.Uint64(b[16:]), le.Uint64(b[24:])
-	s := Shape{M: m, K: int(min(k, MaxK+1)), Hasher: NixHasher}
+	s := Shape{M: m, K: int(min(k, maxK+1)), Hasher: NixHasher}
 	if err := s.check(); err != nil {
 		return Shape{}, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}

@@ -63,7 +63,7 @@ func TestParseFileRefuses(t *testing.T) {
 		"version 0":          header(0, 7, 64, 8),
 		"version 2":          header(2, 7, 64, 8),
 		"k of 0":             header(1, 0, 64, 8),
-		"k too large":        header(1, nixbloom.MaxK+1, 64, 8),
+		"k too large":        header(1, 256+1, 64, 8),
 		"k beyond 32 bits":   header(1, 1<<32+7, 64, 8),
 		"no cells":           header(1, 7, 0, 0),
 		"cells of half byte": header(1, 7, 12, 2),
@@ -71,7 +71,7 @@ func TestParseFileRefuses(t *testing.T) {
 		"a byte too many":    header(1, 7, 64, 9),
 		"an exabyte":         header(1, 7, 1<<63, 8),
 		"2^64 - 8 cells":     header(1, 7, 1<<64-8, 8),
-		"the largest m":      header(1, 7, nixbloom.MaxM, 8),
+		"the largest m":      header(1, 7, 1<<56, 8),
 	} {
 		if f, err := nixbloom.ParseFile(b); !errors.Is(err, umbel.ErrCorrupt) || f != nil {
 			t.Errorf("%s: %v, %v, want ErrCorrupt", what, f, err)

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// MaxK is the largest number of cells per key.
-	MaxK = 256
-	// MaxM is the largest number of cells.
-	MaxM = 1 << 56
+	// maxK is the largest number of cells per key.
+	maxK = 256
+	// maxM is the largest number of cells.
+	maxM = 1 << 56
 
 	byteBits = 8 // m is a multiple of it
 )
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
-	M      uint64 // cells (bits), a multiple of 8 from 8 to MaxM
-	K      int    // cells set per key, 1 to MaxK
+	M      uint64 // cells (bits), a multiple of 8 from 8 to maxM
+	K      int    // cells set per key, 1 to maxK
 	Hasher umbel.Hasher
 }
 
@@ -42,12 +42,12 @@ func NixShape(n uint64, p float64) (Shape, error) {
 		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "nixbloom: %d paths at a rate of %v, want at least 1 and a rate between 0 and 1, both excluded", n, p)
 	}
 	cells := math.Ceil(-float64(n) * logarithm.Of(p) / (math.Ln2 * math.Ln2))
-	if cells > MaxM {
+	if cells > maxM {
 		return Shape{}, sentinel.Errorf(umbel.ErrGoal, "nixbloom: %d paths at a rate of %.3g take %.3g bits, want at most 2^56", n, p, cells)
 	}
 	m := (max(uint64(cells), 1) + byteBits - 1) / byteBits * byteBits
 	k := math.Round(float64(m) / float64(n) * math.Ln2)
-	s := Shape{M: m, K: int(min(max(k, 1), MaxK+1)), Hasher: NixHasher}
+	s := Shape{M: m, K: int(min(max(k, 1), maxK+1)), Hasher: NixHasher}
 	return s, s.Check()
 }
 
@@ -72,10 +72,10 @@ func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
-	case s.M == 0 || s.M%byteBits != 0 || s.M > MaxM:
+	case s.M == 0 || s.M%byteBits != 0 || s.M > maxM:
 		return fmt.Errorf("nixbloom: %d cells, want a multiple of 8 from 8 to 2^56", s.M)
-	case s.K < 1 || s.K > MaxK:
-		return fmt.Errorf("nixbloom: k is %d, want 1 to %d", s.K, MaxK)
+	case s.K < 1 || s.K > maxK:
+		return fmt.Errorf("nixbloom: k is %d, want 1 to %d", s.K, maxK)
 	}
 	return s.Hasher.Check()
 }
@@ -118,8 +118,8 @@ func newKind() umbel.Kind {
 		Name: Name,
 		Doc:  "the filter of Nix binary caches, bit for bit with hash caller: which store paths a cache may have (NixBloom v1)",
 		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: MaxM},
-			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
+			{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: maxM},
+			{Name: "k", Doc: "cells set per key", Min: 1, Max: maxK},
 		},
 		Monotone: true,
 		Plan:     planWith,
@@ -129,7 +129,7 @@ func newKind() umbel.Kind {
 }
 
 var sizing = kinds.Sizing{
-	MaxK:  MaxK,
+	MaxK:  maxK,
 	Width: 1,
 	Step:  func(int) uint64 { return byteBits },
 	Unit: func(m uint64, _ int) uint64 {

@@ -38,7 +38,7 @@ func Open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := Shape{M: bits.Len, K: int(min(k, MaxK+1)), Hasher: s.Hasher}
+	shape := Shape{M: bits.Len, K: int(min(k, maxK+1)), Hasher: s.Hasher}
 	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (f *Filter) Unfold(u uint64) error {
 	if f.isZero() {
 		return errZero
 	}
-	if u == 0 || u > MaxM/f.bits.Len {
+	if u == 0 || u > maxM/f.bits.Len {
 		return mismatch(fmt.Errorf("%d cells don't unfold by %d, want 1 or more and at most 2^56 cells", f.bits.Len, u))
 	}
 	return f.setBits(f.bits.Unfold(u, f.bits.Len))

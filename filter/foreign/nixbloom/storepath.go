@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// HashBytes is the length of the hash of a store path.
-	HashBytes = 20
-	// HashChars is the length of its text in Nix' base 32.
-	HashChars = 32
+	// hashBytes is the length of the hash of a store path.
+	hashBytes = 20
+	// hashChars is the length of its text in Nix' base 32.
+	hashChars = 32
 
 	// alphabet has the digits of Nix' base 32: no e, o, u and t.
 	alphabet = "0123456789abcdfghijklmnpqrsvwxyz"
@@ -36,14 +36,14 @@ var digits = func() (d [256]byte) {
 const noDigit = 0xff
 
 // Hash is the hash of a store path.
-type Hash [HashBytes]byte
+type Hash [hashBytes]byte
 
 // ParseHash returns the hash that is written in Nix' base 32: 32 characters of
 // 0123456789abcdfghijklmnpqrsvwxyz, the last of which has the lowest five bits of the first byte. It returns an
 // error wrapping umbel.ErrCorrupt if s is not such a text. It allocates nothing unless it returns an error.
 func ParseHash(s string) (Hash, error) {
-	if len(s) != HashChars {
-		return Hash{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: a hash of %d characters, want %d", len(s), HashChars)
+	if len(s) != hashChars {
+		return Hash{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: a hash of %d characters, want %d", len(s), hashChars)
 	}
 	var h Hash
 	for i := range len(s) {
@@ -62,14 +62,14 @@ func ParseHash(s string) (Hash, error) {
 
 // String returns the hash in Nix' base 32.
 func (h Hash) String() string {
-	var text [HashChars]byte
+	var text [hashChars]byte
 	for i := range text {
 		at := 5 * i
 		digit := h[at/8] >> (at % 8)
 		if at%8 > 3 {
 			digit |= h[at/8+1] << (8 - at%8)
 		}
-		text[HashChars-1-i] = alphabet[digit&31]
+		text[hashChars-1-i] = alphabet[digit&31]
 	}
 	return string(text[:])
 }
@@ -85,12 +85,12 @@ func (h Hash) Digest() umbel.Digest {
 // error wrapping umbel.ErrCorrupt.
 func ParsePath(s string) (Hash, error) {
 	rest := strings.TrimPrefix(s, storePrefix)
-	if len(rest) > HashChars {
-		end := rest[HashChars:]
+	if len(rest) > hashChars {
+		end := rest[hashChars:]
 		if end != narinfoSuffix && (end[0] != '-' || len(end) == 1 || strings.Contains(end, "/")) {
 			return Hash{}, sentinel.Errorf(umbel.ErrCorrupt, "nixbloom: %.80q, want /nix/store/HASH-NAME, HASH.narinfo or HASH", s)
 		}
-		rest = rest[:HashChars]
+		rest = rest[:hashChars]
 	}
 	h, err := ParseHash(rest)
 	if err != nil {

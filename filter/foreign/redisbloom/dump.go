@@ -89,7 +89,7 @@ func parseLayer(b []byte) (layer, error) {
 	l.entries = le.Uint64(b[16:])
 	l.rate = math.Float64frombits(le.Uint64(b[24:]))
 	l.bitsPerKey = math.Float64frombits(le.Uint64(b[32:]))
-	l.k = int32(min(le.Uint32(b[40:]), MaxK+1))
+	l.k = int32(min(le.Uint32(b[40:]), maxK+1))
 	l.capacity = le.Uint64(b[44:])
 	l.n2 = b[52]
 	if l.bits%8 != 0 || l.bits/8 != bytes {

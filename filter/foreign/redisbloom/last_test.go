@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 )
 
 // smallest is the smallest positive error rate, 2^-1074.
@@ -21,12 +22,12 @@ func TestMaxK(t *testing.T) {
 		{ErrorRate: 3 * smallest, Capacity: 1 << 10},
 	} {
 		f := reserve(t, o)
-		if k := f.Stats().K; o.NonScaling && k != redisbloom.MaxK {
-			t.Errorf("%+v: k is %v, want %d", o, k, redisbloom.MaxK)
+		if k := f.Stats().K; o.NonScaling && k != doublehash.MaxK {
+			t.Errorf("%+v: k is %v, want %d", o, k, doublehash.MaxK)
 		}
 		fill(t, f)
-		if k := f.Stats().K; k != redisbloom.MaxK {
-			t.Errorf("%+v: after growth k is %v, want %d", o, k, redisbloom.MaxK)
+		if k := f.Stats().K; k != doublehash.MaxK {
+			t.Errorf("%+v: after growth k is %v, want %d", o, k, doublehash.MaxK)
 		}
 		worksAsLoaded(t, f)
 	}
@@ -43,8 +44,8 @@ func TestGrowsToTheEnd(t *testing.T) {
 		o := redisbloom.Options{ErrorRate: rate, Capacity: 1, Expansion: 1}
 		f := reserve(t, o)
 		n := fill(t, f)
-		if k := f.Stats().K; k != redisbloom.MaxK {
-			t.Errorf("rate %v: after %d keys in %d layers k is %v, want %d", rate, n, f.Info().Filters, k, redisbloom.MaxK)
+		if k := f.Stats().K; k != doublehash.MaxK {
+			t.Errorf("rate %v: after %d keys in %d layers k is %v, want %d", rate, n, f.Info().Filters, k, doublehash.MaxK)
 		}
 		worksAsLoaded(t, f)
 		if most := o.Forecast(math.MaxUint64).FPRate; most != 1 {

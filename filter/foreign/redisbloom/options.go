@@ -111,12 +111,12 @@ func (f *Filter) Options() Options {
 }
 
 const (
-	// MaxK is the largest number of bits set per key: that of the smallest positive error rate,
+	// maxK is the largest number of bits set per key: that of the smallest positive error rate,
 	// 2^-1074. RedisBloom's ln 2 times its bits per key is slightly above 1074, and is rounded up.
-	MaxK = doublehash.MaxK
+	maxK = doublehash.MaxK
 
 	// bitsPerKeyLimit is above the bits per key of every error rate. Those of 2^-1074 are 1549.45, and
-	// another implementation of the logarithm may give more in the last place. MaxK follows from it.
+	// another implementation of the logarithm may give more in the last place. maxK follows from it.
 	bitsPerKeyLimit = 1550
 
 	// RedisBloom's constants, digit for digit: its ln 2 and the square of it.

@@ -143,7 +143,7 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 		}
 		*dst = p.Value.Float()
 	}
-	l.k, l.n2, l.bits = int32(min(k, MaxK+1)), uint8(min(n2, 255)), s.Arrays[0].Len
+	l.k, l.n2, l.bits = int32(min(k, maxK+1)), uint8(min(n2, 255)), s.Arrays[0].Len
 	if err := l.check(); err != nil {
 		return layer{}, err
 	}

@@ -14,9 +14,9 @@ import (
 // this one explicitly for Parquet.
 var ParquetHasher = umbel.Hasher{Alg: umbel.XXH64}
 
-// MaxBlocks is the largest number of blocks, since half a hash chooses one. From a 64th of it on, some
+// maxBlocks is the largest number of blocks, since half a hash chooses one. From a 64th of it on, some
 // blocks are chosen noticeably more often than others.
-const MaxBlocks = 1 << 32
+const maxBlocks = 1 << 32
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
@@ -33,7 +33,7 @@ func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
-	if s.M == 0 || s.M%BlockBits != 0 || s.M/BlockBits > MaxBlocks {
+	if s.M == 0 || s.M%BlockBits != 0 || s.M/BlockBits > maxBlocks {
 		return fmt.Errorf("splitblock: %d cells, want 1 to 2^32 whole blocks of %d", s.M, BlockBits)
 	}
 	return s.Hasher.Check()
@@ -76,7 +76,7 @@ func newKind() umbel.Kind {
 }
 
 var paramDocs = []umbel.ParamDoc{
-	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 256", Min: 1, Max: MaxBlocks * BlockBits},
+	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 256", Min: 1, Max: maxBlocks * BlockBits},
 }
 
 var sizing = kinds.Sizing{

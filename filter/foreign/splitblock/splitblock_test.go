@@ -233,12 +233,12 @@ func TestAtomicAlongsideHas(t *testing.T) {
 }
 
 func TestShapes(t *testing.T) {
-	for _, m := range []uint64{0, 1, 255, 257, (MaxBlocks + 1) * BlockBits, ^uint64(0) &^ 255} {
+	for _, m := range []uint64{0, 1, 255, 257, (maxBlocks + 1) * BlockBits, ^uint64(0) &^ 255} {
 		if _, err := NewShape(Shape{M: m}); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("m=%d: %v, want ErrGoal", m, err)
 		}
 	}
-	if err := (Shape{M: MaxBlocks * BlockBits}).Check(); err != nil {
+	if err := (Shape{M: maxBlocks * BlockBits}).Check(); err != nil {
 		t.Errorf("the largest shape: %v", err)
 	}
 	s, err := Plan(umbel.Goal{Keys: 1e6, FPRate: 0.01, Hasher: ParquetHasher})
@@ -252,11 +252,11 @@ func TestShapes(t *testing.T) {
 
 // TestBlockOfLargest: with 2^32 blocks, the block is the high half of the digest.
 func TestBlockOfLargest(t *testing.T) {
-	f := Filter{blocks: MaxBlocks}
-	if got := f.first(^uint64(0)); got != (MaxBlocks-1)*blockWords {
-		t.Errorf("block of the largest hash begins at word %d, want %d", got, uint64(MaxBlocks-1)*blockWords)
+	f := Filter{blocks: maxBlocks}
+	if got := f.first(^uint64(0)); got != (maxBlocks-1)*blockWords {
+		t.Errorf("block of the largest hash begins at word %d, want %d", got, uint64(maxBlocks-1)*blockWords)
 	}
-	if err := testFilter(t, 2).Unfold(MaxBlocks); !errors.Is(err, umbel.ErrMismatch) {
+	if err := testFilter(t, 2).Unfold(maxBlocks); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("unfold beyond 2^32 blocks: %v", err)
 	}
 }

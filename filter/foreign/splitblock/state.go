@@ -51,9 +51,9 @@ func (f *Filter) Fold(r uint64) error {
 }
 
 // Unfold enlarges f by factor u, keeping all keys: see [umbel.Folder]. It returns an error wrapping
-// umbel.ErrMismatch if the result had more than MaxBlocks.
+// umbel.ErrMismatch if the result had more than maxBlocks.
 func (f *Filter) Unfold(u uint64) error {
-	if u > MaxBlocks/max(f.blocks, 1) {
+	if u > maxBlocks/max(f.blocks, 1) {
 		return sentinel.Errorf(umbel.ErrMismatch, "splitblock: %d blocks don't unfold by %d, want at most 2^32 blocks", f.blocks, u)
 	}
 	return f.setArray(f.array().Unfold(u))

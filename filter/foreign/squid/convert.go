@@ -54,13 +54,13 @@ func (f *Filter) Digest() (Digest, error) {
 // entries returns a capacity and a number of bits per entry with which a mask has n bytes: see [Filter.Digest].
 func entries(keys, n uint64) (capacity uint32, bitsPerEntry uint8) {
 	fits := func(b uint64) bool {
-		size, err := MaskBytes(uint32(min(keys, math.MaxUint32)), uint8(min(b, math.MaxUint8)))
+		size, err := maskSize(uint32(min(keys, math.MaxUint32)), uint8(min(b, math.MaxUint8)))
 		return err == nil && size == n && keys <= math.MaxUint32
 	}
 	if fits(DefaultBits) { // for up to 7 keys, several numbers fit
 		return uint32(keys), DefaultBits
 	}
-	for b := uint64(1); b <= MaxBits; b++ {
+	for b := uint64(1); b <= maxBits; b++ {
 		if fits(b) {
 			return uint32(keys), uint8(b)
 		}

@@ -27,10 +27,10 @@ const (
 	// BlockBytes is the length of the control block.
 	BlockBytes = 128
 	// MaxMask is the length of the longest mask in bytes.
-	MaxMask = MaxM / 8
-	// MaxBits is the largest number of bits per entry. Squid ends with a failed assertion if a
+	MaxMask = maxM / 8
+	// maxBits is the largest number of bits per entry. Squid ends with a failed assertion if a
 	// digest from a peer has 128 or more: 5.7, 6.13 and 7.7 do.
-	MaxBits = 127
+	maxBits = 127
 	// DefaultBits is Squid's default of digest_bits_per_entry.
 	DefaultBits = 5
 	// MaxFill is the largest fill ratio of a mask that Squid accepts from a peer.
@@ -52,7 +52,7 @@ type Digest struct {
 	Capacity     uint32 // keys that it is made for, at least 1
 	Count        uint32 // additions; a key that was added twice counts twice
 	Deletions    uint32 // deletions, which Squid doesn't make
-	BitsPerEntry uint8  // 1 to MaxBits
+	BitsPerEntry uint8  // 1 to maxBits
 	Mask         []byte // ⌈Capacity·BitsPerEntry/8⌉ bytes, at most MaxMask
 }
 
@@ -122,7 +122,7 @@ func checkVersion(current, needed uint16) error {
 
 // checkSize returns an error unless the numbers of d are in range and fit together.
 func (d Digest) checkSize() error {
-	switch want, err := MaskBytes(d.Capacity, d.BitsPerEntry); {
+	switch want, err := maskSize(d.Capacity, d.BitsPerEntry); {
 	case err != nil:
 		return err
 	case want != uint64(len(d.Mask)):
@@ -131,14 +131,14 @@ func (d Digest) checkSize() error {
 	return nil
 }
 
-// MaskBytes returns the length of the mask of a digest: ⌈capacity·bitsPerEntry/8⌉. It returns an error wrapping
+// maskSize returns the length of the mask of a digest: ⌈capacity·bitsPerEntry/8⌉. It returns an error wrapping
 // umbel.ErrGoal if no digest can have these numbers.
-func MaskBytes(capacity uint32, bitsPerEntry uint8) (uint64, error) {
+func maskSize(capacity uint32, bitsPerEntry uint8) (uint64, error) {
 	if capacity == 0 {
 		return 0, sentinel.Errorf(umbel.ErrGoal, "squid: a capacity of 0 keys, want at least 1")
 	}
-	if bitsPerEntry == 0 || bitsPerEntry > MaxBits {
-		return 0, sentinel.Errorf(umbel.ErrGoal, "squid: %d bits per entry, want 1 to %d; a Squid that gets more may end", bitsPerEntry, MaxBits)
+	if bitsPerEntry == 0 || bitsPerEntry > maxBits {
+		return 0, sentinel.Errorf(umbel.ErrGoal, "squid: %d bits per entry, want 1 to %d; a Squid that gets more may end", bitsPerEntry, maxBits)
 	}
 	n := (uint64(capacity)*uint64(bitsPerEntry) + 7) / 8
 	if n > MaxMask {

@@ -165,7 +165,7 @@ func TestEntries(t *testing.T) {
 		{0, MaxMask, MaxMask, 8},
 	} {
 		capacity, bits := entries(c.keys, c.bytes)
-		if n, err := MaskBytes(capacity, bits); capacity != c.capacity || bits != c.bits || n != c.bytes || err != nil {
+		if n, err := maskSize(capacity, bits); capacity != c.capacity || bits != c.bits || n != c.bytes || err != nil {
 			t.Errorf("%d keys in %d bytes: capacity %d with %d bits, %d bytes, %v, want %d with %d", c.keys, c.bytes, capacity, bits, n, err, c.capacity, c.bits)
 		}
 	}
@@ -254,7 +254,7 @@ func TestCheckRefuses(t *testing.T) {
 			t.Errorf("%s: %x, %v, want ErrGoal", what, b, err)
 		}
 	}
-	if _, err := MaskBytes(1<<32-1, 5); !errors.Is(err, umbel.ErrGoal) {
+	if _, err := maskSize(1<<32-1, 5); !errors.Is(err, umbel.ErrGoal) {
 		t.Errorf("a mask of 2.7 GB: %v, want ErrGoal", err)
 	}
 }

@@ -14,16 +14,16 @@ type Method uint8
 // The methods of RFC 9110 that have a number in Squid.
 const (
 	MethodGet Method = iota + 1
-	MethodPost
-	MethodPut
-	MethodHead
-	MethodConnect
-	MethodTrace
-	MethodOptions
-	MethodDelete
+	methodPost
+	methodPut
+	methodHead
+	methodConnect
+	methodTrace
+	methodOptions
+	methodDelete
 )
 
-var methods = [...]string{MethodGet: "GET", MethodPost: "POST", MethodPut: "PUT", MethodHead: "HEAD", MethodConnect: "CONNECT", MethodTrace: "TRACE", MethodOptions: "OPTIONS", MethodDelete: "DELETE"}
+var methods = [...]string{MethodGet: "GET", methodPost: "POST", methodPut: "PUT", methodHead: "HEAD", methodConnect: "CONNECT", methodTrace: "TRACE", methodOptions: "OPTIONS", methodDelete: "DELETE"}
 
 // String returns the name of the method.
 func (m Method) String() string {

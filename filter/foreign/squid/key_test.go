@@ -78,13 +78,13 @@ func TestVaryMark(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	for m, name := range map[Method]string{MethodGet: "GET", MethodPost: "POST", MethodPut: "PUT", MethodHead: "HEAD",
-		MethodConnect: "CONNECT", MethodTrace: "TRACE", MethodOptions: "OPTIONS", MethodDelete: "DELETE"} {
+	for m, name := range map[Method]string{MethodGet: "GET", methodPost: "POST", methodPut: "PUT", methodHead: "HEAD",
+		methodConnect: "CONNECT", methodTrace: "TRACE", methodOptions: "OPTIONS", methodDelete: "DELETE"} {
 		if got := fixture.Must(ParseMethod(name)); got != m || m.String() != name {
 			t.Errorf("%s: %d, which prints as %v, want %d", name, got, m, m)
 		}
 	}
-	if MethodGet != 1 || MethodHead != 4 || MethodDelete != 8 {
+	if MethodGet != 1 || methodHead != 4 || methodDelete != 8 {
 		t.Error("the numbers of methods differ from Squid's")
 	}
 	for _, name := range []string{"", "get", "PURGE"} {

@@ -10,7 +10,7 @@ import (
 // [DefaultBits]. It returns an error wrapping umbel.ErrGoal if no digest has these numbers, and one that wraps
 // ErrOverfull as well, with the digest, if Squid would refuse it.
 func DigestOf(keys []umbel.Digest, capacity uint32, bitsPerEntry uint8) (Digest, error) {
-	n, err := MaskBytes(capacity, bitsPerEntry)
+	n, err := maskSize(capacity, bitsPerEntry)
 	if err != nil {
 		return Digest{}, err
 	}
@@ -40,7 +40,7 @@ func TolerantOf(keys []umbel.Digest, capacity uint32) (Digest, error) {
 			return d, err
 		}
 		d = d.Tolerant()
-		if err = d.Check(); b == MaxBits || err == nil && d.Fill() <= own.Fill() {
+		if err = d.Check(); b == maxBits || err == nil && d.Fill() <= own.Fill() {
 			return d, err
 		}
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// MaxM is the largest number of cells: a mask of 256 MiB. A position is a number of 32 bits modulo m, so that
+// maxM is the largest number of cells: a mask of 256 MiB. A position is a number of 32 bits modulo m, so that
 // low positions are more frequent than high ones, by a factor of up to 1 + 1/q with q = ⌊2^32/m⌋. Rates are
 // planned without this difference, which is below 1 % up to 2^25 cells and zero if m is a power of two.
-const MaxM = 1 << 31
+const maxM = 1 << 31
 
 // unit is the number of cells in a byte of a mask. It divides m.
 const unit = 8
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
-	M      uint64 // cells (bits), a multiple of 8 from 8 to MaxM
+	M      uint64 // cells (bits), a multiple of 8 from 8 to maxM
 	Hasher umbel.Hasher
 }
 
@@ -33,7 +33,7 @@ func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
-	if s.M == 0 || s.M%unit != 0 || s.M > MaxM {
+	if s.M == 0 || s.M%unit != 0 || s.M > maxM {
 		return fmt.Errorf("squid: %d cells, want a multiple of 8 from 8 to 2^31", s.M)
 	}
 	return s.Hasher.Check()
@@ -67,7 +67,7 @@ func newKind() umbel.Kind {
 	return kinds.Kind[Shape, *Filter]{
 		Name:     Name,
 		Doc:      "the filter of Squid's cache digests, bit for bit with hash md5: four cells per key (Squid, Cache Digest version 5)",
-		Params:   []umbel.ParamDoc{{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: MaxM}},
+		Params:   []umbel.ParamDoc{{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: maxM}},
 		Monotone: true,
 		Plan:     planWith,
 		New:      NewShape,

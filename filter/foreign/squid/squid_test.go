@@ -40,7 +40,7 @@ func testFilter(t testing.TB, m uint64) *Filter {
 // TestPosition: the product equals the remainder, also for the largest sizes and values.
 func TestPosition(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		m := 8 * rapid.Uint64Range(1, MaxM/8).Draw(r, "bytes")
+		m := 8 * rapid.Uint64Range(1, maxM/8).Draw(r, "bytes")
 		v := rapid.OneOf(rapid.Uint32(), rapid.Uint32Min(1<<32-10), rapid.SampledFrom([]uint32{uint32(m - 1), uint32(m), uint32(m + 1)})).Draw(r, "value")
 		f := Filter{m: m, inverse: inverseOf(m)}
 		if got, want := f.position(v), uint64(v)%m; got != want {
@@ -60,15 +60,15 @@ func TestPositions(t *testing.T) {
 }
 
 func TestShapes(t *testing.T) {
-	for _, m := range []uint64{0, 1, 7, 12, MaxM + 8, ^uint64(0) &^ 7} {
+	for _, m := range []uint64{0, 1, 7, 12, maxM + 8, ^uint64(0) &^ 7} {
 		if _, err := NewShape(Shape{M: m}); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("m=%d: %v, want ErrGoal", m, err)
 		}
 	}
-	if err := (Shape{M: MaxM}).Check(); err != nil {
+	if err := (Shape{M: maxM}).Check(); err != nil {
 		t.Errorf("the largest shape: %v", err)
 	}
-	if err := testFilter(t, 8).Unfold(MaxM/8 + 1); !errors.Is(err, umbel.ErrMismatch) {
+	if err := testFilter(t, 8).Unfold(maxM/8 + 1); !errors.Is(err, umbel.ErrMismatch) {
 		t.Errorf("unfold beyond 2^31 cells: %v, want ErrMismatch", err)
 	}
 	s, err := Plan(umbel.Goal{Keys: 1e6, FPRate: 0.01, Hasher: Hasher})

@@ -58,9 +58,9 @@ func (f *Filter) Fold(r uint64) error {
 }
 
 // Unfold enlarges f by factor u, keeping all keys: see [umbel.Folder]. It returns an error wrapping
-// umbel.ErrMismatch if the result had more than MaxM cells.
+// umbel.ErrMismatch if the result had more than maxM cells.
 func (f *Filter) Unfold(u uint64) error {
-	if u == 0 || u > MaxM/max(f.m, 1) {
+	if u == 0 || u > maxM/max(f.m, 1) {
 		return sentinel.Errorf(umbel.ErrMismatch, "squid: %d cells don't unfold by %d, want a factor of at least 1 and at most 2^31 cells", f.m, u)
 	}
 	return f.setCells(f.bits.Unfold(u, f.m))

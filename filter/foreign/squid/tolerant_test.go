@@ -31,7 +31,7 @@ func urlDigests(format string, n int) []umbel.Digest {
 // made returns the digest of n objects with b bits per entry.
 func made(t testing.TB, n int, b uint8) Digest {
 	t.Helper()
-	f := testFilter(t, 8*fixture.Must(MaskBytes(uint32(n), b)))
+	f := testFilter(t, 8*fixture.Must(maskSize(uint32(n), b)))
 	f.AddAll(nil, urlDigests("http://127.0.0.1:8000/g/%d", n))
 	f.SetPlanned(umbel.Planned{Keys: uint64(n), FPRate: 0.5})
 	return fixture.Must(f.Digest())
