@@ -59,12 +59,20 @@ func (w *writer) change(base, result umbel.State) {
 		w.array(base.Arrays, i, a)
 	}
 	w.Buf = binary.AppendUvarint(w.Buf, uint64(len(result.Parts)))
-	for i, j := range w.matchParts(base.Parts, result.Parts) {
+	var from []int // part i comes from part i if the changes are known
+	if w.known == nil {
+		from = matchParts(base.Parts, result.Parts)
+	}
+	for i, p := range result.Parts {
+		j := i
+		if from != nil {
+			j = from[i]
+		}
 		w.Buf = binary.AppendUvarint(w.Buf, uint64(j+1))
 		if j < 0 {
-			w.State(result.Parts[i])
+			w.State(p)
 		} else {
-			w.change(base.Parts[j], result.Parts[i])
+			w.change(base.Parts[j], p)
 		}
 	}
 }
@@ -90,19 +98,6 @@ func (w *writer) params(base, result umbel.Params) {
 	}
 	w.Buf = append(w.Buf, allParams)
 	w.Params(result)
-}
-
-// matchParts returns for each part of the result the part of the base from which it is coded. If the changes
-// are known, it is that of the same number.
-func (w *writer) matchParts(base, result []umbel.State) []int {
-	if w.known == nil {
-		return matchParts(base, result)
-	}
-	from := make([]int, len(result))
-	for i := range from {
-		from[i] = i
-	}
-	return from
 }
 
 // array writes array i of a state.
