@@ -30,7 +30,7 @@ type Shape struct {
 }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if s.M == 0 || s.M%BlockBits != 0 || s.M > 1<<56 {
@@ -77,7 +77,7 @@ type Filter struct {
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
 // impossible. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	a, err := cells.New(s.M, 1)

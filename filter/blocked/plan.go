@@ -48,7 +48,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		return Shape{}, 0, fmt.Errorf("blocked: %w", err)
 	}
 	s.M = m
-	return s, n, s.Check()
+	return s, n, s.checkGoal()
 }
 
 // many is a number of keys from which on the smallest size for a rate is proportional to it.

@@ -41,7 +41,7 @@ func NewCountingGoal(g umbel.Goal) (*Counting, error) {
 // NewCountingShape returns an empty filter of counters of shape s, which has one layer. The
 // error wraps umbel.ErrGoal if no filter can have that shape.
 func NewCountingShape(s Shape) (*Counting, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	if s.Width == 0 {

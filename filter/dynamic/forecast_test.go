@@ -15,7 +15,7 @@ func TestForecastOfAnyShape(t *testing.T) {
 		for _, k := range []int{1, 2, 7, 64, 256} {
 			for _, full := range []uint64{1, m / 2, m - m/100, m - 1, m} {
 				s := dynamic.Shape{Layer: bloom.Shape{M: m, K: k}, Full: full}
-				if s.Check() != nil {
+				if full == 0 {
 					continue
 				}
 				last := 0.0

@@ -34,8 +34,8 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+// checkGoal returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if err := s.Layer.Check(); err != nil {
@@ -210,7 +210,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		}
 	}
 	s.Full = uint64(max(1, math.Round(float64(s.Layer.M)*plan.Filter{M: s.Layer.M, K: s.Layer.K}.Fill(holds))))
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return Shape{}, 0, err
 	}
 	return s, n, s.fits()

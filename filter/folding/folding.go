@@ -73,7 +73,7 @@ func NewShape(s Shape) (*Filter, error) {
 
 // newFilter returns an empty filter with a base of bits or counters.
 func newFilter(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	kind := arrays.Bloom

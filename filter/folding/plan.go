@@ -57,7 +57,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if s.M >= plan.WholeWordsFrom && s.M%64 == 0 {
 		s.Group = 6
 	}
-	return s, g.Keys, s.Check()
+	return s, g.Keys, s.checkGoal()
 }
 
 // baseSize returns the size of the base: that of plan.Interval.Base or, if no size for so few keys

@@ -55,8 +55,8 @@ func (s Shape) Interval() (low, high float64) {
 	return rate(s.Low), rate(s.High)
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+// checkGoal returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	var err error

@@ -15,7 +15,6 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -104,9 +103,6 @@ func (f *Filter) State() umbel.State { return f.bits.State(kind) }
 
 // Shape returns the shape of the filter.
 func (f *Filter) Shape() Shape { return Shape(f.bits.Shape()) }
-
-// Cells returns the cells of the filter, which share its memory.
-func (f *Filter) Cells() cells.Array { return f.bits.Cells() }
 
 // MaxK is the largest number of slices.
 const MaxK = arrays.MaxK

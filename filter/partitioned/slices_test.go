@@ -58,7 +58,7 @@ func shareOfSetChoices(f *partitioned.Filter) float64 {
 			return
 		}
 		for i := range size {
-			choose(slice+1, set && f.Cells().Bit(uint64(slice)*size+i))
+			choose(slice+1, set && f.State().Arrays[0].Bit(uint64(slice)*size+i))
 		}
 	}
 	choose(0, true)

@@ -40,7 +40,7 @@ type Filter struct {
 // filter can have that shape. It allocates the memory of the shape: for untrusted sizes, check
 // [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	first := s.layer(0)

@@ -73,8 +73,8 @@ func Plan(g umbel.Goal) (Shape, error) {
 	return s, err
 }
 
-// Check returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+// checkGoal returns an error that wraps umbel.ErrGoal unless a filter can have this shape.
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -215,7 +215,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	if n == 0 {
 		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: %d bytes are too few for a layer of %d slices of at least 8 bytes: allow more bytes or a higher rate", g.Bytes, s.k(0))
 	}
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return Shape{}, 0, err
 	}
 	if first := s.layer(0); s.exceeds(0, first) {

@@ -112,7 +112,7 @@ func (f *Filter) HasUint64s(dst []bool, keys []uint64) {
 // AppendBinary appends the filter's container (package wire) to dst. A zero Filter has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
 func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	return kinds.Append(dst, f.State(), f.Shape().Check() != nil)
+	return kinds.Append(dst, f.State(), f.Shape().checkGoal() != nil)
 }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
@@ -141,7 +141,7 @@ func (f *Filter) UnmarshalYAML(func(any) error) error { return kinds.ErrYAML("wi
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	return kinds.WriteTo(w, f.State(), f.Shape().Check() != nil)
+	return kinds.WriteTo(w, f.State(), f.Shape().checkGoal() != nil)
 }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
@@ -155,7 +155,7 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
-func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.Shape().Check() != nil, Open) }
+func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.Shape().checkGoal() != nil, Open) }
 
 // Planned returns what f was made for: see [umbel.Planned].
 func (f *Filter) Planned() umbel.Planned { return f.planned }

@@ -78,7 +78,7 @@ func solve(g umbel.Goal, w request) (Shape, uint64, error) {
 		return Shape{}, 0, err
 	}
 	s.Hasher = g.Hasher
-	return s, n, s.Check()
+	return s, n, s.checkGoal()
 }
 
 // size returns the smallest shape for n keys at rate p.

@@ -82,7 +82,7 @@ func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
 }
 
 // Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -132,7 +132,7 @@ func (s Shape) bytes() uint64 { return (uint64(s.slices())*s.Slice + 63) / 64 * 
 // NewShape returns an empty filter of shape s, at time 0. The error wraps umbel.ErrGoal if no filter can
 // have that shape. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	a, err := cells.New(uint64(s.slices())*s.Slice, 1)

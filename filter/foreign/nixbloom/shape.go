@@ -48,7 +48,7 @@ func NixShape(n uint64, p float64) (Shape, error) {
 	m := (max(uint64(cells), 1) + byteBits - 1) / byteBits * byteBits
 	k := math.Round(float64(m) / float64(n) * math.Ln2)
 	s := Shape{M: m, K: int(min(max(k, 1), maxK+1)), Hasher: NixHasher}
-	return s, s.Check()
+	return s, s.checkGoal()
 }
 
 // New returns an empty filter for the given number of distinct paths. When it contains them, its
@@ -68,7 +68,7 @@ func NewGoal(g umbel.Goal) (*Filter, error) { return kinds.New[*Filter](Kind, g,
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	switch {
@@ -97,7 +97,7 @@ func fpRate(m uint64, k int, n uint64) float64 {
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
 // impossible. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	bits, err := cells.New(s.M, 1)
@@ -194,5 +194,5 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		}
 	}
 	s := Shape{M: m, K: k, Hasher: g.Hasher}
-	return s, n, s.Check()
+	return s, n, s.checkGoal()
 }

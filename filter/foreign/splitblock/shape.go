@@ -30,7 +30,7 @@ type Shape struct {
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if s.M == 0 || s.M%BlockBits != 0 || s.M/BlockBits > maxBlocks {
@@ -47,7 +47,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
 // impossible. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	bits, err := cells.New(s.M, 1)
@@ -96,5 +96,5 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		return Shape{}, 0, fmt.Errorf("splitblock: %w", err)
 	}
 	s := Shape{M: m, Hasher: g.Hasher}
-	return s, n, s.Check()
+	return s, n, s.checkGoal()
 }

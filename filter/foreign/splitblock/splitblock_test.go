@@ -238,7 +238,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("m=%d: %v, want ErrGoal", m, err)
 		}
 	}
-	if err := (Shape{M: maxBlocks * BlockBits}).Check(); err != nil {
+	if err := (Shape{M: maxBlocks * BlockBits}).checkGoal(); err != nil {
 		t.Errorf("the largest shape: %v", err)
 	}
 	s, err := Plan(umbel.Goal{Keys: 1e6, FPRate: 0.01, Hasher: ParquetHasher})

@@ -65,7 +65,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("m=%d: %v, want ErrGoal", m, err)
 		}
 	}
-	if err := (Shape{M: maxM}).Check(); err != nil {
+	if err := (Shape{M: maxM}).checkGoal(); err != nil {
 		t.Errorf("the largest shape: %v", err)
 	}
 	if err := testFilter(t, 8).Unfold(maxM/8 + 1); !errors.Is(err, umbel.ErrMismatch) {
