@@ -22,7 +22,7 @@
 // file stays as it was, additions go on in memory, and the next save is attempted after Options.Every.
 //
 // One process at a time may open a file; package live refuses the others, and the commands that change files wait. (Windows
-// has no such locks.) A save takes memory for a copy of the filter.
+// has no such locks.) A save, and a measurement, takes memory for a copy of the filter.
 //
 // # Numbers without reading the filter
 //
@@ -85,6 +85,8 @@ type Filter struct {
 	overfull            sync.Once
 	close               func() error
 }
+
+var _ umbel.Filter = (*Filter)(nil)
 
 // Add adds d and reports whether the filter changed. If it returns false, Has was true before. If goroutines add the same
 // new digest at the same time, more than one may get true, unless a lock guards the kind. A window of time is advanced to the

@@ -156,7 +156,7 @@ func (f *Filter) checkOverfull() {
 		return
 	}
 	f.overfull.Do(func() {
-		f.o.Log.Warn("filter is overfull", "file", f.path, "filter", f)
+		f.o.Log.Warn("filter is overfull", "filter", f)
 		if f.o.OnOverfull != nil {
 			f.o.OnOverfull(f.Status())
 		}

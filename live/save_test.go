@@ -39,7 +39,7 @@ func inFile(t testing.TB, path string) umbel.Filter {
 // A save happens at most Every after a change, after Changes changes, and otherwise not. The model counts the changes one by
 // one and looks at the clock after each step.
 func TestSavesByTimeAndChanges(t *testing.T) {
-	for trial := range trials(t, 20) {
+	for trial := range trials(t, 8) {
 		each(t, fmt.Sprint(trial), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(trial), 3))
 			o := live.Options{Every: []time.Duration{-1, time.Minute}[rng.IntN(2)], Changes: []uint64{0, 1, 50}[rng.IntN(3)]}
@@ -47,7 +47,7 @@ func TestSavesByTimeAndChanges(t *testing.T) {
 			f := open(t, path, counting.Kind, small, o) // each addition is a change
 			saved, n := uint64(0), uint64(0)
 			begin := time.Now()
-			for range 100 {
+			for range 40 {
 				if rng.IntN(3) > 0 {
 					for range 1 + rng.Uint64N(40) {
 						f.Add(digest(n))
