@@ -37,7 +37,7 @@ type watch struct {
 	closed        bool
 	subscriptions map[string]*nats.Subscription // by record, after its first WatchRecord
 	status        chan nats.Status              // nil without subscriptions
-	// epoch counts subscriptions and reconnections: messages before may be missing.
+	// epoch counts subscriptions, reconnections and messages that contradict what was seen: messages before may be missing.
 	epoch   int
 	records map[string]*seen
 	objects map[string][]byte
@@ -83,11 +83,12 @@ func (s *Source) Record(ctx context.Context, name string) ([]byte, error) {
 	if err == nil && len(m.data) > share.MaxRecord {
 		err = sentinel.Errorf(share.ErrCorrupt, "share/nats: record %s has %d bytes, want at most %d", name, len(m.data), share.MaxRecord)
 	}
-	if err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil {
+		s.see(name).epoch = -1 // WatchRecord requests it again
+		return nil, err
+	}
 	// The leader may have an older one than a message stated, if the stream was replaced.
 	if r := s.see(name); m.sequence >= r.sequence || r.sequence == before {
 		*r = seen{sequence: m.sequence, data: m.data, epoch: epoch}
@@ -183,8 +184,13 @@ func (s *Source) receive(m *nats.Msg) {
 	if objectName != "" {
 		s.keep(objectName, object)
 	}
-	if r := s.see(name); sequence > r.sequence {
+	switch r := s.see(name); {
+	case sequence > r.sequence:
 		*r = seen{sequence: sequence, data: record, epoch: r.epoch}
+		s.wake()
+	case sequence < r.sequence:
+		// The message is late, or the stream was replaced and counts from the beginning: a request finds out.
+		s.epoch++
 		s.wake()
 	}
 }
