@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+	if path := os.Getenv(fullPath); path != "" {
+		if err := fillDisk(path); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 

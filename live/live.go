@@ -66,6 +66,7 @@ type Filter struct {
 	clock    *clock       // nil: no key expires by time
 	lasts    uint64       // ticks of a generation of a window
 	now      uint64       // the time of the last Advance
+	looked   time.Time    // when a generation ended after which the filter was measured
 
 	o       Options
 	path    string
@@ -125,7 +126,8 @@ func (f *Filter) Has(d umbel.Digest) bool {
 	return f.filter.Has(d)
 }
 
-// Seen reports whether d may have been added before, and adds it, in one step: it is Has and then Add. A window of time is
+// Seen reports whether d may have been added before, and adds it, in one step: it is Has and then Add. Of goroutines that give it
+// the same new digest at the same time, one gets false in kinds with a lock, as window; in others more may. A window of time is
 // advanced to the time now first, unless it is there already: a time before an earlier one counts as that. Other kinds
 // ignore now.
 //
@@ -182,7 +184,8 @@ func (f *Filter) advance(t time.Time) {
 		return
 	}
 	_ = f.filter.(umbel.Advancer).Advance(f.now) // it fails only if time goes back
-	if f.now/f.lasts != before/f.lasts {
+	if f.now/f.lasts != before/f.lasts && t.Sub(f.looked) >= time.Second {
+		f.looked = t
 		f.due.Store(0)
 		f.check()
 	}

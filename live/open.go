@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -77,6 +78,9 @@ func open(path string, kind umbel.Kind, goal umbel.Goal, o Options) (*Filter, er
 	}
 	f := &Filter{path: path, kind: kind, o: o}
 	if f.target, err = wholefile.Find(path, mode(goal.Hasher)); err != nil {
+		return nil, err
+	}
+	if f.target.Path, err = filepath.Abs(f.target.Path); err != nil { // the process may change its directory
 		return nil, err
 	}
 	if f.target.InPlace {

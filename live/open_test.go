@@ -216,6 +216,41 @@ func TestOtherGoal(t *testing.T) {
 	}
 }
 
+// Goals with bytes are the same goal when the file is opened again.
+func TestSameGoal(t *testing.T) {
+	for _, g := range []umbel.Goal{{Keys: 2000, Bytes: 4096}, {FPRate: 0.01, Bytes: 4096}} {
+		for _, kind := range filter.All {
+			path, log, o := filepath.Join(t.TempDir(), "filter.umb"), events{}, idle(kind)
+			f, err := live.Open(path, kind, g, o)
+			if err != nil {
+				continue // not every kind plans for bytes
+			}
+			must(t, f.Close())
+			o.Log = log.logger()
+			must(t, open(t, path, kind, g, o).Close())
+			if len(log) > 0 {
+				t.Errorf("%s, %+v: %v", kind.Name, g, log)
+			}
+		}
+	}
+}
+
+// A relative path is that of the directory in which the file was opened.
+func TestChangedDirectory(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	t.Chdir(first)
+	f := open(t, "filter.umb", bloom.Kind, small, live.Options{})
+	t.Chdir(second)
+	f.AddString("a")
+	must(t, f.Close())
+	if in := inFile(t, filepath.Join(first, "filter.umb")); !in.Has(in.Hasher().HashString("a")) {
+		t.Error("the key is missing")
+	}
+	if left, err := os.ReadDir(second); len(left) > 0 || err != nil {
+		t.Errorf("written to the present directory: %v, %v", left, err)
+	}
+}
+
 // A key is present for the window after it was last seen and expires after a generation more, whatever the system's clock does,
 // in a process and over restarts. Times of a log are taken as they are.
 func TestWindow(t *testing.T) {

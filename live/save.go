@@ -183,9 +183,11 @@ func (f *Filter) run() {
 		case <-f.wake:
 			if f.manyUnsaved() {
 				_ = f.Save()
-			} else if _, _, err := f.measure(); err == nil {
-				f.checkOverfull()
+			} else if _, _, err := f.measure(); err != nil { // a fault of the kind
+				f.due.Store(f.changes.total() + least(f.planned))
+				continue
 			}
+			f.checkOverfull()
 		}
 		f.plan()
 	}
