@@ -22,15 +22,10 @@ type Counting struct {
 }
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number
-// of distinct keys. See [New].
+// of distinct keys. Its counters have 4 bits. See [New].
 func NewCounting(keys uint64, fpRate float64) (*Counting, error) {
-	return NewCountingGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
-}
-
-// NewCountingGoal returns an empty filter for g from which keys can be removed, with
-// counters of 4 bits. The error wraps umbel.ErrGoal.
-func NewCountingGoal(g umbel.Goal) (*Counting, error) {
-	return kinds.New[*Counting](Kind, g, umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}})
+	width := umbel.Params{{Name: "width", Value: umbel.Uint(counting.DefaultWidth)}}
+	return kinds.New[*Counting](Kind, umbel.Goal{Keys: keys, FPRate: fpRate}, width)
 }
 
 // NewCountingShape returns an empty filter of shape s, whose Width is that of the base's

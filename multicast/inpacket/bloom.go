@@ -60,12 +60,12 @@ func loadLast(filter []byte, at int) uint64 {
 // bits of length code, low bits first. The bits of the stage follow.
 const (
 	StageHeadBits = nibbleBits + 8    // number of bits of the head of a stage
-	MaxStageBits  = 128 + (255-128)*4 // largest number of bits after the head
+	maxStageBits  = 128 + (255-128)*4 // largest number of bits after the head
 	nibbleBits    = 4
 )
 
 // StageBits returns the number of bits of a stage with a length code: the code itself
-// below 128, and 128 + 4(code - 128) from 128 on, at most MaxStageBits.
+// below 128, and 128 + 4(code - 128) from 128 on, at most maxStageBits.
 func StageBits(code uint8) int {
 	if code < 128 {
 		return int(code)
@@ -74,10 +74,10 @@ func StageBits(code uint8) int {
 }
 
 // StageCode returns the smallest length code of a stage with at least the given number of
-// bits, and false if that exceeds MaxStageBits or is negative.
+// bits, and false if that exceeds maxStageBits or is negative.
 func StageCode(bits int) (code uint8, ok bool) {
 	switch {
-	case bits < 0 || bits > MaxStageBits:
+	case bits < 0 || bits > maxStageBits:
 		return 0, false
 	case bits < 128:
 		return uint8(bits), true

@@ -146,13 +146,13 @@ func TestStageCodes(t *testing.T) {
 			t.Errorf("code %d is of %d bits, whose code is %d, %v", code, StageBits(uint8(code)), got, ok)
 		}
 	}
-	for n := range MaxStageBits + 1 {
+	for n := range maxStageBits + 1 {
 		code, ok := StageCode(n)
 		if !ok || StageBits(code) < n || code > 0 && StageBits(code-1) >= n {
 			t.Errorf("%d bits: code %d of %d bits, %v", n, code, StageBits(code), ok)
 		}
 	}
-	for _, n := range []int{-1, MaxStageBits + 1} {
+	for _, n := range []int{-1, maxStageBits + 1} {
 		if _, ok := StageCode(n); ok {
 			t.Errorf("%d bits have a code", n)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/probe"
 )
 
-// MaxSections is the largest number of sections of a Linear filter.
-const MaxSections = 4
+// maxSections is the largest number of sections of a Linear filter.
+const maxSections = 4
 
 // sectionLog is the binary logarithm of the number of stream values per section of a
 // seed.
@@ -35,7 +35,7 @@ var splits = [16]split{
 //	x            12 to 6     9 to 5      6 to 4
 //
 // The sections follow each other without gaps.
-func LinearSections(k uint8, m int) (sections int, bits [MaxSections]int) {
+func LinearSections(k uint8, m int) (sections int, bits [maxSections]int) {
 	sections, each := sectionsOf(k, m)
 	for p := range sections - 1 {
 		bits[p] = each

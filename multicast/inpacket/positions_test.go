@@ -25,7 +25,7 @@ func TestPositionsAndRows(t *testing.T) {
 				t.Fatalf("position %d below %d is %d, want %d", j, m, p, want)
 			}
 		}
-		section, columns := rapid.IntRange(0, MaxSections-1).Draw(t, "section"), rapid.IntRange(0, 300).Draw(t, "columns")
+		section, columns := rapid.IntRange(0, maxSections-1).Draw(t, "section"), rapid.IntRange(0, 300).Draw(t, "columns")
 		row := c.AppendRow(nil, seed, section, columns)
 		if len(row) != (columns+63)/64 {
 			t.Fatalf("%d words for %d columns", len(row), columns)

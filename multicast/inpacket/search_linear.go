@@ -22,7 +22,7 @@ type linearSearch struct {
 	links
 	q        *search
 	splits   []uint8 // the values of K worth trying
-	sections [MaxSections]sectionSearch
+	sections [maxSections]sectionSearch
 	last     echelon // the survivors' equations in the last section
 	row      []uint64
 	partials partialSearch
@@ -70,16 +70,16 @@ func searchLinear(l links, q *search) (best Found, ok bool) {
 
 // extraPer is the number of bits, in 1024ths, by which each excluded link makes a filter
 // longer, by the number of sections: -log2(1 - 2^-sections).
-var extraPer = [MaxSections + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
+var extraPer = [maxSections + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
 
 // chooseSplits chooses the values of K worth trying, by the length that a filter would
 // have if all solutions of its sections could be tried. It returns a length at which a
 // filter is easy to find.
 func (s *linearSearch) chooseSplits() (start int) {
 	n := len(s.others())
-	var length [MaxSections + 1]int
+	var length [maxSections + 1]int
 	least := 0
-	for sections := 1; sections <= MaxSections; sections++ {
+	for sections := 1; sections <= maxSections; sections++ {
 		if 1/float64(int(1)<<sections) > s.q.MaxFalseMatch {
 			continue
 		}
@@ -103,11 +103,11 @@ func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 	if m < 1 {
 		return Found{}, false
 	}
-	var wide [MaxSections]int // number of columns of each section
+	var wide [maxSections]int // number of columns of each section
 	for _, k := range s.splits {
 		sections, lengths := LinearSections(k, m)
 		for p, n := range lengths[:sections] {
-			wide[p] = max(wide[p], n+MaxSections)
+			wide[p] = max(wide[p], n+maxSections)
 		}
 	}
 	for p := range s.sections {
@@ -205,7 +205,7 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, partial partialSolutio
 
 // fillSections makes the filter of f, whose form is Linear, from the solutions and
 // lengths of its sections.
-func (f *Found) fillSections(sections [][]uint64, lengths [MaxSections]int) {
+func (f *Found) fillSections(sections [][]uint64, lengths [maxSections]int) {
 	f.Filter = make([]byte, (f.Bits+7)>>3)
 	at := 0
 	for p, section := range sections {
@@ -217,7 +217,7 @@ func (f *Found) fillSections(sections [][]uint64, lengths [MaxSections]int) {
 }
 
 // fits reports whether the solutions fit in sections of these lengths.
-func fits(solutions [][]uint64, lengths [MaxSections]int) bool {
+func fits(solutions [][]uint64, lengths [maxSections]int) bool {
 	for p, solution := range solutions {
 		if bitLen(solution) > lengths[p] {
 			return false

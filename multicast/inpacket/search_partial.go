@@ -16,7 +16,7 @@ const (
 
 // partialSolution is a solution of all sections of a Linear filter but the last.
 type partialSolution struct {
-	codes     [MaxSections - 1]uint16 // of the solution of each section: see sectionSearch.odd
+	codes     [maxSections - 1]uint16 // of the solution of each section: see sectionSearch.odd
 	count     int                     // number of survivors
 	survivors []uint64                // the other links that have odd parity in all sections so far
 }

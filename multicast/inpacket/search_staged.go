@@ -143,7 +143,7 @@ func newStageSearch(l links, maxFalseMatch float64) *stageSearch {
 	}
 	estimate := chances{l.tree, len(l.others()), maxFalseMatch}
 	for k := 1; k <= maxK; k++ {
-		s.least[k] = roundStageBits(estimate.firstWith(k, worthStage, MaxStageBits))
+		s.least[k] = roundStageBits(estimate.firstWith(k, worthStage, maxStageBits))
 	}
 	return s
 }
@@ -160,7 +160,7 @@ func (s *stageSearch) search(seed uint16, room *byPositions, q *search) {
 	first, most := MaxBits, 0
 	for k := 1; k <= maxK; k++ {
 		if room[k] >= 0 {
-			last[k] = min(s.least[k]+room[k], MaxStageBits)
+			last[k] = min(s.least[k]+room[k], maxStageBits)
 			first, most = min(first, s.least[k]), k
 		}
 	}

@@ -415,7 +415,7 @@ func TestSearchLarge(t *testing.T) {
 		f, err := Search(task, Options{Forms: []Form{form.form}, Seeds: 2})
 		if form.form == Staged {
 			if !errors.Is(err, ErrTooLong) {
-				t.Errorf("300 links in a stage of at most %d bits: %v, want ErrTooLong", MaxStageBits, err)
+				t.Errorf("300 links in a stage of at most %d bits: %v, want ErrTooLong", maxStageBits, err)
 			}
 			continue
 		}

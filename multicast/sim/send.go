@@ -58,11 +58,6 @@ func (w *Fabric) Send(d scheme.Domain, t *tree.Tree, p scheme.Plan, o Options) R
 	return r
 }
 
-// Send carries the packets of a plan over the network n: see [Fabric.Send].
-func Send(d scheme.Domain, n *multicast.Network, t *tree.Tree, p scheme.Plan, o Options) Record {
-	return NewFabric(n).Send(d, t, p, o)
-}
-
 // carry carries one packet and all its copies.
 func (w *Fabric) carry(d scheme.Domain, source int, packet []byte, o *Options) {
 	next := len(w.hops)

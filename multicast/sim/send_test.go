@@ -63,7 +63,7 @@ func TestSendByHand(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n, tr := network(c.graph), treeOf(t, c.graph, c.source, c.receivers...)
 			d, p := planned(t, c.scheme, n, n, tr)
-			got := sim.Send(d, n, tr, p, c.options)
+			got := sim.NewFabric(n).Send(d, tr, p, c.options)
 			conserved(t, got)
 			if c.want.Storm { // where it was cut off is no matter
 				got = sim.Record{TreeLinks: got.TreeLinks, Copies: got.Copies, Storm: got.Storm, Receivers: got.Receivers, Reached: got.Reached}
@@ -98,7 +98,7 @@ func TestSendDropsByReason(t *testing.T) {
 	n, tr := network(g), treeOf(t, g, 0, 2)
 	d, p := planned(t, listed{}, n, n, tr)
 	p.Headers[0] = p.Headers[0][:3]
-	r := sim.Send(d, n, tr, p, sim.Options{})
+	r := sim.NewFabric(n).Send(d, tr, p, sim.Options{})
 	if r.Drops != drops(multicast.Malformed, 1) || r.Copies != 0 || r.Reached != 0 {
 		t.Errorf("a packet cut off: %+v, want one drop as malformed and no copies", r)
 	}
@@ -114,13 +114,13 @@ func TestSendOnAnotherGraph(t *testing.T) {
 	tr := treeOf(t, known, 0, 1, 2, 3)                                                        // 0-1-2, 0-4-3
 	n := network(present)
 	d, p := planned(t, listed{}, network(known), n, tr)
-	r := sim.Send(d, n, tr, p, sim.Options{})
+	r := sim.NewFabric(n).Send(d, tr, p, sim.Options{})
 	if r.Copies != 4 || r.Covered != 4 || r.Near != 0 || r.Reached != 3 {
 		t.Errorf("got %+v, want 4 copies, all the tree's, and 3 reached", r)
 	}
 	tr = treeOf(t, known, 1, 3) // 1-2-3
 	d, p = planned(t, listed{}, network(known), n, tr)
-	r = sim.Send(d, n, tr, p, sim.Options{})
+	r = sim.NewFabric(n).Send(d, tr, p, sim.Options{})
 	if r.Copies != 1 || r.Covered != 1 || r.TreeLinks != 2 || r.Reached != 0 {
 		t.Errorf("got %+v, want 1 copy of 2 links, and nobody reached", r)
 	}
@@ -136,12 +136,12 @@ func TestSendSets(t *testing.T) {
 	_, second := planned(t, listed{}, n, n, far)
 	d.Receive(7, []int{2, 3})
 	first.Headers = append(first.Headers, second.Headers...)
-	r := sim.Send(d, n, all, first, sim.Options{})
+	r := sim.NewFabric(n).Send(d, all, first, sim.Options{})
 	// Nodes 1 and 2 see two packets, but neither of them twice.
 	if r.Headers != 2 || r.Copies != 5 || r.Covered != 3 || r.Repeats != 2 || r.Loops != 0 || r.Duplicates != 0 || r.Twice != 1 {
 		t.Errorf("got %+v, want 5 copies, 2 of them repeats, and node 2 reached twice", r)
 	}
-	own := sim.Send(d, n, all, first, sim.Options{OwnPaths: true})
+	own := sim.NewFabric(n).Send(d, all, first, sim.Options{OwnPaths: true})
 	if own.TreeLinks != 3 || own.Covered != 3 {
 		t.Errorf("own paths: %+v, want 3 links", own)
 	}
@@ -155,11 +155,11 @@ func TestSendOwnPaths(t *testing.T) {
 	back := &tree.Tree{Graph: g, Source: 0, Receivers: []int{1}, Steps: []tree.Step{
 		{Arc: arc(t, g, 0, 3)}, {Arc: arc(t, g, 3, 2), Hop: 1}, {Arc: arc(t, g, 2, 1), Hop: 2}}}
 	d, p := planned(t, listed{extra: func(*tree.Tree) []topology.Arc { return nil }}, n, n, back)
-	r := sim.Send(d, n, tr, p, sim.Options{OwnPaths: true})
+	r := sim.NewFabric(n).Send(d, tr, p, sim.Options{OwnPaths: true})
 	if r.TreeLinks != 3 || r.Covered != 3 || r.FalseForwards() != 0 || r.Reached != 1 {
 		t.Errorf("own paths: %+v, want a tree of 3 links and no false forwards", r)
 	}
-	r = sim.Send(d, n, tr, p, sim.Options{})
+	r = sim.NewFabric(n).Send(d, tr, p, sim.Options{})
 	if r.TreeLinks != 1 || r.Covered != 0 || r.Near != 1 || r.Far != 2 {
 		t.Errorf("%+v, want one false forward next to the tree and two after it", r)
 	}

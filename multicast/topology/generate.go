@@ -9,11 +9,11 @@ import (
 // ErrSize means that a network can't be generated with the requested size.
 var ErrSize = errors.New("topology: no such size")
 
-// MaxNodes is the largest number of nodes of a generated network.
-const MaxNodes = 10_000
+// maxNodes is the largest number of nodes of a generated network.
+const maxNodes = 10_000
 
-// MaxLinks is the largest number of links of a generated network.
-const MaxLinks = 500_000
+// maxLinks is the largest number of links of a generated network.
+const maxLinks = 500_000
 
 // makeable returns an error unless n is between least and most.
 func makeable(what string, n, least, most int) error {
@@ -40,9 +40,9 @@ func (g *Graph) place(i int, x, y float64) {
 // join adds a link of weight 1.
 func (g *Graph) join(a, b int) { g.Links = append(g.Links, Link{min(a, b), max(a, b), 1}) }
 
-// Line returns a line of n nodes, 2 to MaxNodes, each with a link to the next.
+// Line returns a line of n nodes, 2 to 10 000, each with a link to the next.
 func Line(n int) (*Graph, error) {
-	if err := makeable("nodes in a line", n, 2, MaxNodes); err != nil {
+	if err := makeable("nodes in a line", n, 2, maxNodes); err != nil {
 		return nil, err
 	}
 	g := named(fmt.Sprintf("line of %d", n), n)
@@ -55,9 +55,9 @@ func Line(n int) (*Graph, error) {
 	return g, nil
 }
 
-// Ring returns a ring of n nodes, 3 to MaxNodes.
+// Ring returns a ring of n nodes, 3 to 10 000.
 func Ring(n int) (*Graph, error) {
-	if err := makeable("nodes in a ring", n, 3, MaxNodes); err != nil {
+	if err := makeable("nodes in a ring", n, 3, maxNodes); err != nil {
 		return nil, err
 	}
 	g := named(fmt.Sprintf("ring of %d", n), n)
@@ -69,9 +69,9 @@ func Ring(n int) (*Graph, error) {
 	return g, nil
 }
 
-// Star returns n nodes, 2 to MaxNodes, with links from node 0 to all others.
+// Star returns n nodes, 2 to 10 000, with links from node 0 to all others.
 func Star(n int) (*Graph, error) {
-	if err := makeable("nodes in a star", n, 2, MaxNodes); err != nil {
+	if err := makeable("nodes in a star", n, 2, maxNodes); err != nil {
 		return nil, err
 	}
 	g := named(fmt.Sprintf("star of %d", n), n)
@@ -84,13 +84,13 @@ func Star(n int) (*Graph, error) {
 	return g, nil
 }
 
-// Grid returns a grid of rows and columns, with 2 to MaxNodes nodes in total. Each node
+// Grid returns a grid of rows and columns, with 2 to 10 000 nodes in total. Each node
 // has links to its horizontal and vertical neighbors. Nodes are named "row-column".
 func Grid(rows, columns int) (*Graph, error) {
-	if rows < 1 || columns < 1 || rows > MaxNodes || columns > MaxNodes {
-		return nil, fmt.Errorf("%w: a grid of %d rows and %d columns, want at least 1 of each and at most %d nodes", ErrSize, rows, columns, MaxNodes)
+	if rows < 1 || columns < 1 || rows > maxNodes || columns > maxNodes {
+		return nil, fmt.Errorf("%w: a grid of %d rows and %d columns, want at least 1 of each and at most %d nodes", ErrSize, rows, columns, maxNodes)
 	}
-	if err := makeable("nodes in a grid", rows*columns, 2, MaxNodes); err != nil {
+	if err := makeable("nodes in a grid", rows*columns, 2, maxNodes); err != nil {
 		return nil, err
 	}
 	g := named(fmt.Sprintf("grid of %d by %d", rows, columns), rows*columns)

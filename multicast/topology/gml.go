@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// ReadGML reads a network in GML (Himsolt 1997), as written by the Internet Topology Zoo
+// readGML reads a network in GML (Himsolt 1997), as written by the Internet Topology Zoo
 // and TopoHub. Nodes have an id, and may have a label or name, and a place: Longitude and
 // Latitude, lon and lat, or x and y (also in graphics). Links have a source and target,
 // and may have a weight or dist. Other keys are skipped. Directed links carry packets in
 // both directions. Errors wrap ErrFormat or ErrLimit.
-func ReadGML(r io.Reader, l Limits) (*Graph, Notes, error) {
+func readGML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	p := gmlParser{gmlTokens: newGMLTokens(r, d.limits), draft: d}
 	if err := p.file(); err != nil {

@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// ReadGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or name,
+// readGraphML reads a network in GraphML (Brandes et al. 2001). Keys named label or name,
 // Longitude and Latitude, lon and lat or x and y, and weight or dist have the same
-// meaning as in ReadGML, in upper or lower case, with the defaults of the keys. Other
+// meaning as in readGML, in upper or lower case, with the defaults of the keys. Other
 // data are skipped. Directed links carry packets in both directions. Nested graphs and
 // hyperedges are errors. Errors wrap ErrFormat or ErrLimit.
-func ReadGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
+func readGraphML(r io.Reader, l Limits) (*Graph, Notes, error) {
 	d := newDraft(l)
 	input := xml.NewDecoder(&capped{reader: r, left: d.limits.Bytes, limit: d.limits.Bytes})
 	input.CharsetReader = otherCharset

@@ -46,7 +46,7 @@ func gml(names []string) string {
 
 func namesOf(t *testing.T, file []string) (names []string) {
 	t.Helper()
-	g, _, err := topology.ReadGML(strings.NewReader(gml(file)), topology.Limits{})
+	g, _, err := topology.Read(strings.NewReader(gml(file)), "a.gml")
 	if err != nil {
 		t.Fatalf("%q: %v", file, err)
 	}

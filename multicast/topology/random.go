@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Waxman returns n nodes, 2 to MaxNodes, at random places in a square of side 1. Two
+// Waxman returns n nodes, 2 to 10 000, at random places in a square of side 1. Two
 // nodes at distance d have a link with probability alpha·exp(-d/(beta·√2)): Waxman 1988.
 // Both alpha and beta are above 0 and at most 1; a larger alpha gives more links, and a
 // larger beta longer ones. Separate parts are joined where they are closest. There are at
-// most MaxLinks links. The weight of a link is its length in thousandths, rounded up.
+// most 500 000 links. The weight of a link is its length in thousandths, rounded up.
 func Waxman(n int, alpha, beta float64, seed uint64) (*Graph, error) {
-	if err := makeable("nodes", n, 2, MaxNodes); err != nil {
+	if err := makeable("nodes", n, 2, maxNodes); err != nil {
 		return nil, err
 	}
 	if !(alpha > 0 && alpha <= 1 && beta > 0 && beta <= 1) {
@@ -32,7 +32,7 @@ func Waxman(n int, alpha, beta float64, seed uint64) (*Graph, error) {
 				g.joinFar(a, b)
 			}
 		}
-		if err := makeable("links", len(g.Links), 0, MaxLinks-n); err != nil {
+		if err := makeable("links", len(g.Links), 0, maxLinks-n); err != nil {
 			return nil, fmt.Errorf("%w; use a lower alpha or beta", err)
 		}
 	}
@@ -75,15 +75,15 @@ func (g *Graph) joinParts() {
 // BarabasiAlbert returns n nodes. Each node has links to m of the nodes before it, with
 // higher probability to nodes of many links: Barabási and Albert 1999. The first m+1
 // nodes are a star, so there are m·(n-m) links. m is at least 1, and n is above m and at
-// most MaxNodes. Nodes are placed on a spiral, the first in the middle.
+// most 10 000. Nodes are placed on a spiral, the first in the middle.
 func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
-	if err := makeable("nodes", n, 2, MaxNodes); err != nil {
+	if err := makeable("nodes", n, 2, maxNodes); err != nil {
 		return nil, err
 	}
 	if err := makeable("links of a new node", m, 1, n-1); err != nil {
 		return nil, err
 	}
-	if err := makeable("links", m*(n-m), 1, MaxLinks); err != nil {
+	if err := makeable("links", m*(n-m), 1, maxLinks); err != nil {
 		return nil, err
 	}
 	random := source(seed)
@@ -113,8 +113,8 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 // ErrRule means that a rule is unknown or malformed.
 var ErrRule = errors.New("topology: no such rule")
 
-// Rules is the syntax of rules.
-const Rules = "grid:ROWSxCOLUMNS, ring:N, line:N, star:N, fat-tree:K, waxman:N or barabasi-albert:NxM"
+// rules is the syntax of the rules of Make.
+const rules = "grid:ROWSxCOLUMNS, ring:N, line:N, star:N, fat-tree:K, waxman:N or barabasi-albert:NxM"
 
 var ruleNames = []string{"grid", "ring", "line", "star", "fat-tree", "waxman", "barabasi-albert"}
 
@@ -128,12 +128,13 @@ const (
 	makeBeta  = 0.4
 )
 
-// Make returns the network of a rule, such as grid:6x6: see [Rules]. The seed determines
+// Make returns the network of a rule, such as grid:6x6, ring:20, line:9, star:9, fat-tree:4,
+// waxman:100 or barabasi-albert:100x2. The seed determines
 // random networks. Errors wrap [ErrRule], or [ErrSize] if only the numbers are invalid.
 func Make(rule string, seed uint64) (*Graph, error) {
 	name, text, _ := strings.Cut(rule, ":")
 	if !slices.Contains(ruleNames, name) {
-		return nil, fmt.Errorf("%w as %q, want %s", ErrRule, name, Rules)
+		return nil, fmt.Errorf("%w as %q, want %s", ErrRule, name, rules)
 	}
 	want := 1
 	if name == "grid" || name == "barabasi-albert" {
@@ -143,12 +144,12 @@ func Make(rule string, seed uint64) (*Graph, error) {
 	for part := range strings.SplitSeq(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %q, want %s", ErrRule, rule, Rules)
+			return nil, fmt.Errorf("%w: %q, want %s", ErrRule, rule, rules)
 		}
 		sizes = append(sizes, n)
 	}
 	if len(sizes) != want {
-		return nil, fmt.Errorf("%w: %q has %d numbers, want %s", ErrRule, rule, len(sizes), Rules)
+		return nil, fmt.Errorf("%w: %q has %d numbers, want %s", ErrRule, rule, len(sizes), rules)
 	}
 	switch name {
 	case "grid":
@@ -166,5 +167,5 @@ func Make(rule string, seed uint64) (*Graph, error) {
 	case "barabasi-albert":
 		return BarabasiAlbert(sizes[0], sizes[1], seed)
 	}
-	return nil, fmt.Errorf("%w: %q, want %s", ErrRule, rule, Rules)
+	return nil, fmt.Errorf("%w: %q, want %s", ErrRule, rule, rules)
 }

@@ -21,8 +21,8 @@ var endings = []struct {
 	ending string
 	read   reader
 }{
-	{".gml", ReadGML}, {".graphml", ReadGraphML}, {".xml", ReadGraphML}, {".tsv", ReadTSV},
-	{".weights.intra", ReadWeights}, {".latencies.intra", ReadWeights}, {".intra", ReadWeights},
+	{".gml", readGML}, {".graphml", readGraphML}, {".xml", readGraphML}, {".tsv", ReadTSV},
+	{".weights.intra", readWeights}, {".latencies.intra", readWeights}, {".intra", readWeights},
 }
 
 // Read reads a network. The format follows from the extension of the name: .gml, .graphml
@@ -72,13 +72,13 @@ func detect(beginning []byte) reader {
 		switch {
 		case len(line) == 0 || line[0] == '#':
 		case line[0] == '<':
-			return ReadGraphML
+			return readGraphML
 		case bytes.HasPrefix(line, []byte("n\t")):
 			return ReadTSV
 		case len(bytes.Fields(line)) == 3 && !bytes.ContainsAny(line, `["`):
-			return ReadWeights
+			return readWeights
 		default:
-			return ReadGML
+			return readGML
 		}
 	}
 	return ReadTSV

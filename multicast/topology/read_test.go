@@ -216,7 +216,7 @@ func TestListsInNodes(t *testing.T) {
 		node [ id 2 label "b" ]
 		edge [ graphics [ source 7 target 7 weight 7 ] source 1 target 2 weight 2.5 ]
 	]`
-	g, notes, err := topology.ReadGML(strings.NewReader(text), topology.Limits{})
+	g, notes, err := topology.Read(strings.NewReader(text), "a.gml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestGraphMLDefaults(t *testing.T) {
 		<key id="x" attr.name="x"><default>3</default></key><key id="y" for="all" attr.name="y"><default>4</default></key>
 		<graph><node id="a"/><node id="b"><data key="x">5</data></node><node id="c"/>
 		<edge source="a" target="b"/><edge source="b" target="c"><data key="w">7</data></edge></graph></graphml>`
-	g, _, err := topology.ReadGraphML(strings.NewReader(text), topology.Limits{})
+	g, _, err := topology.Read(strings.NewReader(text), "a.graphml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestGraphMLDefaults(t *testing.T) {
 // TestReadWeightsDirections: a second line for the other direction of a link is normal. A third
 // line is merged and counted.
 func TestReadWeightsDirections(t *testing.T) {
-	_, notes, err := topology.ReadWeights(strings.NewReader("a b 1\nb a 2\na b 3\na a 1\nb c 1\n"), topology.Limits{})
+	_, notes, err := topology.Read(strings.NewReader("a b 1\nb a 2\na b 3\na a 1\nb c 1\n"), "a.intra")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,11 +119,11 @@ func writtenIDs(g *Graph) []string {
 	return ids
 }
 
-// ReadWeights reads a network in the format of Rocketfuel's link weights (Mahajan et al.
+// readWeights reads a network in the format of Rocketfuel's link weights (Mahajan et al.
 // 2002): lines of two names and a weight, separated by spaces. "+" in a name stands for a
 // space. Each direction of a link has a line; this is not counted as a repetition, and
 // the lower weight is kept. Errors wrap ErrFormat or ErrLimit.
-func ReadWeights(r io.Reader, l Limits) (*Graph, Notes, error) {
+func readWeights(r io.Reader, l Limits) (*Graph, Notes, error) {
 	b := newBuilder(l)
 	ids := map[string]int{}
 	alone := map[[2]int]bool{} // directions whose reverse hasn't been read

@@ -38,13 +38,13 @@ func ExampleShortestPath() {
 	// at hop 3 1 other links are tested
 }
 
-func ExampleBackup() {
+func ExampleFinder_Backup() {
 	g, err := topology.Ring(5)
 	if err != nil {
 		log.Fatal(err)
 	}
 	failed, _ := g.Between(0, 1)
-	way, ok := tree.Backup(g, failed)
+	way, ok := tree.NewFinder(g, tree.Hops).Backup(failed)
 	fmt.Println(len(way), ok)
 	// Output: 4 true
 }

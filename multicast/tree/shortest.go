@@ -152,15 +152,9 @@ func (f *Finder) Toward(to int) (arcs []topology.Arc, hops []int) {
 	return arcs, hops
 }
 
-// Backup returns the path with the fewest arcs from the start of an arc to its end
+// Backup returns the shortest path, by the finder's metric, from the start of an arc to its end
 // without its link: the path of packets if the link has failed. It returns false if there
-// is no such path or no such arc.
-func Backup(g *topology.Graph, a topology.Arc) ([]topology.Arc, bool) {
-	return NewFinder(g, Hops).Backup(a)
-}
-
-// Backup is like the function of this name, by the finder's metric. The result is not
-// cached.
+// is no such path or no such arc. The result is not cached.
 func (f *Finder) Backup(a topology.Arc) ([]topology.Arc, bool) {
 	if a < 0 || a.Link() >= len(f.graph.Links) {
 		return nil, false

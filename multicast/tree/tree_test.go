@@ -397,7 +397,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for a := range topology.Arc(2 * len(ring.Links)) {
-		way, ok := tree.Backup(ring, a)
+		way, ok := tree.NewFinder(ring, tree.Hops).Backup(a)
 		if !ok || len(way) != 4 || slices.Contains(way, a) || slices.Contains(way, a.Reverse()) {
 			t.Fatalf("around arc %d is %v, %v, want 4 arcs", a, way, ok)
 		}
@@ -418,7 +418,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range []topology.Arc{0, 3, -1, 4} {
-		if way, ok := tree.Backup(line, a); ok {
+		if way, ok := tree.NewFinder(line, tree.Hops).Backup(a); ok {
 			t.Errorf("around arc %d of a line is %v", a, way)
 		}
 	}
