@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -32,28 +33,42 @@ const (
 	// Caller means that the program hashes its keys itself and passes digests. A filter with this
 	// algorithm takes digests only: methods that take keys panic.
 	Caller
+	_ // 6 is never an algorithm: a vector of the specification has it as an unknown one
+	// Murmur3 is MurmurHash3_x64_128 with seed 0. It takes no seed. Guava's filters use it.
+	Murmur3
+	// SparkMurmur3 is the pair of hashes of 32 bits that Spark's filters use, the first with the first 4 bytes of the
+	// seed, read little-endian, the second with the first hash as its seed. H1 has the first in its upper half; H2 is a
+	// mix of H1.
+	SparkMurmur3
 
 	algs = iota
 )
 
-var algNames = [algs]string{"xxh3", "siphash", "xxh64", "murmur64a", "md5", "caller"}
+var algNames = [algs]string{"xxh3", "siphash", "xxh64", "murmur64a", "md5", "caller", "", "murmur3", "sparkmurmur3"}
 
 // String returns the name of the algorithm. [ParseAlg] reads it.
 func (a Alg) String() string {
-	if a < algs {
+	if a.isKnown() {
 		return algNames[a]
 	}
 	return fmt.Sprintf("alg(%d)", uint8(a))
 }
 
+func (a Alg) isKnown() bool { return a < algs && algNames[a] != "" }
+
+// knownAlgs returns the names of all algorithms.
+func knownAlgs() []string {
+	return slices.DeleteFunc(slices.Clone(algNames[:]), func(name string) bool { return name == "" })
+}
+
 // ParseAlg returns the algorithm with the given name. The error wraps [ErrGoal].
 func ParseAlg(name string) (Alg, error) {
 	for i, n := range algNames {
-		if n == name {
+		if n == name && n != "" {
 			return Alg(i), nil
 		}
 	}
-	return 0, sentinel.Errorf(ErrGoal, "umbel: unknown hash %q: it is one of %s", clip(name), strings.Join(algNames[:], ", "))
+	return 0, sentinel.Errorf(ErrGoal, "umbel: unknown hash %q: it is one of %s", clip(name), strings.Join(knownAlgs(), ", "))
 }
 
 // seedBytes returns the number of bytes of a seed that the algorithm uses.
@@ -63,6 +78,8 @@ func (a Alg) seedBytes() int {
 		return 8
 	case SipHash:
 		return 16
+	case SparkMurmur3:
+		return 4
 	}
 	return 0
 }

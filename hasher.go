@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 	"unique"
 	"unsafe"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/umbel-filters/umbel/internal/md5"
+	"github.com/umbel-filters/umbel/internal/murmur3"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/shorthash"
 )
@@ -31,11 +33,11 @@ type Hasher struct {
 // that the algorithm does not use. The error wraps no sentinel; callers add the one that
 // fits.
 func (h Hasher) Check() error {
-	if h.Alg >= algs {
-		return fmt.Errorf("umbel: hash algorithm %d, want 0 to %d", uint8(h.Alg), algs-1)
+	if !h.Alg.isKnown() {
+		return fmt.Errorf("umbel: hash algorithm %d is unknown, want one of %s", uint8(h.Alg), strings.Join(knownAlgs(), ", "))
 	}
 	lo, hi := h.Seed.words()
-	if n := h.Alg.seedBytes(); n < 16 && hi != 0 || n == 0 && lo != 0 {
+	if n := h.Alg.seedBytes(); n < 16 && hi != 0 || n < 8 && lo>>(8*n) != 0 {
 		return fmt.Errorf("umbel: %s takes a seed of %d bytes, and bytes after these are set", h.Alg, n)
 	}
 	return nil
@@ -111,6 +113,12 @@ func (h Hasher) other(key []byte) Digest {
 	case MD5:
 		s := md5.Sum(key)
 		return Digest{be64(s[:8]), be64(s[8:])}
+	case Murmur3:
+		a, b := murmur3.Sum128(key)
+		return Digest{a, b}
+	case SparkMurmur3:
+		a := murmur3.Spark32(key, uint32(lo))
+		return DigestFromHash64(uint64(a)<<32 | uint64(murmur3.Spark32(key, a)))
 	case Caller:
 		panic("umbel: a key was given to a filter with hash caller, which takes digests: use Add and Has with a Digest")
 	}

@@ -205,6 +205,8 @@ var hashers = []umbel.Hasher{
 	{Alg: umbel.Murmur64A},
 	{Alg: umbel.MD5},
 	{Alg: umbel.Caller},
+	{Alg: umbel.Murmur3},
+	{Alg: umbel.SparkMurmur3, Seed: fixture.Seed(5, 0)},
 }
 
 func TestKeyIsBytes(t *testing.T) {
@@ -264,6 +266,8 @@ func TestHasherCheck(t *testing.T) {
 		{Alg: umbel.XXH64, Seed: fixture.Seed(1, 1<<63)},
 		{Alg: umbel.Murmur64A, Seed: fixture.Seed(1, 0)},
 		{Alg: umbel.MD5, Seed: fixture.Seed(0, 1)},
+		{Alg: umbel.Murmur3, Seed: fixture.Seed(1, 0)},
+		{Alg: umbel.SparkMurmur3, Seed: fixture.Seed(1<<32, 0)},
 		{Alg: umbel.Caller, Seed: fixture.Seed(1<<56, 0)},
 	} {
 		if err := h.Check(); err == nil {

@@ -40,6 +40,7 @@
 //   - redisbloom: RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)
 //   - squid: the filter of Squid's cache digests, bit for bit with hash md5: four cells per key (Squid, Cache Digest version 5)
 //   - nixbloom: the filter of Nix binary caches, bit for bit with hash caller: which store paths a cache may have (NixBloom v1)
+//   - imported: filters of Guava, Spark and blobloom, bit for bit
 //   - ribbon: ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)
 //   - union: filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates
 //

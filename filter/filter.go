@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
@@ -43,6 +44,7 @@ var All = umbel.Kinds{
 	redisbloom.Kind,
 	squid.Kind,
 	nixbloom.Kind,
+	imported.Kind,
 	ribbon.Kind,
 	union.Kind,
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
@@ -32,6 +33,7 @@ var shapes = map[string]func(umbel.Filter) umbel.Shape{
 	blocked.Name:     shapeWith[blocked.Shape],
 	bloom.Name:       shapeWith[bloom.Shape],
 	counting.Name:    shapeWith[counting.Shape],
+	imported.Name:    shapeWith[imported.Shape],
 	nixbloom.Name:    shapeWith[nixbloom.Shape],
 	partitioned.Name: shapeWith[partitioned.Shape],
 	sparse.Name:      shapeWith[sparse.Shape],

@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"strings"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -39,8 +39,10 @@ func resolve(f *spec.Flags) (umbel.Kind, umbel.Goal, umbel.Params, error) {
 // hashNames returns the values of --hash.
 func hashNames() []string {
 	var names []string
-	for a := umbel.Alg(0); !strings.HasPrefix(a.String(), "alg("); a++ {
-		names = append(names, a.String())
+	for n := range math.MaxUint8 {
+		if a := umbel.Alg(n); (umbel.Hasher{Alg: a}).Check() == nil {
+			names = append(names, a.String())
+		}
 	}
 	return names
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
@@ -35,7 +36,7 @@ const MaxMembers = 1024
 var memberKinds = umbel.Kinds{
 	bloom.Kind, partitioned.Kind, blocked.Kind, splitblock.Kind, counting.Kind, scalable.Kind, dynamic.Kind,
 	folding.Kind, window.Kind, sparse.Kind, redisbloom.Kind, ribbon.Kind,
-	squid.Kind, nixbloom.Kind,
+	squid.Kind, nixbloom.Kind, imported.Kind,
 }
 
 // State returns the complete contents of the filter: see [umbel.Filter]. Its parts are the

@@ -111,6 +111,15 @@ class NixBloom(Bits):
         expect(self.cells % 8 == 0 and 1 <= k <= 256, "cells or k")
 
 
+class Imported(Bits):
+    locate, names = staticmethod(positions.imported), ("form", "k")
+
+    def check(self, form, k):
+        unit, least = (512, 2) if form == 5 else (64, 1)
+        expect(1 <= form <= 5, "form")
+        expect(self.cells % unit == 0 and self.cells <= 64 * (2**31 - 1) and least <= k <= 255, "cells or k")
+
+
 class Counting:
     def __init__(self, state):
         self.k, self.group, copied = whole(state, "k", "group", "copied")
@@ -398,6 +407,7 @@ KINDS = {
     "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
     "ribbon": Ribbon, "sparse": Sparse, "union": Union, "squid": Squid, "nixbloom": NixBloom,
+    "imported": Imported,
 }
 PARTS = KINDS | {"redisbloom-layer": RedisBloomLayer}
 # Kinds whose positions are in vectors: what locates, by the cells and the parameters.
@@ -408,4 +418,5 @@ LOCATE = {
     "counting": lambda h1, h2, m, k, group, copied: positions.bloom(h1, h2, m, k, group),
     "weighted": positions.bloom,  # of one class
     "nixbloom": positions.nixbloom,
+    "imported": positions.imported,
 }

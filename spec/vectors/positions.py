@@ -39,6 +39,25 @@ def nixbloom(h1, h2, m, k):
     return [(h1 + i * h2 & MASK) % m for i in range(k)]
 
 
+def imported(h1, h2, m, form, k):
+    low, high = h1 & 0xFFFFFFFF, h1 >> 32
+    signed = lambda x, bits: x - 2**bits if x >> bits - 1 else x
+    upward = lambda x: ~x if x < 0 else x
+    if form == 1:
+        return [(h1 + i * h2 & MASK >> 1) % m for i in range(k)]
+    if form in (2, 3):
+        a, b = (low, high) if form == 2 else (high, low)
+        return [upward(signed(a + i * b & 0xFFFFFFFF, 32)) % m for i in range(1, k + 1)]
+    if form == 4:
+        a, b = signed(high, 32), signed(low, 32)
+        return [upward(signed(a * (2**31 - 1) + i * b & MASK, 64)) % m for i in range(1, k + 1)]
+    block, at = low * (m // 512) >> 32, []
+    for i in range(1, k):
+        high, low = high + low & 0xFFFFFFFF, low + i & 0xFFFFFFFF
+        at.append(block * 512 + high % 512)
+    return at
+
+
 def times8(a, b):
     p = 0
     for t in range(3):

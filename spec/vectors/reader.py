@@ -41,12 +41,37 @@ def hash_murmur64a(key):
     return h1, murmur64a(key, h1)
 
 
+def hash_murmur3(key):
+    c1, c2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
+    rotate = lambda x, n: (x << n | x >> 64 - n) & MASK
+    first = lambda k: rotate(k * c1 & MASK, 31) * c2 & MASK
+    second = lambda k: rotate(k * c2 & MASK, 33) * c1 & MASK
+    h1 = h2 = 0
+    word = lambda i: int.from_bytes(key[i:i + 8], "little")
+    whole = len(key) & ~15
+    for i in range(0, whole, 16):
+        h1 = (rotate(h1 ^ first(word(i)), 27) + h2) * 5 + 0x52DCE729 & MASK
+        h2 = (rotate(h2 ^ second(word(i + 8)), 31) + h1) * 5 + 0x38495AB5 & MASK
+    h1, h2 = h1 ^ first(word(whole)) ^ len(key), h2 ^ second(word(whole + 8)) ^ len(key)
+    h1 = h1 + h2 & MASK
+    h2 = h2 + h1 & MASK
+
+    def finish(h):
+        h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD & MASK
+        h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 & MASK
+        return h ^ h >> 33
+    h1, h2 = finish(h1), finish(h2)
+    h1 = h1 + h2 & MASK
+    return h1, h2 + h1 & MASK
+
+
 HASHES = {  # by alg: those that Python's library has, or that are short
     3: hash_murmur64a,
     4: lambda key: struct.unpack(">QQ", hashlib.md5(key).digest()),
     5: lambda key: struct.unpack("<QQ", key[:16].ljust(16, b"\0")),
+    7: hash_murmur3,
 }
-ALGS = {"murmur64a": 3, "md5": 4, "caller": 5}
+ALGS = {"murmur64a": 3, "md5": 4, "caller": 5, "murmur3": 7}
 
 
 # vectors/README.md

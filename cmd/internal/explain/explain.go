@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
@@ -42,6 +43,7 @@ var kinds = map[string]func(s umbel.Shape, n uint64) []Formula{
 	counting.Name:    of(countingSteps),
 	dynamic.Name:     of(dynamicSteps),
 	folding.Name:     of(foldingSteps),
+	imported.Name:    of(importedSteps),
 	nixbloom.Name:    of(nixbloomSteps),
 	partitioned.Name: of(partitionedSteps),
 	redisbloom.Name:  of(redisbloomSteps),

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
@@ -127,6 +128,19 @@ func countingSteps(d *derivation, s counting.Shape, n uint64) {
 	d.addf("keys per counter, on average; the rate is least for the memory at 0.69", "k · n / m", "Bloom 1970",
 		"%.4g", float64(s.K)*float64(n)/float64(s.M))
 	d.addf("memory, in words of 8 bytes", "8 · ceil(m · w / 64)", "", "%d bytes", fc.Bytes)
+}
+
+func importedSteps(d *derivation, s imported.Shape, n uint64) {
+	fc := s.Forecast(n)
+	d.let("m", s.M)
+	d.let("k", fmt.Sprintf("%.0f", fc.K))
+	rate := "f^k + excess of double hashing"
+	if s.Form == imported.Blobloom {
+		rate = "mean over the blocks of f^k, and at least 2^-18 per key in a block"
+	}
+	d.add(fmt.Sprintf("false-positive rate with %d keys, in the form %v", n, s.Form), rate, sixDigits(fc.FPRate), "Dillinger and Manolios 2004")
+	d.memory(s.M)
+	d.bitsPerKey(s.M, n, fc.FPRate)
 }
 
 func nixbloomSteps(d *derivation, s nixbloom.Shape, n uint64) {

@@ -5,6 +5,7 @@ package comingfrom
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	bab "github.com/bits-and-blooms/bloom/v3"
+	"github.com/cespare/xxhash/v2"
 	"github.com/greatroar/blobloom"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
@@ -20,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/scalable"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/plan"
@@ -74,6 +77,82 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Stored filters answer as in the library that made them, and are written back.
+func TestStoredFilters(t *testing.T) {
+	{
+		made := blobloom.NewOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+		made.Add(xxhash.Sum64String("alice"))
+		var file bytes.Buffer
+		_, err := blobloom.Dump(&file, made, "")
+		must(t, err)
+		dump := file.Bytes()
+		{
+			f, _, err := imported.ParseBlobloom(dump, umbel.Hasher{Alg: umbel.XXH64}) // keys were hashed by xxhash
+			known := f.HasString("alice")
+			f.AddString("bob")
+			container, err2 := f.MarshalBinary()
+
+			must(t, errors.Join(err, err2))
+			check(t, known && stored(t, container).HasString("bob"))
+		}
+	}
+	{
+		made, err := imported.New(1000, 0.01)
+		must(t, err)
+		made.AddString("alice")
+		data, err := made.AppendFile(nil, "")
+		must(t, err)
+		{
+			f, err := imported.ParseGuava(data)
+			known := f.HasString("alice") // a key of stringFunnel(UTF_8)
+			f.AddString("bob")
+			container, err2 := f.MarshalBinary()
+
+			must(t, errors.Join(err, err2))
+			check(t, known && stored(t, container).HasString("bob"))
+		}
+	}
+	{
+		made, err := imported.NewShape(imported.Shape{Form: imported.Spark2, M: 6400, K: 5, Hasher: umbel.Hasher{Alg: umbel.SparkMurmur3}})
+		must(t, err)
+		made.AddString("alice")
+		data, err := made.AppendFile(nil, "")
+		must(t, err)
+		{
+			f, err := imported.ParseSpark(data)
+			known := f.HasString("alice")
+			f.AddUint64(42) // putLong(42)
+			container, err2 := f.MarshalBinary()
+
+			must(t, errors.Join(err, err2))
+			check(t, known && stored(t, container).HasUint64(42))
+		}
+	}
+	{
+		made := bab.NewWithEstimates(1000, 0.01)
+		made.AddString("alice")
+		data, err := made.MarshalBinary()
+		must(t, err)
+		{
+			old, err := imported.ParseBitsAndBlooms(data)
+			f, err2 := bloom.New(1_000_000, 0.01)
+			f.AddString("bob")
+			known := f.HasString("alice") || old.HasString("alice")
+
+			must(t, errors.Join(err, err2))
+			check(t, known && f.HasString("bob"))
+		}
+	}
+}
+
+// stored returns the filter in a container.
+func stored(t *testing.T, container []byte) *imported.Filter {
+	t.Helper()
+	f := new(imported.Filter)
+	must(t, f.UnmarshalBinary(container))
+	return f
 }
 
 func TestMake(t *testing.T) {

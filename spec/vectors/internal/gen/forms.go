@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/foreign/imported"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
@@ -39,6 +40,11 @@ var forms = []form{
 	{kind: "union", name: "kinds", comment: "a part of every kind that may be one", make: unionOfKinds, keys: 20},
 	{kind: "union", name: "digests", comment: "parts of kind squid", make: unionOfDigests, keys: 20},
 	{kind: "union", name: "nixbloom", comment: "a part of kind nixbloom", make: unionOfNixbloom, keys: 20},
+	{kind: "union", name: "imported", comment: "a part of kind imported", make: unionOfImported, keys: 20},
+	{kind: "imported", name: "guava32", comment: "form guava32", make: sizedWith("form", 2), keys: 20},
+	{kind: "imported", name: "spark1", comment: "form spark1", make: sizedWith("form", 3), keys: 20},
+	{kind: "imported", name: "spark2", comment: "form spark2", make: sizedWith("form", 4), keys: 20},
+	{kind: "imported", name: "blobloom", comment: "form blobloom", make: sizedWith("form", 5), keys: 20},
 	{kind: "redisbloom", name: "last-layer", comment: "the last two layers that a filter can have", make: lastLayers, keys: 6},
 	{kind: "redisbloom", name: "nonscaling", comment: "a layer that is full", make: plannedWith("nonscaling", 1), keys: 9},
 }
@@ -74,7 +80,7 @@ func dynamicCounters(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 // that were added since have unions of their own.
 func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	kinds := slices.DeleteFunc(slices.Clone(filter.All), func(v umbel.Kind) bool {
-		return v.Name == weighted.Name || v.Name == union.Name || v.Name == squid.Name || v.Name == nixbloom.Name
+		return v.Name == weighted.Name || v.Name == union.Name || v.Name == squid.Name || v.Name == nixbloom.Name || v.Name == imported.Name
 	})
 	return unionOf(kinds, h)
 }
@@ -82,6 +88,11 @@ func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 // unionOfNixbloom makes a union with one member, of kind nixbloom.
 func unionOfNixbloom(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	return unionOf(umbel.Kinds{nixbloom.Kind}, h)
+}
+
+// unionOfImported makes a union with one member, of kind imported.
+func unionOfImported(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	return unionOf(umbel.Kinds{imported.Kind}, h)
 }
 
 // unionOfDigests makes a union of two filters of kind squid.

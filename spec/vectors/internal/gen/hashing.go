@@ -75,10 +75,13 @@ var algorithms = []algorithm{
 	{umbel.Murmur64A, "the pair of MurmurHash64A", nil, seeds0},
 	{umbel.MD5, "MD5; the first rows are those of RFC 1321, appendix A.5", rfc1321(), seeds0},
 	{umbel.Caller, "digests given as keys", nil, seeds0},
+	{umbel.Murmur3, "MurmurHash3_x64_128", nil, seeds0},
+	{umbel.SparkMurmur3, "the pair of hashes of Spark, widened", nil, seeds4},
 }
 
 var (
 	seeds0  = []umbel.Seed{{}}
+	seeds4  = []umbel.Seed{{}, fixture.Seed(0xf8a432eb, 0)}
 	seeds8  = []umbel.Seed{{}, fixture.Seed(1, 0), fixture.Seed(0x0123456789abcdef, 0)}
 	seeds16 = []umbel.Seed{{}, fixture.Seed(0, 1), fixture.Seed(0x0123456789abcdef, 0xfedcba9876543210)}
 )
