@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
@@ -35,8 +36,8 @@ func appendWithin(dst []byte, s umbel.State, limit uint64) ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return dst, fmt.Errorf("wire: %w", err)
 	}
-	c := readable(s, limit)
-	w := format.NewAppender(slices.Grow(dst, int(size(s, c))), format.Readable(c))
+	arrays := readable(s, limit)
+	w := format.NewAppender(slices.Grow(dst, int(size(s, arrays.Bytes))), arrays.Write)
 	w.Container(s)
 	return w.Buf, nil
 }
@@ -48,16 +49,16 @@ func Write(w io.Writer, s umbel.State) error {
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("wire: %w", err)
 	}
-	return writeContainer(w, s, format.Readable(readable(s, DefaultBytes)))
+	return writeContainer(w, s, readable(s, DefaultBytes).Write)
 }
 
-// readable returns a coding of blocks with which a reader accepts the container of s if it
+// readable returns a writer of arrays with which a reader accepts the container of s if it
 // accepts arrays of limit bytes, or of the length of the container.
-func readable(s umbel.State, limit uint64) block.Coding {
+func readable(s umbel.State, limit uint64) *format.Readable {
 	if s.Bytes() > limit {
-		return block.Canonical
+		return &format.Readable{Coding: block.Canonical}
 	}
-	return block.Plain
+	return &format.Readable{Coding: block.Plain}
 }
 
 // writeContainer writes the container of s, which passes its Check.
@@ -71,34 +72,36 @@ func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error
 
 // Bytes of the fields of fixed length.
 const (
-	stateBytes = 1 + 17 + 1 + 1 + 2 // lengths, hasher, numbers of params, arrays, parts
+	headBytes  = 1 + 17 + 1 + 1 // length, hasher, numbers of params and arrays
 	paramBytes = 1 + 1 + 8
 	arrayBytes = 1 + 8
+	partsBytes = 2
 )
 
 // Size returns the number of bytes of the container of s with raw blocks: those of the canonical
 // form and, if s has a Planned or a Tick, of the notes. No function of this package writes a longer one.
-func Size(s umbel.State) uint64 { return size(s, block.Canonical) }
+func Size(s umbel.State) uint64 { return size(s, format.RawBytes) }
 
-// size returns the number of bytes of the container of s with blocks in coding c.
-func size(s umbel.State, c block.Coding) uint64 { return format.ContainerBytes(s) + stateSize(s, c) }
+// size returns the number of bytes of the container of s if the blocks of an array that begin after off bytes have
+// array(off, a) bytes.
+func size(s umbel.State, array func(off uint64, a cells.Array) uint64) uint64 {
+	begin := uint64(len(format.Magic))
+	return stateEnd(begin, s, array) - begin + format.ContainerBytes(s)
+}
 
-func stateSize(s umbel.State, c block.Coding) uint64 {
-	n := stateBytes + uint64(len(s.Kind))
+// stateEnd returns the offset of the end of a state that begins at off.
+func stateEnd(off uint64, s umbel.State, array func(off uint64, a cells.Array) uint64) uint64 {
+	off += headBytes + uint64(len(s.Kind))
 	for _, p := range s.Params {
-		n += paramBytes + uint64(len(p.Name))
+		off += paramBytes + uint64(len(p.Name))
 	}
 	for _, a := range s.Arrays {
-		n += arrayBytes
-		for b := range block.All(a) {
-			n++
-			if c(b) == block.Raw {
-				n += b.Bytes()
-			}
-		}
+		off += arrayBytes
+		off += array(off, a)
 	}
+	off += partsBytes
 	for _, p := range s.Parts {
-		n += stateSize(p, c)
+		off = stateEnd(off, p, array)
 	}
-	return n
+	return off
 }

@@ -40,6 +40,7 @@ func TestContiguous(t *testing.T) {
 			if uint64(len(b)) > wire.Size(s) {
 				t.Errorf("%v: %d bytes, Size is %d", c, len(b), wire.Size(s))
 			}
+			fitsExactly(t, s, b)
 			// The first words that are not zero, and the last before the end of the third block.
 			run := block.AppendWords(nil, a.Words[8192*c.zeros:][:16384])
 			if at := bytes.Index(b, run); (at >= 0) != c.want || c.want && at%64 != 0 {
@@ -47,6 +48,14 @@ func TestContiguous(t *testing.T) {
 			}
 			sameReads(t, b, s)
 		}
+	}
+}
+
+// fitsExactly fails unless Append needs no more room than for b, the container of s.
+func fitsExactly(t interface{ Errorf(string, ...any) }, s umbel.State, b []byte) {
+	room := make([]byte, 0, len(b))
+	if got, err := wire.Append(room, s); err != nil || !bytes.Equal(got, b) || &got[0] != &room[:1][0] {
+		t.Errorf("Append to room for %d bytes returns %d bytes, in other memory: %v", len(b), len(got), err)
 	}
 }
 

@@ -37,6 +37,7 @@ func TestRoundTrip(t *testing.T) {
 		if n := wire.Size(s); uint64(len(b)) > n {
 			t.Fatalf("%d bytes, Size said %d at most", len(b), n)
 		}
+		fitsExactly(t, s, b)
 		var w bytes.Buffer
 		if err := wire.Write(&w, s); err != nil || !bytes.Equal(w.Bytes(), b) {
 			t.Fatalf("Write differs from Append: %v", err)

@@ -31,20 +31,19 @@ const (
 // one line of a cache, and one page. The words follow fewer bytes of padding.
 const Align = 64
 
-// IsContiguous reports whether the array is written as one run of words, which a program can query where it
-// is: if it has so many blocks that their codings take as much room as the padding, and most of them are raw.
-func IsContiguous(a cells.Array, c Coding) bool {
-	n := Count(a)
-	if n <= Align {
-		return false
+// IsContiguous reports whether the array with blocks in these codings is written as one run of words, which a program
+// can query where it is: if it has so many blocks that their codings take as much room as the padding, and most of
+// them are raw.
+func IsContiguous(codings []byte) bool {
+	return len(codings) > Align && bytes.Count(codings, []byte{Raw}) > len(codings)/2
+}
+
+// Codings appends the codings of the blocks of an array.
+func Codings(dst []byte, a cells.Array, c Coding) []byte {
+	for i := range Count(a) {
+		dst = append(dst, c(At(a, i)))
 	}
-	raw := uint64(0)
-	for b := range All(a) {
-		if c(b) == Raw {
-			raw++
-		}
-	}
-	return raw > n/2
+	return dst
 }
 
 // Count returns the number of blocks of an array.
