@@ -148,6 +148,9 @@ func (r *runner) report(err error) {
 
 // wait waits until the next look is due after one that ended with err. It reports false if ctx ends.
 func (r *runner) wait(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return false // Done may have ended it: a value of Wake is for the next Run
+	}
 	period := r.feed.Period
 	if period <= 0 {
 		period = math.MaxInt64

@@ -36,7 +36,12 @@ type Publication struct {
 	stop    context.CancelFunc
 	ended   chan struct{}
 	wake    chan struct{} // has room for one
-	writer  writer        // of the goroutine
+
+	// Of the goroutine.
+	writer   writer
+	began    time.Time     // of the last look
+	answered []chan answer // by that look
+	failures int           // in a row
 
 	mu      sync.Mutex
 	asked   []chan answer // by Publish, for the next look
@@ -61,7 +66,7 @@ func newPublication(o Options, s Spec, k signing.Key, room *budget.Files) *Publi
 			State: api.PublicationStarting,
 		},
 	}
-	p.writer = writer{o: o, spec: s, key: k, log: o.Log, hold: o.Engine.NewReservation(), room: room}
+	p.writer = writer{o: o, spec: s, key: k, log: o.Log, hold: o.Engine.NewReservation(), copied: o.Engine.NewReservation(), room: room}
 	return p
 }
 
@@ -73,31 +78,60 @@ func (p *Publication) run(ctx context.Context, before *Publication) {
 		<-before.ended
 	}
 	p.log.Info("publishing a filter", "filter", p.spec.Filter, "directory", p.spec.Directory, "key", p.key.Public, "period", p.spec.Period)
-	failures := 0
 	for ctx.Err() == nil {
-		asked := p.takeAsked()
-		began := time.Now()
-		r := p.writer.look(ctx)
-		if ctx.Err() != nil {
-			p.reply(asked, answer{err: ErrStopped})
-			break
+		p.look()
+		if f, err := p.writer.begin(ctx); err == nil {
+			p.follow(ctx, f)
+		} else if ctx.Err() == nil {
+			p.done(result{err: err, disk: p.writer.count()})
 		}
-		p.note(r, time.Since(began))
-		p.reply(asked, answer{r.version(), r.err})
-		wait := p.spec.Period
-		if failures++; !r.failed() {
-			failures = 0
-		} else {
-			wait = p.retry(failures)
+		if ctx.Err() == nil {
+			p.sleep(ctx, p.retry())
 		}
-		p.sleep(ctx, wait)
 	}
 	p.end(ctx)
 }
 
-// retry returns the time until the next attempt after a number of failures.
-func (p *Publication) retry(failures int) time.Duration {
-	d := min(minRetry, p.spec.Period) << min(failures-1, 20)
+// follow publishes the filter until its directory must be closed.
+func (p *Publication) follow(ctx context.Context, f *engine.Filter) {
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	err := p.writer.run(inner, f, p.wake, p.look, func(r result) {
+		if p.done(r); p.writer.mustClose(r.err) {
+			stop()
+		}
+	})
+	if errors.Is(err, engine.ErrFault) {
+		p.done(result{err: err})
+	}
+	if ctx.Err() == nil {
+		p.writer.close(ctx)
+	}
+}
+
+// look begins a look at the filter, which answers the requests so far.
+func (p *Publication) look() {
+	p.began = time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answered, p.asked = append(p.answered, p.asked...), nil
+}
+
+// done notes the result of a look, and answers the requests.
+func (p *Publication) done(r result) {
+	if p.failures++; !r.failed() {
+		p.failures = 0
+	}
+	p.note(r, time.Since(p.began))
+	p.reply(answer{r.version(), r.err})
+}
+
+// retry returns the time until the directory is opened again.
+func (p *Publication) retry() time.Duration {
+	if p.failures == 0 {
+		return p.spec.Period
+	}
+	d := min(minRetry, p.spec.Period) << min(p.failures-1, 20)
 	return min(d, max(p.spec.Valid/3, p.spec.Period))
 }
 
@@ -119,7 +153,8 @@ func (p *Publication) end(ctx context.Context) {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
-	p.reply(p.takeAsked(), answer{err: ErrStopped})
+	p.look()
+	p.reply(answer{err: ErrStopped})
 	p.handler.Close()
 	p.log.Info("publication stopped", "filter", p.spec.Filter)
 }
@@ -147,18 +182,12 @@ func (p *Publication) Publish(ctx context.Context) (version uint64, err error) {
 	}
 }
 
-func (p *Publication) takeAsked() []chan answer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	asked := p.asked
-	p.asked = nil
-	return asked
-}
-
-func (p *Publication) reply(asked []chan answer, a answer) {
-	for _, c := range asked {
+// reply answers the requests of the look.
+func (p *Publication) reply(a answer) {
+	for _, c := range p.answered {
 		c <- a
 	}
+	p.answered = nil
 }
 
 // Handler returns the handler of the paths /head, /head-FACTOR and /objects/NAME.

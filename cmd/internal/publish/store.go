@@ -17,7 +17,15 @@ const pieceBytes = 1 << 20
 // the room of the log and the snapshots.
 type limitedStore struct {
 	share.Store
-	room *budget.Files
+	room    *budget.Files
+	removed func(error) // called after each removal
+}
+
+// Remove removes an object.
+func (s limitedStore) Remove(ctx context.Context, name string) error {
+	err := s.Store.Remove(ctx, name)
+	s.removed(err)
+	return err
 }
 
 // NewObject begins an object.

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"golang.org/x/mod/sumdb/note"
@@ -34,8 +36,17 @@ type writer struct {
 	publisher *share.Publisher    // nil: closed
 	hold      *engine.Reservation // memory of publisher
 	held      uint64              // bytes of hold
-	last      mark                // of the last version; zero: not known
-	design    design              // of the last version
+	copied    *engine.Reservation // memory of the copy that is published next
+	next      copied              // that copy
+	last      copied              // of the last version; zero: not known
+	signed    time.Time           // the time of the head that was noted last
+	cleaning  faultlog.Fault      // of objects that no head needs any more
+}
+
+// copied describes a copy of a filter.
+type copied struct {
+	mark
+	design
 }
 
 // mark identifies the contents of a filter of the engine, without reading them.
@@ -47,49 +58,63 @@ type design struct {
 	hasher umbel.Hasher
 }
 
-// look publishes the filter if it has changed, and renews the head if it is due.
-func (w *writer) look(ctx context.Context) (r result) {
-	r.err = w.try(ctx, &r)
-	if r.published || r.failed() || w.last == (mark{}) {
-		r.disk = w.count()
-	}
-	replaced := errors.Is(r.err, share.ErrFork) || errors.Is(r.err, fs.ErrNotExist) // something else changed the directory
-	if r.err != nil && (replaced || w.publisher == nil || !r.failed()) {
-		w.close(ctx)
-	}
-	return r
-}
-
-// count corrects what the directory takes, and returns it.
-func (w *writer) count() int64 {
-	n := diskBytes(w.spec.Directory)
-	w.room.Set(n)
-	return n
-}
-
-func (w *writer) try(ctx context.Context, r *result) error {
+// find returns the filter, unless it cannot be published.
+func (w *writer) find() (*engine.Filter, error) {
 	f := w.o.Engine.Get([]byte(w.spec.Filter))
 	if f == nil {
-		return fmt.Errorf("%q: %w", w.spec.Filter, engine.ErrNotFound)
+		return nil, fmt.Errorf("%q: %w", w.spec.Filter, engine.ErrNotFound)
 	}
 	if err := f.CheckComplete(); err != nil {
-		return err
+		return nil, err
 	}
 	if f.Hasher().Seed != (umbel.Seed{}) && !w.spec.Seed {
-		return errSeed
+		return nil, errSeed
+	}
+	return f, nil
+}
+
+// begin returns the filter and opens the directory, unless the filter cannot be published.
+func (w *writer) begin(ctx context.Context) (*engine.Filter, error) {
+	f, err := w.find()
+	if err != nil {
+		return nil, err
+	}
+	return f, w.open(ctx)
+}
+
+// run publishes the filter f whenever it has changed, until ctx ends or a fault of f: see share.Publisher.Run. It calls
+// look before each look, and done with its result.
+func (w *writer) run(ctx context.Context, f *engine.Filter, wake <-chan struct{}, look func(), done func(result)) (err error) {
+	defer func() {
+		if errors.Is(err, engine.ErrFault) {
+			w.publisher = nil // a version may be half done in it; the next one reads the directory
+		}
+	}()
+	defer f.CatchFault(&err)
+	return w.publisher.Run(ctx, share.Feed{
+		Next: func(ctx context.Context) (*share.Update, error) {
+			look()
+			return w.copy(ctx)
+		},
+		Period: w.spec.Period, Wake: wake,
+		Done: func(h *share.Head, err error) { done(w.done(ctx, h, err)) },
+	})
+}
+
+// copy returns a copy of the filter if it has changed since the last one.
+func (w *writer) copy(ctx context.Context) (*share.Update, error) {
+	f, err := w.find()
+	if err != nil {
+		return nil, err
 	}
 	// The copy that is taken later contains the changes up to this version, and maybe more.
 	now := mark{f.ID(), f.Version()}
-	if w.publisher != nil && now == w.last {
-		return w.renew(ctx, r)
+	if now == w.next.mark || now == w.last.mark {
+		return nil, nil
 	}
-	if err := w.open(ctx); err != nil {
-		return err
-	}
-	r.head = w.publisher.Head()
-	copied := w.o.Engine.NewReservation()
-	defer copied.Release()
-	s, err := f.CopyState(copied)
+	w.copied.Release()
+	w.next = copied{}
+	s, err := f.CopyState(w.copied)
 	if err == nil {
 		err = f.CheckComplete()
 	}
@@ -101,52 +126,57 @@ func (w *writer) try(ctx context.Context, r *result) error {
 		err = w.reserve(s.Bytes())
 	}
 	if err != nil {
-		return err
+		w.copied.Release()
+		return nil, err
 	}
-	if err := w.publish(ctx, f, s, r); err != nil {
-		return err
+	w.next = copied{now, design{s.Kind, s.Hasher}}
+	if last := w.last.design; last != (design{}) && last != w.next.design {
+		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot", "filter", w.spec.Filter, "kind", s.Kind)
 	}
-	w.last, w.design = now, design{s.Kind, s.Hasher}
-	return nil
+	return &share.Update{State: s}, nil
 }
 
-// publish publishes a state, which is a copy of that of a filter.
-func (w *writer) publish(ctx context.Context, f *engine.Filter, s umbel.State, r *result) (err error) {
-	defer func() {
-		if errors.Is(err, engine.ErrFault) {
-			w.publisher = nil // a version may be half done in it; the next one reads the directory
-		}
-	}()
-	defer f.CatchFault(&err)
-	if is := (design{s.Kind, s.Hasher}); w.design != (design{}) && w.design != is {
-		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot", "filter", w.spec.Filter, "kind", is.kind)
+// done returns the result of a look, and releases the copy if that is published.
+func (w *writer) done(ctx context.Context, h *share.Head, err error) (r result) {
+	if errors.Is(err, share.ErrSeed) {
+		err = errSeed
 	}
-	h, err := w.publisher.Publish(ctx, s)
-	if h == nil {
-		if errors.Is(err, share.ErrSeed) {
-			return errSeed
-		}
-		return err
+	r.head, r.err = h, err
+	if h != nil && !h.Time.Equal(w.signed) {
+		r.published, w.signed = true, h.Time
 	}
-	w.warn(err)
-	r.head, r.published = h, true
-	r.snapshot, err = snapshotBytes(ctx, w.store, h)
-	return err
+	if err == nil && w.next != (copied{}) {
+		w.last, w.next = w.next, copied{}
+		w.copied.Release()
+		r.snapshot, r.err = snapshotBytes(ctx, w.store, h)
+	}
+	if r.published || r.failed() {
+		r.disk = w.count()
+	}
+	return r
 }
 
-// renew renews the head when a third of its validity is over.
-func (w *writer) renew(ctx context.Context, r *result) error {
-	r.head = w.publisher.Head()
-	if age := time.Since(r.head.Time); age >= 0 && age < w.spec.Valid/3 && r.head.Valid == w.spec.Valid {
-		return nil
+// mustClose reports whether the directory is closed after an error: if the filter cannot be published, or if something
+// else has changed the directory.
+func (w *writer) mustClose(err error) bool {
+	replaced := errors.Is(err, share.ErrFork) || errors.Is(err, fs.ErrNotExist)
+	return err != nil && (replaced || w.publisher == nil || stateOf(err) != api.PublicationFailed)
+}
+
+// count corrects what the directory takes, and returns it.
+func (w *writer) count() int64 {
+	n := diskBytes(w.spec.Directory)
+	w.room.Set(n)
+	return n
+}
+
+// unremoved logs that an old object could not be removed, or that one was.
+func (w *writer) unremoved(err error) {
+	if err != nil {
+		w.cleaning.FailedBy(w.log, err).Warn("could not remove old objects of a publication; will retry", "filter", w.spec.Filter, "error", err)
+	} else {
+		w.cleaning.Succeed()
 	}
-	h, err := w.publisher.Renew(ctx)
-	if h == nil {
-		return err
-	}
-	w.warn(err)
-	r.head, r.published = h, true
-	return nil
 }
 
 // warn logs an error of a version that is published nevertheless.
@@ -181,7 +211,7 @@ func (w *writer) open(ctx context.Context) (err error) {
 		}
 	}
 	w.publisher, err = share.NewPublisher(ctx, share.PublisherOptions{
-		Store: limitedStore{w.store, w.room}, Key: w.key.Key, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
+		Store: limitedStore{w.store, w.room, w.unremoved}, Key: w.key.Key, Valid: w.spec.Valid, PublishSeed: w.spec.Seed,
 		Folds: w.spec.Folds, Kinds: w.o.Engine.Kinds(),
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
 	})
@@ -225,7 +255,9 @@ func (w *writer) close(ctx context.Context) {
 	if w.store != nil {
 		w.count()
 	}
-	w.publisher, w.store, w.last = nil, nil, mark{}
+	w.publisher, w.store, w.signed = nil, nil, time.Time{}
+	w.last.mark, w.next = mark{}, copied{}
+	w.copied.Release()
 	w.hold.Release()
 	w.held = 0
 }
