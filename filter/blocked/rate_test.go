@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
@@ -234,8 +235,10 @@ func BenchmarkBestLayout(b *testing.B) {
 	}
 }
 
-// moreDesigns are the designs in the table and some others.
-var moreDesigns = append(exactDesigns(), *exactDesign(1, 16), *exactDesign(3, 4), *exactDesign(4, 4), *exactDesign(5, 3), *exactDesign(8, 2))
+// moreDesigns returns the designs in the table and some others.
+var moreDesigns = sync.OnceValue(func() []layout {
+	return append(exactDesigns(), *exactDesign(1, 16), *exactDesign(3, 4), *exactDesign(4, 4), *exactDesign(5, 3), *exactDesign(8, 2))
+})
 
 // sizeForRate is size with the design of layoutForRate.
 func sizeForRate(n uint64, p float64) (m uint64, words, perWord int, err error) {
@@ -248,7 +251,7 @@ func sizeForRate(n uint64, p float64) (m uint64, words, perWord int, err error) 
 
 // TestSumsAgree: the two sums agree where both are accurate.
 func TestSumsAgree(t *testing.T) {
-	for _, s := range moreDesigns {
+	for _, s := range moreDesigns() {
 		for _, blocks := range []uint64{1, 2, 100, 1 << 20} {
 			for load := 0.1; load < 64; load *= 1.3 {
 				n := uint64(load * float64(blocks))
@@ -278,7 +281,7 @@ func TestSumsAgree(t *testing.T) {
 // TestRateOfOneKey: with one key in a block, a false positive has the key's words and its
 // bits in each word.
 func TestRateOfOneKey(t *testing.T) {
-	for _, d := range moreDesigns {
+	for _, d := range moreDesigns() {
 		words, perWord := d.words, d.perWord
 		// The question's bits in a word are all among the key's.
 		onlyOf := occupancy.Mean(wordBits, perWord, func(fill float64) float64 { return math.Pow(fill, float64(perWord)) })
