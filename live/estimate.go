@@ -28,9 +28,12 @@ func (m measured) after(fresh int64) umbel.Stats {
 		return s
 	}
 	counted := float64(fresh)
-	n := counted / absent(m.FPRate)
+	end := max(m.FPRate, m.planned.FPRate) // of kinds that grow or fold to it
 	if m.random {
-		n = counted * (1/absent(m.FPRate) + 1/absent(m.rate(m.fill(n)))) / 2
+		end = m.rate(m.fill(counted / absent(m.FPRate)))
+	}
+	n := counted * (1/absent(m.FPRate) + 1/absent(end)) / 2
+	if m.random {
 		s.Fill = m.fill(n)
 		s.FPRate = m.rate(s.Fill)
 	}

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -66,7 +67,11 @@ func TestAnswersAsItsKind(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(trial), 1))
 				g := umbel.Goal{Keys: 1 + rng.Uint64N(2000), FPRate: math.Pow(10, -1-3*rng.Float64())}
 				path := filepath.Join(t.TempDir(), "filter.umb")
-				f := open(t, path, kind, g, idle(kind))
+				f, err := live.Open(path, kind, g, idle(kind))
+				if errors.Is(err, umbel.ErrGoal) {
+					continue // some kinds cannot have few keys
+				}
+				must(t, err)
 				model, saved := f.State(), f.State()
 				for step := range 300 {
 					m, err := kind.Open(model)
@@ -195,7 +200,9 @@ var random = []string{"bloom", "partitioned", "blocked", "splitblock", "weighted
 // checkEstimate compares stats with those of a copy. Fill ratio and rate are compared if all is set.
 func checkEstimate(t *testing.T, what string, got, want umbel.Stats, planned float64, all bool) {
 	t.Helper()
-	if math.Abs(got.Keys-want.Keys) > 0.02*want.Keys+2*(want.High-want.Low) {
+	// Found keys are not counted: their number varies, and is only known within a factor of two in kinds that grow.
+	found := planned * want.Keys
+	if math.Abs(got.Keys-want.Keys) > 0.02*want.Keys+2*(want.High-want.Low)+found/2+4*math.Sqrt(found) {
 		t.Errorf("%s: %.0f keys, a copy has %.0f (%.0f to %.0f)", what, got.Keys, want.Keys, want.Low, want.High)
 	}
 	if all && math.Abs(got.Fill-want.Fill) > 0.02*want.Fill {

@@ -59,14 +59,13 @@ type Filter struct {
 	sampled uint64      // see counter
 	changes counter
 
-	due      atomic.Uint64 // changes after which the saver has something to do
-	mu       sync.RWMutex
-	distinct bool         // filter.Add may return true for a key that is present
-	absent   atomic.Int64 // keys that Add found absent, less those that Remove made absent
-	clock    *clock       // nil: no key expires by time
-	lasts    uint64       // ticks of a generation of a window
-	now      uint64       // the time of the last Advance
-	looked   time.Time    // when a generation ended after which the filter was measured
+	due    atomic.Uint64 // changes after which the saver has something to do
+	mu     sync.RWMutex
+	absent atomic.Int64 // keys that Add found absent, less those that Remove made absent
+	clock  *clock       // nil: no key expires by time
+	lasts  uint64       // ticks of a generation of a window
+	now    uint64       // the time of the last Advance
+	looked time.Time    // when a generation ended after which the filter was measured
 
 	o       Options
 	path    string
@@ -94,7 +93,7 @@ var _ umbel.Filter = (*Filter)(nil)
 // present first.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.atomic == nil {
-		_, changed := f.add(d, false, time.Time{})
+		_, changed := f.add(d, time.Time{})
 		return changed
 	}
 	if !f.atomic.AddAtomic(d) {
@@ -138,7 +137,7 @@ func (f *Filter) Seen(d umbel.Digest, now time.Time) bool {
 	if f.atomic != nil {
 		return !f.Add(d)
 	}
-	known, _ := f.add(d, true, now)
+	known, _ := f.add(d, now)
 	return known
 }
 
@@ -153,9 +152,9 @@ func (f *Filter) SeenString(key string, now time.Time) bool {
 	return f.Seen(f.hasher.HashString(key), now)
 }
 
-// add is Add of a kind that mu guards, at a time, or at the present if that is zero. It also reports whether d was present, if
-// query is set.
-func (f *Filter) add(d umbel.Digest, query bool, now time.Time) (known, changed bool) {
+// add is Add of a kind that mu guards, at a time, or at the present if that is zero. It also reports whether d was present, since
+// Add of some kinds, as counting, changes the filter then, too.
+func (f *Filter) add(d umbel.Digest, now time.Time) (known, changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.clock != nil {
@@ -164,10 +163,9 @@ func (f *Filter) add(d umbel.Digest, query bool, now time.Time) (known, changed 
 		}
 		f.advance(now)
 	}
-	known = (query || f.distinct) && f.filter.Has(d)
-	changed = f.filter.Add(d)
-	if !changed {
-		return true, false
+	known = f.filter.Has(d)
+	if changed = f.filter.Add(d); !changed {
+		return known, false
 	}
 	if !known {
 		f.absent.Add(1)

@@ -197,10 +197,7 @@ func (f *Filter) use(saved time.Time) {
 	f.last.at = saved
 	f.wake = make(chan struct{}, 1)
 	f.atomic, _ = f.filter.(umbel.AtomicAdder)
-	_, counts := f.filter.(umbel.Counter)
-	_, removes := f.filter.(umbel.Remover)
 	_, expires := f.filter.(umbel.Advancer)
-	f.distinct = counts || removes || expires
 	if lasts := s.Params.Uint(ticksName); expires && lasts > 0 {
 		f.now, f.lasts = s.Params.Uint(nowName), lasts
 		f.clock = &clock{tick: time.Duration(s.Tick), now: f.now}
