@@ -93,7 +93,7 @@ type Digest struct{ H1, H2 uint64 }
 //
 // The hash must be uniformly distributed over all 64 bits. It must not be an integer key:
 // small integers share their high bits, so that blocked and splitblock put them all into
-// one block. For integers use [Hasher.HashUint64], or AddUint64 of a filter.
+// one block. For integers use [Hasher.HashUint64], or [AddKey].
 func DigestFromHash64(hash uint64) Digest {
 	z := hash + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -152,13 +152,11 @@ type AtomicBatchAdder interface {
 // BulkAdder is a filter to which a [Loader] adds very many digests faster than an
 // AtomicBatchAdder.
 type BulkAdder interface {
-	// LoaderBytes returns the memory of a Loader in bytes, apart from up to a MiB for
-	// each goroutine that uses it. It returns 0 if the filter is too small to gain from one.
-	LoaderBytes() uint64
-	// NewLoader returns a Loader that adds to the filter. It panics if LoaderBytes is 0.
+	// NewLoader returns a Loader that adds to the filter. It needs at most the given bytes of memory, apart from up to a
+	// MiB for each goroutine that uses it. It is nil if it would need more, and if the filter is too small to gain from one.
 	// Until its Flush returns, the filter may neither be read nor changed otherwise. When
 	// the size of the filter changes, as by Fold, the Loader can't be used any more.
-	NewLoader() Loader
+	NewLoader(most uint64) Loader
 }
 
 // Loader adds digests to a filter that is larger than the caches. It collects cells, and

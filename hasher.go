@@ -125,42 +125,6 @@ func (h Hasher) other(key []byte) Digest {
 	panic(fmt.Sprintf("umbel: hash algorithm %d is unknown: call Hasher.Check first", uint8(h.Alg)))
 }
 
-// HashBatch is the number of digests that the batch methods of filters process at a time,
-// and a good length of dst for HashStrings, HashByteSlices and HashUint64s.
-const HashBatch = 256
-
-// HashStrings sets dst[i] to the digest of keys[i] for the first n = min(len(dst),
-// len(keys)) keys and returns n. With [AddAll] and [HasAll] it processes many keys in a
-// filter of any kind.
-func (h Hasher) HashStrings(dst []Digest, keys []string) int {
-	n := min(len(dst), len(keys))
-	dst = dst[:n]
-	for i, key := range keys[:n] {
-		dst[i] = h.HashString(key)
-	}
-	return n
-}
-
-// HashByteSlices is [Hasher.HashStrings] for byte slices, which it does not keep.
-func (h Hasher) HashByteSlices(dst []Digest, keys [][]byte) int {
-	n := min(len(dst), len(keys))
-	dst = dst[:n]
-	for i, key := range keys[:n] {
-		dst[i] = h.HashBytes(key)
-	}
-	return n
-}
-
-// HashUint64s is [Hasher.HashStrings] for integers.
-func (h Hasher) HashUint64s(dst []Digest, keys []uint64) int {
-	n := min(len(dst), len(keys))
-	dst = dst[:n]
-	for i, key := range keys[:n] {
-		dst[i] = h.HashUint64(key)
-	}
-	return n
-}
-
 // String returns the name of the algorithm and whether there is a seed, never the seed.
 func (h Hasher) String() string {
 	if h.Seed == (Seed{}) {

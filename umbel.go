@@ -54,11 +54,11 @@
 //
 // A program that handles filters of any kind works with [Filter], with the one-method
 // interfaces for optional capabilities, such as [Merger], and with a list of [Kinds], for
-// example filter.All. It hashes a key with the filter's [Hasher]:
+// example filter.All. [AddKey] and [HasKey] take the keys of any filter, [AddKeys] and [HasKeys] many of them:
 //
-//	f.Add(f.Hasher().HashString("alice"))
+//	umbel.AddKey(f, "alice")
 //
-// A [Digest] is the 128-bit hash of a key. The positions of a key follow from the digest
+// They hash a key with the filter's [Hasher]. A [Digest] is the 128-bit hash of a key. The positions of a key follow from the digest
 // alone, and the size of the filter is applied last (package probe). So one digest works
 // with all filters of the same hasher, and a folded filter equals, bit for bit, the filter
 // that was made with the smaller size.

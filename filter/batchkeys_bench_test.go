@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/blocked"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/fixture"
@@ -14,10 +15,9 @@ import (
 // the caches.
 func BenchmarkStrings(b *testing.B) {
 	type front interface {
+		umbel.Filter
 		AddString(string) bool
-		AddStrings([]string)
 		HasString(string) bool
-		HasStrings([]bool, []string)
 	}
 	const n = 1 << 16
 	m := uint64(1) << 31
@@ -33,20 +33,30 @@ func BenchmarkStrings(b *testing.B) {
 		"bloom":   fixture.Must(bloom.NewShape(bloom.Shape{M: m, K: 7, Group: 6})),
 		"blocked": fixture.Must(blocked.NewShape(blocked.Shape{M: m, Words: 3, Bits: 2})),
 	} {
-		f.AddStrings(keys[:n/2])
+		umbel.AddKeys(f, keys[:n/2])
 		for op, run := range map[string]func(){
 			"Add/single": func() {
 				for _, key := range keys {
 					f.AddString(key)
 				}
 			},
-			"Add/batch": func() { f.AddStrings(keys) },
+			"Add/any": func() {
+				for _, key := range keys {
+					umbel.AddKey(f, key)
+				}
+			},
+			"Add/batch": func() { umbel.AddKeys(f, keys) },
 			"Has/single": func() {
 				for i, key := range keys {
 					dst[i] = f.HasString(key)
 				}
 			},
-			"Has/batch": func() { f.HasStrings(dst, keys) },
+			"Has/any": func() {
+				for i, key := range keys {
+					dst[i] = umbel.HasKey(f, key)
+				}
+			},
+			"Has/batch": func() { umbel.HasKeys(f, dst, keys) },
 		} {
 			b.Run(name+"/"+op, func(b *testing.B) {
 				for b.Loop() {

@@ -76,7 +76,7 @@ func (d *day) publish() {
 	if err != nil {
 		d.Fatal(err)
 	}
-	d.state = base.View().Filter().State()
+	d.state = base.View().State()
 	packed, err := wire.Packer{}.Append(nil, d.state)
 	if err != nil {
 		d.Fatal(err)

@@ -61,7 +61,7 @@ func (s *summary) rebuild(n uint64) error {
 	if err != nil {
 		return err
 	}
-	s.filter, s.cells, s.words, s.whole = f, f.Cells(), s.words[:0], true
+	s.filter, s.cells, s.words, s.whole = f, f.State().Arrays[0], s.words[:0], true
 	for _, e := range s.held.set.entries {
 		if e.until != 0 {
 			cell := probe.Reduce(e.hash, m)

@@ -66,12 +66,16 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	blocks  blockArray // over the words of cells
 	shape   Shape
 	cells   cells.Array
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Hasher, Planned: &f.planned, Zero: f.shape.M == 0}
 }
 
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is

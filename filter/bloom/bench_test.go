@@ -127,7 +127,7 @@ func BenchmarkFold(b *testing.B) {
 		b.Run(fmt.Sprintf("r=%d/m=%d", r, full.Shape().M), func(b *testing.B) {
 			b.SetBytes(int64(full.Stats().Bytes))
 			for b.Loop() {
-				f, _ := bloom.From(full.Shape(), full.Cells())
+				f, _ := bloom.Open(full.State())
 				if err := f.Fold(r); err != nil {
 					b.Fatal(err)
 				}

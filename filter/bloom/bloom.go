@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -25,9 +24,13 @@ const Name = "bloom"
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	bits arrays.Bits
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.bits.Hasher(), Planned: f.bits.Planned(), Zero: f.bits.IsZero()}
 }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
@@ -37,13 +40,6 @@ func NewShape(s Shape) (*Filter, error) { return wrap(arrays.NewBits(kind, array
 // Open returns the filter with state s and takes over its memory. The error wraps
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) { return wrap(arrays.OpenBits(kind, s)) }
-
-// From returns the filter of shape s with the cells a and shares their memory. The error
-// wraps umbel.ErrGoal if no filter can have that shape, or if a does not consist of s.M
-// bits.
-func From(s Shape, a cells.Array) (*Filter, error) {
-	return wrap(arrays.BitsOf(kind, arrays.Shape(s), a))
-}
 
 func wrap(b arrays.Bits, err error) (*Filter, error) {
 	if err != nil {
@@ -71,12 +67,8 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) { f.bits.AddAll(chang
 // AddAllAtomic adds ds concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) { f.bits.AddAllAtomic(ds) }
 
-// LoaderBytes returns the memory of a loader, 0 if f is too small to gain from one: see
-// [umbel.BulkAdder].
-func (f *Filter) LoaderBytes() uint64 { return f.bits.LoaderBytes() }
-
-// NewLoader returns a loader of f: see [umbel.BulkAdder]. It panics if LoaderBytes is 0.
-func (f *Filter) NewLoader() umbel.Loader { return f.bits.NewLoader() }
+// NewLoader returns a loader of f with at most the given bytes of memory, or nil: see [umbel.BulkAdder].
+func (f *Filter) NewLoader(most uint64) umbel.Loader { return f.bits.NewLoader(most) }
 
 // Locate appends the k positions of d to dst: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 { return f.bits.Locate(dst, d) }
@@ -114,9 +106,6 @@ func (f *Filter) State() umbel.State { return f.bits.State(kind) }
 
 // Shape returns the shape of the filter.
 func (f *Filter) Shape() Shape { return Shape(f.bits.Shape()) }
-
-// Cells returns the cells of the filter, which share its memory.
-func (f *Filter) Cells() cells.Array { return f.bits.Cells() }
 
 // MaxK is the largest number of cells per key.
 const MaxK = arrays.MaxK

@@ -5,6 +5,7 @@ package bloom_test
 import (
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/wire"
@@ -15,7 +16,7 @@ func TestOpenAllocates(t *testing.T) {
 	f := fixture.Must(bloom.New(1000, 0.01))
 	for _, keys := range []uint64{0, 1000} {
 		for i := range keys {
-			f.AddUint64(i)
+			umbel.AddKey(f, i)
 		}
 		b := fixture.Must(f.MarshalBinary())
 		unmarshal := func() error { return new(bloom.Filter).UnmarshalBinary(b) }

@@ -36,10 +36,14 @@ const Name = "counting"
 // memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it
 // panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	counters arrays.Counters
-	view     *View // nil until the first call of View
+	view     *view // nil until the first call of View
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.counters.Hasher(), Planned: f.counters.Planned(), Zero: f.counters.IsZero()}
 }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
@@ -66,7 +70,7 @@ func (f *Filter) Add(d umbel.Digest) bool {
 		return f.counters.Add(d)
 	}
 	f.prefetch(d)
-	return f.counters.AddMirrored(f.view.words(), d)
+	return f.counters.AddMirrored(f.view.words, d)
 }
 
 // add is Add without prefetching.
@@ -74,7 +78,7 @@ func (f *Filter) add(d umbel.Digest) bool {
 	if f.view == nil {
 		return f.counters.AddPrefetched(d)
 	}
-	return f.counters.AddMirrored(f.view.words(), d)
+	return f.counters.AddMirrored(f.view.words, d)
 }
 
 // prefetch loads the counters of d, and its bits in the view.
@@ -105,7 +109,7 @@ func (f *Filter) Remove(d umbel.Digest) bool {
 		return f.counters.Remove(d)
 	}
 	f.prefetch(d)
-	return f.view.bloom.Has(d) && f.counters.RemoveMirrored(f.view.words(), d)
+	return f.view.bloom.Has(d) && f.counters.RemoveMirrored(f.view.words, d)
 }
 
 // Count returns how often d was added and not removed. It never returns too little, and

@@ -57,7 +57,7 @@ func ExampleFilter_View() {
 	f.AddString("alice")
 	f.AddString("bob")
 	f.RemoveString("bob")
-	b, err := view.Filter().MarshalBinary()
+	b, err := view.MarshalBinary()
 	if err != nil {
 		log.Fatal(err)
 	}

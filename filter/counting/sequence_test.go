@@ -130,7 +130,7 @@ func (c *tally) check(t *testing.T) {
 		return
 	}
 	cells := c.f.State().Arrays[0]
-	for i, w := range c.f.View().Filter().State().Arrays[0].Words {
+	for i, w := range c.f.View().State().Arrays[0].Words {
 		if w != cells.NonzeroWord(i) {
 			t.Errorf("word %d of the view is %#x, of the counters %#x", i, w, cells.NonzeroWord(i))
 		}

@@ -1,21 +1,20 @@
 package counting
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// View is the bloom filter of a counting filter's nonzero counters. It takes one bit per
-// counter. The counting filter keeps it up to date as keys are added and removed. It is
-// meant for readers, which need no counters.
-type View struct {
+// view is the bloom filter of a counting filter's nonzero counters.
+type view struct {
 	bloom      bloom.Filter
+	words      []uint64 // of bloom
 	prefetcher probe.Prefetcher
 }
 
@@ -30,44 +29,23 @@ func (f *Filter) Bloom() (*bloom.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := bloom.From(s, a)
-	if err == nil {
-		b.SetPlanned(f.Planned())
-	}
-	return b, err
+	return bloom.Open(arrays.Array{Kind: arrays.Bloom, Shape: arrays.Shape(s), Cells: a, Planned: f.Planned()}.State(arrays.Bloom))
 }
 
-// View returns the filter's view, which the first call makes. From then on the view
-// answers queries, from a quarter of the memory or less, and changes take longer. A
-// Filter that has a view must not be copied.
-func (f *Filter) View() *View {
+// View returns the bloom filter of f's nonzero counters, for readers, which need no counters. It takes one bit per
+// counter. The first call makes it; from then on f keeps it up to date, the view answers queries of f, from a quarter of
+// the memory or less, and changes take longer.
+//
+// It equals the filter to which the same keys were added and, except for saturated and copied counters, from
+// which none was removed. Every call returns the same filter. The caller must not change it. It may be read whenever f may
+// be.
+func (f *Filter) View() *bloom.Filter {
 	if f.view == nil {
-		f.view = new(View)
+		f.view = new(view)
 		f.syncView()
 	}
-	return f.view
+	return &f.view.bloom
 }
-
-// Filter returns the view as a filter, which shares its memory. It equals the filter to
-// which the same keys were added and, except for saturated and copied counters, from
-// which none was removed. Every call returns the same filter. The caller must not
-// change it. It may be read whenever the counting filter may be.
-func (v *View) Filter() *bloom.Filter { return &v.bloom }
-
-// String describes the view by its type and shape, without seed and cells.
-func (v *View) String() string { return kinds.String("counting.View", v.bloom.Shape()) }
-
-// Format writes String for every verb: a seed is never printed. See [Filter.Format].
-func (v *View) Format(s fmt.State, _ rune) { kinds.Format(s, v.String()) }
-
-// MarshalJSON returns an error, as that of [Filter.MarshalJSON]: marshal the filter that [View.Filter] returns.
-func (v *View) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("counting.View") }
-
-// MarshalYAML returns an error, as MarshalJSON does.
-func (v *View) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("counting.View") }
-
-// words returns the words of the bits.
-func (v *View) words() []uint64 { return v.bloom.Cells().Words }
 
 // syncView makes the view, if there is one, that of the filter's counters, regardless of what they
 // were before. It reads the whole filter.
@@ -83,10 +61,11 @@ func (f *Filter) syncView() {
 		}
 		b.SetPlanned(f.Planned())
 		kinds.Move(&v.bloom, b)
-		v.prefetcher = probe.NewPrefetcher(v.words(), shape.K)
+		v.words = b.State().Arrays[0].Words
+		v.prefetcher = probe.NewPrefetcher(v.words, shape.K)
 	}
-	for i := range v.words() {
-		v.words()[i] = a.NonzeroWord(i)
+	for i := range v.words {
+		v.words[i] = a.NonzeroWord(i)
 	}
 }
 

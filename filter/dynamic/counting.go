@@ -17,13 +17,17 @@ import (
 // copied, since the copies would share memory: use Clone. The zero Counting contains nothing and is a
 // target for UnmarshalBinary; adding to it panics.
 type Counting struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape    Shape
 	layers   []arrays.Counters
 	headroom layered.Headroom // of the last layer
 	most     int              // layers that it grows to
 	planned  umbel.Planned
+}
+
+func (f *Counting) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Layer.Hasher, Planned: &f.planned, Zero: f.shape.Full == 0}
 }
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number
@@ -61,9 +65,6 @@ func (f *Counting) append() error {
 	}
 	return err
 }
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Counting) Hasher() umbel.Hasher { return f.shape.Layer.Hasher }
 
 // Add adds d once more and reports whether a counter changed. A key that a layer has is
 // counted there, so that Remove finds it in one place; other keys go to the last layer. If

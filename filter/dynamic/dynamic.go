@@ -29,12 +29,16 @@ const Name = "dynamic"
 // changes require exclusive access. A Filter must not be copied, since the copies would share memory: use
 // Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape   Shape
 	layers  layered.List
 	most    int // layers that it grows to
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Layer.Hasher, Planned: &f.planned, Zero: f.shape.Full == 0}
 }
 
 // NewShape returns an empty filter of bits of shape s, which has one layer. The error wraps umbel.ErrGoal
@@ -65,9 +69,6 @@ func (f *Filter) append() error {
 	}
 	return err
 }
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.shape.Layer.Hasher }
 
 // Add adds d unless some layer has it, and reports whether it did. If Shape.MaxBytes leaves
 // no space for another layer, the last one takes d and the rate rises: TryAdd refuses d

@@ -5,6 +5,7 @@ package dynamic
 import (
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
@@ -18,106 +19,33 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 }
 
 // NewGoal returns an empty filter with the shape that [Plan] returns for g. The error
-// wraps umbel.ErrGoal. It allocates the memory of the shape, as New does: for untrusted sizes, check
+// wraps umbel.ErrGoal. It may allocate the memory of the shape: for untrusted sizes, check
 // Plan and [Shape.Forecast] first.
 func NewGoal(g umbel.Goal) (*Filter, error) {
 	return kinds.New[*Filter](Kind, g, nil)
 }
 
-// AddString adds key and reports whether the filter changed: it is Add of key's digest.
+// Hasher returns the hasher of the filter's keys.
+func (f *Filter) Hasher() umbel.Hasher { return f.core().Hasher }
+
+// AddString adds key and reports whether the filter changed: it is Add of key's digest. For many keys
+// see [umbel.AddKeys].
 func (f *Filter) AddString(key string) bool { return f.Add(f.Hasher().HashString(key)) }
 
 // AddBytes adds key and reports whether the filter changed: it is Add of key's digest.
 func (f *Filter) AddBytes(key []byte) bool { return f.Add(f.Hasher().HashBytes(key)) }
 
-// AddUint64 adds key and reports whether the filter changed: it is Add of key's digest.
-func (f *Filter) AddUint64(key uint64) bool { return f.Add(f.Hasher().HashUint64(key)) }
-
-// HasString reports whether key may have been added: it is Has of key's digest.
+// HasString reports whether key may have been added: it is Has of key's digest. For many keys see
+// [umbel.HasKeys].
 func (f *Filter) HasString(key string) bool { return f.Has(f.Hasher().HashString(key)) }
 
 // HasBytes reports whether key may have been added: it is Has of key's digest.
 func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes(key)) }
 
-// HasUint64 reports whether key may have been added: it is Has of key's digest.
-func (f *Filter) HasUint64(key uint64) bool { return f.Has(f.Hasher().HashUint64(key)) }
-
-// AddStrings adds keys in order. In a filter larger than the caches it is faster than
-// adding them one by one. It allocates nothing.
-func (f *Filter) AddStrings(keys []string) {
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashStrings(ds[:], keys)
-		f.AddAll(nil, ds[:n])
-		keys = keys[n:]
-	}
-}
-
-// AddByteSlices adds keys in order. In a filter larger than the caches it is faster than
-// adding them one by one. It allocates nothing.
-func (f *Filter) AddByteSlices(keys [][]byte) {
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashByteSlices(ds[:], keys)
-		f.AddAll(nil, ds[:n])
-		keys = keys[n:]
-	}
-}
-
-// AddUint64s adds keys in order. In a filter larger than the caches it is faster than
-// adding them one by one. It allocates nothing.
-func (f *Filter) AddUint64s(keys []uint64) {
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashUint64s(ds[:], keys)
-		f.AddAll(nil, ds[:n])
-		keys = keys[n:]
-	}
-}
-
-// HasStrings sets dst[i] to HasString(keys[i]). In a filter larger than the caches it is
-// faster than querying them one by one. It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *Filter) HasStrings(dst []bool, keys []string) {
-	dst = dst[:len(keys):len(dst)]
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashStrings(ds[:], keys)
-		f.HasAll(dst[:n], ds[:n])
-		dst, keys = dst[n:], keys[n:]
-	}
-}
-
-// HasByteSlices sets dst[i] to HasBytes(keys[i]). In a filter larger than the caches it is
-// faster than querying them one by one. It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *Filter) HasByteSlices(dst []bool, keys [][]byte) {
-	dst = dst[:len(keys):len(dst)]
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashByteSlices(ds[:], keys)
-		f.HasAll(dst[:n], ds[:n])
-		dst, keys = dst[n:], keys[n:]
-	}
-}
-
-// HasUint64s sets dst[i] to HasUint64(keys[i]). In a filter larger than the caches it is
-// faster than querying them one by one. It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *Filter) HasUint64s(dst []bool, keys []uint64) {
-	dst = dst[:len(keys):len(dst)]
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashUint64s(ds[:], keys)
-		f.HasAll(dst[:n], ds[:n])
-		dst, keys = dst[n:], keys[n:]
-	}
-}
-
 // AppendBinary appends the filter's container (package wire) to dst. A zero Filter has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
 func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	return kinds.Append(dst, f.State(), f.Shape().checkGoal() != nil)
+	return kinds.Append(dst, f.State(), f.core())
 }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
@@ -128,26 +56,17 @@ func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *Filter) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, Open) }
 
-// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
-// []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
-// empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
-// a pointer must be passed by its address.
-func (f *Filter) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("dynamic.Filter") }
+// MarshalText returns the filter's container in base64, so that a field of type *Filter can be encoded as JSON, YAML, XML
+// or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
+// A Filter that is encoded by value, where its address is unknown, is an error as well.
+func (f *Filter) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
 
-// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
-func (f *Filter) UnmarshalJSON([]byte) error { return kinds.ErrJSON("dynamic.Filter") }
-
-// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f *Filter) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("dynamic.Filter") }
-
-// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
-func (f *Filter) UnmarshalYAML(func(any) error) error { return kinds.ErrYAML("dynamic.Filter") }
+// UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
+func (f *Filter) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
-func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	return kinds.WriteTo(w, f.State(), f.Shape().checkGoal() != nil)
-}
+func (f *Filter) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
@@ -160,17 +79,14 @@ func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State(
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
-func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.Shape().checkGoal() != nil, Open) }
+func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.core(), Open) }
 
 // Planned returns what f was made for: see [umbel.Planned].
-func (f *Filter) Planned() umbel.Planned { return f.planned }
+func (f *Filter) Planned() umbel.Planned { return *f.core().Planned }
 
 // SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
 // not run concurrently.
-func (f *Filter) SetPlanned(p umbel.Planned) {
-	kinds.MustBePlan(p)
-	f.planned = p
-}
+func (f *Filter) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
 
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Filter) String() string { return kinds.String("dynamic.Filter", f.Shape()) }
@@ -178,32 +94,31 @@ func (f *Filter) String() string { return kinds.String("dynamic.Filter", f.Shape
 // Format writes String for every verb.
 func (f *Filter) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
 
-// AddString adds key and reports whether the filter changed: it is Add of key's digest.
+// LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
+func (f *Filter) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }
+
+// Hasher returns the hasher of the filter's keys.
+func (f *Counting) Hasher() umbel.Hasher { return f.core().Hasher }
+
+// AddString adds key and reports whether the filter changed: it is Add of key's digest. For many keys
+// see [umbel.AddKeys].
 func (f *Counting) AddString(key string) bool { return f.Add(f.Hasher().HashString(key)) }
 
 // AddBytes adds key and reports whether the filter changed: it is Add of key's digest.
 func (f *Counting) AddBytes(key []byte) bool { return f.Add(f.Hasher().HashBytes(key)) }
 
-// AddUint64 adds key and reports whether the filter changed: it is Add of key's digest.
-func (f *Counting) AddUint64(key uint64) bool { return f.Add(f.Hasher().HashUint64(key)) }
-
-// HasString reports whether key may have been added: it is Has of key's digest.
+// HasString reports whether key may have been added: it is Has of key's digest. For many keys see
+// [umbel.HasKeys].
 func (f *Counting) HasString(key string) bool { return f.Has(f.Hasher().HashString(key)) }
 
 // HasBytes reports whether key may have been added: it is Has of key's digest.
 func (f *Counting) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes(key)) }
-
-// HasUint64 reports whether key may have been added: it is Has of key's digest.
-func (f *Counting) HasUint64(key uint64) bool { return f.Has(f.Hasher().HashUint64(key)) }
 
 // RemoveString removes one addition of key: it is Remove of key's digest.
 func (f *Counting) RemoveString(key string) bool { return f.Remove(f.Hasher().HashString(key)) }
 
 // RemoveBytes removes one addition of key: it is Remove of key's digest.
 func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.Hasher().HashBytes(key)) }
-
-// RemoveUint64 removes one addition of key: it is Remove of key's digest.
-func (f *Counting) RemoveUint64(key uint64) bool { return f.Remove(f.Hasher().HashUint64(key)) }
 
 // CountString returns how often key was added: it is Count of key's digest.
 func (f *Counting) CountString(key string) (n uint64, known bool) {
@@ -215,87 +130,10 @@ func (f *Counting) CountBytes(key []byte) (n uint64, known bool) {
 	return f.Count(f.Hasher().HashBytes(key))
 }
 
-// CountUint64 returns how often key was added: it is Count of key's digest.
-func (f *Counting) CountUint64(key uint64) (n uint64, known bool) {
-	return f.Count(f.Hasher().HashUint64(key))
-}
-
-// AddStrings adds keys in order. In a filter larger than the caches it is faster than
-// adding them one by one. It allocates nothing.
-func (f *Counting) AddStrings(keys []string) {
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashStrings(ds[:], keys)
-		f.AddAll(nil, ds[:n])
-		keys = keys[n:]
-	}
-}
-
-// AddByteSlices adds keys in order. In a filter larger than the caches it is faster than
-// adding them one by one. It allocates nothing.
-func (f *Counting) AddByteSlices(keys [][]byte) {
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashByteSlices(ds[:], keys)
-		f.AddAll(nil, ds[:n])
-		keys = keys[n:]
-	}
-}
-
-// AddUint64s adds keys in order. In a filter larger than the caches it is faster than
-// adding them one by one. It allocates nothing.
-func (f *Counting) AddUint64s(keys []uint64) {
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashUint64s(ds[:], keys)
-		f.AddAll(nil, ds[:n])
-		keys = keys[n:]
-	}
-}
-
-// HasStrings sets dst[i] to HasString(keys[i]). In a filter larger than the caches it is
-// faster than querying them one by one. It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *Counting) HasStrings(dst []bool, keys []string) {
-	dst = dst[:len(keys):len(dst)]
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashStrings(ds[:], keys)
-		f.HasAll(dst[:n], ds[:n])
-		dst, keys = dst[n:], keys[n:]
-	}
-}
-
-// HasByteSlices sets dst[i] to HasBytes(keys[i]). In a filter larger than the caches it is
-// faster than querying them one by one. It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *Counting) HasByteSlices(dst []bool, keys [][]byte) {
-	dst = dst[:len(keys):len(dst)]
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashByteSlices(ds[:], keys)
-		f.HasAll(dst[:n], ds[:n])
-		dst, keys = dst[n:], keys[n:]
-	}
-}
-
-// HasUint64s sets dst[i] to HasUint64(keys[i]). In a filter larger than the caches it is
-// faster than querying them one by one. It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *Counting) HasUint64s(dst []bool, keys []uint64) {
-	dst = dst[:len(keys):len(dst)]
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().HashUint64s(ds[:], keys)
-		f.HasAll(dst[:n], ds[:n])
-		dst, keys = dst[n:], keys[n:]
-	}
-}
-
 // AppendBinary appends the filter's container (package wire) to dst. A zero Counting has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
 func (f *Counting) AppendBinary(dst []byte) ([]byte, error) {
-	return kinds.Append(dst, f.State(), f.Shape().checkGoal() != nil)
+	return kinds.Append(dst, f.State(), f.core())
 }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
@@ -306,26 +144,17 @@ func (f *Counting) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) 
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *Counting) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, OpenCounting) }
 
-// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
-// []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
-// empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
-// a pointer must be passed by its address.
-func (f *Counting) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("dynamic.Counting") }
+// MarshalText returns the filter's container in base64, so that a field of type *Counting can be encoded as JSON, YAML, XML
+// or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
+// A Counting that is encoded by value, where its address is unknown, is an error as well.
+func (f *Counting) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
 
-// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
-func (f *Counting) UnmarshalJSON([]byte) error { return kinds.ErrJSON("dynamic.Counting") }
-
-// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f *Counting) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("dynamic.Counting") }
-
-// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
-func (f *Counting) UnmarshalYAML(func(any) error) error { return kinds.ErrYAML("dynamic.Counting") }
+// UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
+func (f *Counting) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
-func (f *Counting) WriteTo(w io.Writer) (int64, error) {
-	return kinds.WriteTo(w, f.State(), f.Shape().checkGoal() != nil)
-}
+func (f *Counting) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
@@ -338,22 +167,20 @@ func (f *Counting) Equal(other *Counting) bool { return f.State().Equal(other.St
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
-func (f *Counting) Clone() *Counting {
-	return kinds.Clone(f.State(), f.Shape().checkGoal() != nil, OpenCounting)
-}
+func (f *Counting) Clone() *Counting { return kinds.Clone(f.State(), f.core(), OpenCounting) }
 
 // Planned returns what f was made for: see [umbel.Planned].
-func (f *Counting) Planned() umbel.Planned { return f.planned }
+func (f *Counting) Planned() umbel.Planned { return *f.core().Planned }
 
 // SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
 // not run concurrently.
-func (f *Counting) SetPlanned(p umbel.Planned) {
-	kinds.MustBePlan(p)
-	f.planned = p
-}
+func (f *Counting) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
 
 // String describes the filter by its type and shape, without seed and cells.
 func (f *Counting) String() string { return kinds.String("dynamic.Counting", f.Shape()) }
 
 // Format writes String for every verb.
 func (f *Counting) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
+
+// LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
+func (f *Counting) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }

@@ -144,7 +144,12 @@ func (f *refusingTwo) Add(d umbel.Digest) bool {
 
 type shortLoader struct{ *bloom.Filter }
 
-func (f *shortLoader) NewLoader() umbel.Loader { return cutting{f.Filter.NewLoader()} }
+func (f *shortLoader) NewLoader(most uint64) umbel.Loader {
+	if l := f.Filter.NewLoader(most); l != nil {
+		return cutting{l}
+	}
+	return nil
+}
 
 type cutting struct{ umbel.Loader }
 
@@ -152,7 +157,12 @@ func (l cutting) AddAll(ds []umbel.Digest) { l.Loader.AddAll(ds[:len(ds)-1]) }
 
 type idleFlush struct{ *bloom.Filter }
 
-func (f *idleFlush) NewLoader() umbel.Loader { return idling{f.Filter.NewLoader()} }
+func (f *idleFlush) NewLoader(most uint64) umbel.Loader {
+	if l := f.Filter.NewLoader(most); l != nil {
+		return idling{l}
+	}
+	return nil
+}
 
 type idling struct{ umbel.Loader }
 
@@ -160,4 +170,9 @@ func (idling) Flush() {}
 
 type smallLoader struct{ *bloom.Filter }
 
-func (f *smallLoader) LoaderBytes() uint64 { return f.Filter.LoaderBytes() + 1 }
+func (f *smallLoader) NewLoader(most uint64) umbel.Loader {
+	if l := f.Filter.NewLoader(most); l != nil {
+		return l
+	}
+	return idling{}
+}

@@ -1,9 +1,11 @@
 package filtertest
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -22,15 +24,17 @@ func (f *curious) Has(d umbel.Digest) bool {
 
 type lostKey struct{ *bloom.Filter }
 
-func (f *lostKey) AddStrings(keys []string) { f.Filter.AddStrings(keys[:len(keys)-1]) }
+func (f *lostKey) AddAll(changed []bool, ds []umbel.Digest) { f.Filter.AddAll(changed, ds[:len(ds)-1]) }
 
-type plainInts struct{ *bloom.Filter }
+type plainBytes struct{ *bloom.Filter }
 
-func (f *plainInts) AddUint64(key uint64) bool { return f.Add(umbel.DigestFromHash64(key)) }
+func (f *plainBytes) AddBytes(key []byte) bool {
+	return f.Add(umbel.DigestFromHash64(uint64(len(key))))
+}
 
 type firstAnswer struct{ *bloom.Filter }
 
-func (f *firstAnswer) HasStrings(dst []bool, keys []string) { dst[0] = f.HasString(keys[0]) }
+func (f *firstAnswer) HasAll(dst []bool, ds []umbel.Digest) { dst[0] = f.Has(ds[0]) }
 
 type otherHasher struct{ *bloom.Filter }
 
@@ -38,7 +42,7 @@ func (f *otherHasher) Hasher() umbel.Hasher { return umbel.Hasher{Alg: umbel.MD5
 
 type idleAtomic struct{ *bloom.Filter }
 
-func (f *idleAtomic) AddStringsAtomic([]string) {}
+func (f *idleAtomic) AddStringAtomic(string) bool { return false }
 
 type unmeasured struct{ *bloom.Filter }
 
@@ -73,9 +77,27 @@ type keylessJSON struct{ *bloom.Filter }
 
 func (f *keylessJSON) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
-type keylessYAML struct{ *bloom.Filter }
+type keylessText struct{ *bloom.Filter }
 
-func (f *keylessYAML) MarshalYAML() (any, error) { return nil, nil }
+func (f *keylessText) MarshalText() ([]byte, error) {
+	empty, _ := bloom.NewShape(f.Shape())
+	return empty.MarshalText()
+}
+
+type silentText struct{ *bloom.Filter }
+
+func (f *silentText) UnmarshalText([]byte) error { return nil }
+
+type loudText struct{ *bloom.Filter }
+
+func (f *loudText) MarshalText() ([]byte, error) {
+	b, err := f.MarshalBinary()
+	return base64.StdEncoding.AppendEncode(nil, b), err
+}
+
+type loudLog struct{ *bloom.Filter }
+
+func (f *loudLog) LogValue() slog.Value { return slog.AnyValue(f.Hasher().Seed.Bytes()) }
 
 type roughEqual struct{ *bloom.Filter }
 

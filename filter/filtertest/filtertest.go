@@ -91,7 +91,7 @@ var laws = []law{
 	{"WriteToReadFrom", writeToReadFrom},
 	{"CloneAndEqual", cloneAndEqual},
 	{"CloneAtomic", cloneAtomic},
-	{"HasNoJSON", hasNoJSON},
+	{"TextRoundTrip", textRoundTrip},
 	{"KeepsPlanned", keepsPlanned},
 	{"SeedsAreSecret", seedsAreSecret},
 }

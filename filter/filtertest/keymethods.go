@@ -7,24 +7,16 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// keyed is a filter with methods for keys of three types.
+// keyed is a filter with methods for keys.
 type keyed interface {
 	umbel.Filter
 	AddString(string) bool
 	AddBytes([]byte) bool
-	AddUint64(uint64) bool
 	HasString(string) bool
 	HasBytes([]byte) bool
-	HasUint64(uint64) bool
-	AddStrings([]string)
-	AddByteSlices([][]byte)
-	AddUint64s([]uint64)
-	HasStrings([]bool, []string)
-	HasByteSlices([]bool, [][]byte)
-	HasUint64s([]bool, []uint64)
 }
 
-// keys: methods for keys, one or many, do what Add and Has do with the keys' digests.
+// keyMethods: methods and functions for keys, one or many, do what Add and Has do with the keys' digests.
 func keyMethods(t tb, v umbel.Kind) {
 	for _, n := range sizes {
 		f, g := as[keyed](t, newFilter(t, v, n)), newFilter(t, v, n)
@@ -46,19 +38,18 @@ func keyMethods(t tb, v umbel.Kind) {
 			}
 		}
 		for i, x := range ints {
-			one("AddUint64", f.AddUint64(x), g.Add(h.HashUint64(x)))
+			one("AddKey", umbel.AddKey(f, x), g.Add(h.HashUint64(x)))
 			one("AddString", f.AddString(texts[i]), g.Add(h.HashString(texts[i])))
 			one("AddBytes", f.AddBytes(slices[i]), g.Add(h.HashBytes(slices[i])))
-			one("HasUint64", f.HasUint64(^x), g.Has(h.HashUint64(^x)))
+			one("HasKey", umbel.HasKey(f, ^x), g.Has(h.HashUint64(^x)))
 			one("HasString", f.HasString(texts[i][1:]), g.Has(h.HashString(texts[i][1:])))
 			one("HasBytes", f.HasBytes(slices[i][1:]), g.Has(h.HashBytes(slices[i][1:])))
 		}
 		wantState(t, f, g.State(), "after additions by key")
-		many := as[keyed](t, newFilter(t, v, n))
-		single := as[keyed](t, newFilter(t, v, n))
-		many.AddStrings(texts)
-		many.AddByteSlices(slices)
-		many.AddUint64s(ints)
+		many, single := newFilter(t, v, n), as[keyed](t, newFilter(t, v, n))
+		umbel.AddKeys(many, texts)
+		umbel.AddKeys(many, slices)
+		umbel.AddKeys(many, ints)
 		for _, key := range texts {
 			single.AddString(key)
 		}
@@ -66,58 +57,50 @@ func keyMethods(t tb, v umbel.Kind) {
 			single.AddBytes(key)
 		}
 		for _, key := range ints {
-			single.AddUint64(key)
+			umbel.AddKey(single, key)
 		}
 		wantState(t, many, single.State(), "after additions of batches of keys")
-		hasMany(t, many, texts, slices, ints)
-		atomicKeys(t, v, n, many, texts)
+		hasMany(t, many, texts)
+		hasMany(t, many, slices)
+		hasMany(t, many, ints)
+		atomicKeys(t, v, n, texts)
 	}
 }
 
-func hasMany(t tb, f keyed, texts []string, slices [][]byte, ints []uint64) {
+// hasMany: HasKeys answers as HasKey does, for half of the keys, and allocates nothing.
+func hasMany[K umbel.Key](t tb, f umbel.Filter, keys []K) {
 	t.Helper()
-	for i := range ints { // half of the keys are absent
-		texts, slices, ints = append(texts, "absent "+texts[i]), append(slices, append(slices[i], 1)), append(ints, ^ints[i])
-	}
-	dst := make([]bool, len(ints)+1)
-	for _, b := range []struct {
-		what string
-		many func()
-		one  func(i int) bool
-	}{
-		{"HasStrings", func() { f.HasStrings(dst, texts) }, func(i int) bool { return f.HasString(texts[i]) }},
-		{"HasByteSlices", func() { f.HasByteSlices(dst, slices) }, func(i int) bool { return f.HasBytes(slices[i]) }},
-		{"HasUint64s", func() { f.HasUint64s(dst, ints) }, func(i int) bool { return f.HasUint64(ints[i]) }},
-	} {
+	keys = keys[len(keys)/2:]
+	for _, few := range [][]K{keys[:min(3, len(keys))], keys} {
+		dst := make([]bool, len(few)+1)
 		for i := range dst {
 			dst[i] = i%2 == 0
 		}
-		last := dst[len(ints)]
-		b.many()
-		for i := range ints {
-			if want := b.one(i); dst[i] != want {
-				t.Fatalf("%s sets element %d of %d to %v, want %v", b.what, i, len(ints), dst[i], want)
+		last := dst[len(few)]
+		umbel.HasKeys(f, dst, few)
+		for i, key := range few {
+			if want := umbel.HasKey(f, key); dst[i] != want {
+				t.Fatalf("HasKeys sets element %d of %d to %v, want %v", i, len(few), dst[i], want)
 			}
 		}
-		if dst[len(ints)] != last {
-			t.Errorf("%s writes beyond the last key", b.what)
+		if dst[len(few)] != last {
+			t.Errorf("HasKeys writes beyond the last key")
 		}
+		wantNoAllocation(t, "HasKeys", func() { umbel.HasKeys(f, dst, few) })
 	}
-	if panicked(func() { f.HasStrings(dst[:1], texts[:2]) }) == nil {
-		t.Errorf("HasStrings into a slice that is too short does not panic")
+	if len(keys) > 1 && panicked(func() { umbel.HasKeys(f, make([]bool, 1), keys) }) == nil {
+		t.Errorf("HasKeys into a slice that is too short does not panic")
 	}
-	wantNoAllocation(t, "HasStrings", func() { f.HasStrings(dst, texts) })
-	wantNoAllocation(t, "HasUint64s", func() { f.HasUint64s(dst, ints) })
 }
 
-// atomicKeys checks AddStringAtomic and AddStringsAtomic against a filter with the keys.
-func atomicKeys(t tb, v umbel.Kind, n uint64, want keyed, texts []string) {
+// atomicKeys: AddStringAtomic and AddKeysAtomic add the keys.
+func atomicKeys(t tb, v umbel.Kind, n uint64, texts []string) {
 	t.Helper()
 	f := newFilter(t, v, n)
 	a, ok := f.(interface {
 		umbel.Filter
+		umbel.AtomicBatchAdder
 		AddStringAtomic(string) bool
-		AddStringsAtomic([]string)
 	})
 	if !ok {
 		return
@@ -126,8 +109,8 @@ func atomicKeys(t tb, v umbel.Kind, n uint64, want keyed, texts []string) {
 	for _, key := range texts[:half] {
 		a.AddStringAtomic(key)
 	}
-	a.AddStringsAtomic(texts[half:])
-	g := newFilter(t, v, n).(keyed)
-	g.AddStrings(texts)
+	umbel.AddKeysAtomic(a, texts[half:])
+	g := newFilter(t, v, n)
+	umbel.AddKeys(g, texts)
 	wantState(t, f, g.State(), "after atomic additions by key")
 }

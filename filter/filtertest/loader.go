@@ -1,6 +1,7 @@
 package filtertest
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -11,20 +12,20 @@ import (
 // after a Flush. A filter that is too small for a loader, such as an empty one, has none.
 func loaderEqualsAddAll(t tb, v umbel.Kind) {
 	small := as[umbel.BulkAdder](t, newFilter(t, v, sizes[0]))
-	if n := small.LoaderBytes(); n != 0 {
-		t.Fatalf("a filter of %d keys has a loader of %d bytes", sizes[0], n)
-	}
-	if panicked(func() { small.NewLoader() }) == nil {
-		t.Errorf("NewLoader of a filter that is too small does not panic")
+	if small.NewLoader(math.MaxUint64) != nil {
+		t.Fatalf("a filter of %d keys has a loader", sizes[0])
 	}
 	// Arrays from 8 MiB on have loaders.
 	const keys, workers = 8_000_000, 4
 	want, got := newFilter(t, v, keys), newFilter(t, v, keys)
 	b := as[umbel.BulkAdder](t, got)
-	if b.LoaderBytes() == 0 {
+	if b.NewLoader(0) != nil {
+		t.Errorf("a loader for which no memory is allowed")
+	}
+	l := b.NewLoader(math.MaxUint64)
+	if l == nil {
 		t.Fatalf("a filter of %d keys has no loader", keys)
 	}
-	l := b.NewLoader()
 	for round := range uint64(2) {
 		ds := append(digests(round+1, 100_000), extreme...)
 		umbel.AddAll(want, nil, ds)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"strings"
 
@@ -28,6 +30,14 @@ func seedsAreSecret(t tb, v umbel.Kind) {
 		}
 		b, _ := json.Marshal(v)
 		out.Write(b)
+		b, _ = xml.Marshal(v)
+		out.Write(b)
+		if text, ok := v.(encoding.TextMarshaler); ok {
+			b, _ = text.MarshalText()
+			out.Write(b)
+		}
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("shown", "value", v)
+		slog.New(slog.NewTextHandler(&out, nil)).Info("shown", "value", v)
 	}
 	show(f)
 	show(reflect.Indirect(reflect.ValueOf(f)).Interface()) // a copy of the filter, not a pointer to it

@@ -1,8 +1,6 @@
 package filtertest
 
 import (
-	"encoding/json"
-	"errors"
 	"sync"
 
 	"github.com/umbel-filters/umbel"
@@ -34,37 +32,5 @@ func cloneAtomic(t tb, v umbel.Kind) {
 		before := f.State().Clone()
 		addAll(cloneOf(t, f, "CloneAtomic"), digests(2, 200))
 		wantState(t, f, before, "after a CloneAtomic changed")
-	}
-}
-
-// hasNoJSON: encoding a filter as JSON or YAML, or decoding one, is an error. Otherwise its keys would be lost.
-func hasNoJSON(t tb, v umbel.Kind) {
-	f := newFilter(t, v, sizes[0])
-	if _, ok := f.(json.Marshaler); !ok {
-		t.Skipf("%T has no MarshalJSON", f)
-	}
-	for what, x := range map[string]any{
-		"a filter": f,
-		"a field":  struct{ F umbel.Filter }{f},
-	} {
-		if b, err := json.Marshal(x); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("JSON of %s: got %.100q, %v, want an error that wraps ErrUnsupported", what, b, err)
-		}
-	}
-	if err := json.Unmarshal([]byte("{}"), f); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a filter from JSON: got %v, want an error that wraps ErrUnsupported", err)
-	}
-	y, ok := f.(interface {
-		MarshalYAML() (any, error)
-		UnmarshalYAML(func(any) error) error
-	})
-	if !ok {
-		t.Fatalf("%T has no MarshalYAML and UnmarshalYAML", f)
-	}
-	if _, err := y.MarshalYAML(); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("YAML of a filter: got %v, want an error that wraps ErrUnsupported", err)
-	}
-	if err := y.UnmarshalYAML(nil); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a filter from YAML: got %v, want an error that wraps ErrUnsupported", err)
 	}
 }

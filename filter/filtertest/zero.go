@@ -111,6 +111,10 @@ func zeroRefuses(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 			t.Errorf("AppendBinary of the zero filter turns [1 2] into %v, want it unchanged", b)
 		}
 	}
+	if m, ok := fresh().(encoding.TextMarshaler); ok {
+		_, err := m.MarshalText()
+		wantOnly(t, err, "MarshalText of the zero filter", umbel.ErrGoal)
+	}
 	if m, ok := fresh().(encoding.BinaryMarshaler); ok {
 		_, err := m.MarshalBinary()
 		wantOnly(t, err, "MarshalBinary of the zero filter", umbel.ErrGoal)

@@ -16,10 +16,12 @@ import (
 // require exclusive access. A Counting must not be copied, since the copies would share memory: use Clone.
 // The zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Counting struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	filter Filter
 }
+
+func (f *Counting) core() kinds.Core { return f.filter.core() }
 
 // NewCounting returns an empty filter from which keys can be removed, for the given number
 // of distinct keys. Its counters have 4 bits. See [New].
@@ -48,9 +50,6 @@ func asCounting(f *Filter, err error) (*Counting, error) {
 	kinds.Move(&c.filter, f)
 	return c, nil
 }
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Counting) Hasher() umbel.Hasher { return f.filter.shape.Hasher }
 
 // Add adds d once more and reports whether the base changed: see [Filter.Add].
 func (f *Counting) Add(d umbel.Digest) bool { return f.filter.Add(d) }

@@ -1,6 +1,9 @@
 package folding
 
-import "github.com/umbel-filters/umbel/filter/bloom"
+import (
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
+)
 
 // FoldedBy returns the base folded by r, for any interval.
 func (f *Filter) FoldedBy(r uint64) (*bloom.Filter, error) {
@@ -11,9 +14,8 @@ func (f *Filter) FoldedBy(r uint64) (*bloom.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := f.shape.bits()
-	s.M = a.Len
-	return bloom.From(s, a)
+	b := arrays.Array{Kind: arrays.Bloom, Shape: arrays.Shape(f.shape.bits())}.With(a)
+	return bloom.Open(b.State(arrays.Bloom))
 }
 
 // FoldedBy is Filter.FoldedBy.

@@ -45,13 +45,17 @@ const Name = "folding"
 // access. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape   Shape // M is that of the base, which a merge may have folded
 	base    base
 	sizes   []uint64 // of the folded filter, ascending; the last is the base's
 	folded  folded
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Hasher, Planned: &f.planned, Zero: f.base == nil}
 }
 
 // base is a *arrays.Bits or a *arrays.Counters.
@@ -182,8 +186,7 @@ func (f *Filter) Folded() (*bloom.Filter, error) {
 	if f.base == nil {
 		return nil, errZero
 	}
-	s := f.folded.bits.Shape()
-	return bloom.From(bloom.Shape(s), f.folded.bits.Cells().Clone())
+	return bloom.Open(f.folded.bits.Array().Clone().State(arrays.Bloom))
 }
 
 // Stats measures the filter: see [umbel.Filter]. The rate is that of the folded filter, which

@@ -28,7 +28,7 @@ func TestOverhead(t *testing.T) {
 	for _, n := range []uint64{1, 100, 3000} {
 		f := must(ribbon.New(n, 0.01))
 		for i := range n {
-			f.AddUint64(i)
+			umbel.AddKey(f, i)
 		}
 		if err := f.Seal(); err != nil {
 			t.Fatal(err)

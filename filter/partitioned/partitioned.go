@@ -28,9 +28,13 @@ const Name = "partitioned"
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	bits arrays.Bits
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.bits.Hasher(), Planned: f.bits.Planned(), Zero: f.bits.IsZero()}
 }
 
 // NewShape returns an empty filter of shape s. The error wraps umbel.ErrGoal if no filter can have that
@@ -67,12 +71,8 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) { f.bits.AddAll(chang
 // AddAllAtomic adds ds concurrently with Has and itself: see [umbel.AtomicBatchAdder].
 func (f *Filter) AddAllAtomic(ds []umbel.Digest) { f.bits.AddAllAtomic(ds) }
 
-// LoaderBytes returns the memory of a loader, 0 if f is too small to gain from one: see
-// [umbel.BulkAdder].
-func (f *Filter) LoaderBytes() uint64 { return f.bits.LoaderBytes() }
-
-// NewLoader returns a loader of f: see [umbel.BulkAdder]. It panics if LoaderBytes is 0.
-func (f *Filter) NewLoader() umbel.Loader { return f.bits.NewLoader() }
+// NewLoader returns a loader of f with at most the given bytes of memory, or nil: see [umbel.BulkAdder].
+func (f *Filter) NewLoader(most uint64) umbel.Loader { return f.bits.NewLoader(most) }
 
 // Locate appends the k positions of d to dst, one in each slice: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 { return f.bits.Locate(dst, d) }

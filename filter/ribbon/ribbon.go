@@ -35,13 +35,17 @@ import (
 // are. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape   Shape
 	solved  solution
 	keys    uint64 // in the solution
 	list    list   // the other keys
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Hasher, Planned: &f.planned, Zero: f.shape.Steps == 0}
 }
 
 // Add adds a digest and reports whether the filter changed: see [umbel.Filter]. A new digest

@@ -2,11 +2,13 @@ package ribbon
 
 import (
 	"cmp"
+	"io"
 	"math/bits"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
@@ -128,6 +130,27 @@ func (f *Filter) sealed() (*Filter, error) {
 	}
 	g := &Filter{shape: f.shape, list: f.list, planned: f.planned} // Seal replaces the list and does not change it
 	return g, g.Seal()
+}
+
+// AppendBinary appends the filter's container (package wire) to dst. It contains the filter that Seal makes, while f
+// is unchanged: without Seal the digests of all keys would be written, 16 bytes each. Write State to keep these. A zero
+// Filter has no container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
+func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
+	s, err := f.sealed()
+	if err != nil {
+		return dst, err
+	}
+	return kinds.Append(dst, s.State(), f.core())
+}
+
+// WriteTo writes the filter's container, sealed as that of AppendBinary, to w and returns the number of bytes written.
+// Additions may not run concurrently. Errors are those of AppendBinary and of w.
+func (f *Filter) WriteTo(w io.Writer) (int64, error) {
+	s, err := f.sealed()
+	if err != nil {
+		return 0, err
+	}
+	return kinds.WriteTo(w, s.State(), f.core())
 }
 
 // split returns the digests of a list, grouped by shard, and the end of each group.

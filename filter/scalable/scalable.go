@@ -29,11 +29,15 @@ import (
 // require exclusive access. A Filter must not be copied, since the copies would share memory: use Clone.
 // The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape   Shape
 	layers  layered.List // never smaller than the layer before
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Hasher, Planned: &f.planned, Zero: f.shape.Slice == 0}
 }
 
 // NewShape returns an empty filter of shape s, which has one layer. The error wraps umbel.ErrGoal if no

@@ -28,13 +28,17 @@ import (
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape   Shape
 	mapping probe.Mapping
 	list    eliasfano.List
 	added   pending // positions that are not in the list
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Hasher, Planned: &f.planned, Zero: f.shape.M == 0}
 }
 
 // position returns the cell of d.

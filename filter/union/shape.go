@@ -33,8 +33,6 @@ func NewShape(s Shape) (*Filter, error) {
 	return newFilter(m.Hasher(), []umbel.Filter{m}), nil
 }
 
-func (f *Filter) isZero() bool { return len(f.members) == 0 }
-
 // Kind describes this kind to code that handles any kind.
 var Kind umbel.Kind = newKind()
 

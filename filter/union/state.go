@@ -109,7 +109,7 @@ func plannedTogether(states []umbel.State) umbel.Planned {
 // [Of] accepts. A member that f has already is omitted. Call Compact to join members. The
 // errors are those of Of; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error {
-	if f.isZero() {
+	if f.core().Zero {
 		return sentinel.Errorf(umbel.ErrMismatch, "union: a zero Filter has no hasher: make it with New")
 	}
 	return f.include(s, umbel.State.Clone)

@@ -27,12 +27,16 @@ import (
 // each other; no other methods are. A Filter must not be copied, since the copies would share memory: use
 // Clone. The zero Filter contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	hasher  umbel.Hasher
 	members []umbel.Filter
 	open    int // the member to which keys are added, or -1
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: len(f.members) == 0}
 }
 
 // newFilter returns the union of members, of which there is at least one.
@@ -55,9 +59,6 @@ func isOpen(f umbel.Filter) bool {
 	}
 	return true
 }
-
-// Hasher returns the hasher of the filter's keys.
-func (f *Filter) Hasher() umbel.Hasher { return f.hasher }
 
 // Members returns the members, in the order in which they were merged. They are part of f
 // and may be queried as long as f does not change; the caller must not change them.

@@ -1,7 +1,6 @@
 package weighted
 
 import (
-	"encoding/binary"
 	"fmt"
 	"unsafe"
 )
@@ -19,30 +18,13 @@ func (f *Filter) AddBytes(key []byte) bool {
 // AddString is AddBytes of a string.
 func (f *Filter) AddString(key string) bool { return f.AddBytes(bytes(key)) }
 
-// AddUint64 is AddBytes of the 8 bytes of key, little-endian.
-func (f *Filter) AddUint64(key uint64) bool {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], key)
-	return f.AddBytes(b[:])
-}
-
-// AddBytesAtomic is AddBytes, and is safe to call concurrently with itself and with Has.
-func (f *Filter) AddBytesAtomic(key []byte) bool {
-	d := f.Hasher().HashBytes(key)
-	if class, ok := f.Class(key); ok {
-		return f.probes.of[class].AddAtomic(d)
+// AddStringAtomic is AddString, and is safe to call concurrently with itself and with Has.
+func (f *Filter) AddStringAtomic(key string) bool {
+	d := f.Hasher().HashString(key)
+	if class, ok := f.Class(bytes(key)); ok {
+		return f.AddClassAtomic(d, class)
 	}
 	return f.AddAtomic(d)
-}
-
-// AddStringAtomic is AddBytesAtomic of a string.
-func (f *Filter) AddStringAtomic(key string) bool { return f.AddBytesAtomic(bytes(key)) }
-
-// AddUint64Atomic is AddBytesAtomic of the 8 bytes of key, little-endian.
-func (f *Filter) AddUint64Atomic(key uint64) bool {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], key)
-	return f.AddBytesAtomic(b[:])
 }
 
 // HasBytes is Has of the key's digest, or HasClass with the class of its prefix if there
@@ -57,13 +39,6 @@ func (f *Filter) HasBytes(key []byte) bool {
 
 // HasString is HasBytes of a string.
 func (f *Filter) HasString(key string) bool { return f.HasBytes(bytes(key)) }
-
-// HasUint64 is HasBytes of the 8 bytes of key, little-endian.
-func (f *Filter) HasUint64(key uint64) bool {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], key)
-	return f.HasBytes(b[:])
-}
 
 // String describes the filter by its type, its classes and the lengths of its tables. It
 // prints neither digests nor prefixes.

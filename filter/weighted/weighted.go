@@ -34,13 +34,17 @@ var kind = arrays.Kind{Name: Name}
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	array    arrays.Array // with the k of class 0
 	classes  []Class
 	hot      hotTable
 	prefixes prefixTable
 	probes   probes // of array
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.array.Shape.Hasher, Planned: &f.array.Planned, Zero: f.array.Shape.M == 0}
 }
 
 // probes find the cells of each class.
@@ -177,6 +181,14 @@ func (f *Filter) AddClass(d umbel.Digest, class int) bool {
 		return f.Add(d)
 	}
 	return f.probes.of[class].Add(d)
+}
+
+// AddClassAtomic is AddClass, and is safe to call concurrently with itself, AddAtomic and Has.
+func (f *Filter) AddClassAtomic(d umbel.Digest, class int) bool {
+	if !f.isKnown(class) {
+		return f.AddAtomic(d)
+	}
+	return f.probes.of[class].AddAtomic(d)
 }
 
 // HasClass reports whether d may have been added as a key of that class, or by Add. For

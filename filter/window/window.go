@@ -24,7 +24,7 @@ import (
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	shape   Shape
 	cells   cells.Array
@@ -33,6 +33,10 @@ type Filter struct {
 	ones    uint64        // bits of the newest slice
 	planned umbel.Planned
 	tick    uint64 // see umbel.State.Tick
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.shape.Hasher, Planned: &f.planned, Zero: f.shape.K == 0}
 }
 
 // Add adds d to the newest generation and reports whether a bit changed. It returns false

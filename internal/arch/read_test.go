@@ -29,6 +29,11 @@ type file struct {
 
 func (f file) test() bool { return strings.HasSuffix(f.name, "_test.go") }
 
+// describes reports whether the file has the methods LogValue of filters, which return a slog.Value and log nothing.
+func (f file) describes() bool {
+	return strings.HasSuffix(f.name, "/front_gen.go") || f.name == "filter/internal/kinds/front.go"
+}
+
 // example reports whether the file has the examples of its package's documentation.
 func (f file) example() bool {
 	return f.test() && strings.HasPrefix(filepath.Base(f.name), "example")

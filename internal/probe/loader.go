@@ -70,24 +70,21 @@ func loaderShapeOf(n uint64) loaderShape {
 	return s
 }
 
+// bytes returns the memory of all queues.
+func (s loaderShape) bytes() uint64 { return s.regions * s.room * 4 }
+
 // regionsOf returns the number of regions of 2^log bits in n words.
 func regionsOf(n uint64, log uint8) uint64 {
 	words := uint64(1) << (log - 6)
 	return (n + words - 1) / words
 }
 
-// LoaderBytes returns the memory of a Loader in bytes, apart from its lists. It returns 0 for an array that is too
-// small to gain from a Loader, or too large for one.
-func (b *Bits) LoaderBytes() uint64 {
+// NewLoader returns a Loader that adds to b, with at most the given bytes of memory apart from its lists. It returns nil
+// if it needs more, or if the array is too small to gain from a Loader or too large for one.
+func (b *Bits) NewLoader(most uint64) umbel.Loader {
 	s := loaderShapeOf(uint64(len(b.words)))
-	return s.regions * s.room * 4
-}
-
-// NewLoader returns a Loader that adds to b. It panics if LoaderBytes is 0.
-func (b *Bits) NewLoader() *Loader {
-	s := loaderShapeOf(uint64(len(b.words)))
-	if s.regions == 0 {
-		panic("probe: a loader for an array that is too small or too large: check LoaderBytes first")
+	if s.regions == 0 || s.bytes() > most {
+		return nil
 	}
 	return b.newLoader(s)
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -82,20 +83,21 @@ func TestLoaderShape(t *testing.T) {
 		{maxRegions<<26 + 1, 0},
 	} {
 		s := loaderShapeOf(c.words)
-		if got := s.regions * s.room * 4; got > c.loader+8 || got < c.loader/100*98 {
+		if got := s.bytes(); got > c.loader+8 || got < c.loader/100*98 {
 			t.Errorf("%d words: a loader of %d bytes, want %d", c.words, got, c.loader)
 		}
 		if c.loader > 0 && (s.log > 32 || s.regions > maxRegions || s.regions<<s.log < c.words*64 || s.room < 2*listCells) {
 			t.Errorf("%d words: %+v", c.words, s)
 		}
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a loader for a small array")
-		}
-	}()
-	small := loaderBits(t, 1000, 3, WordLog, false)
-	small.NewLoader()
+	small, large := loaderBits(t, 1000, 3, WordLog, false), loaderBits(t, loaderFrom*64, 3, WordLog, false)
+	if small.NewLoader(math.MaxUint64) != nil {
+		t.Error("a loader for a small array")
+	}
+	need := loaderShapeOf(loaderFrom).bytes()
+	if large.NewLoader(need-1) != nil || large.NewLoader(need) == nil {
+		t.Errorf("a loader of %d bytes is not made if and only if they are allowed", need)
+	}
 }
 
 // New keys in an array of 120 MB, which is larger than the caches.
@@ -107,7 +109,7 @@ func BenchmarkLoader(b *testing.B) {
 		name string
 		add  func([]umbel.Digest)
 	}{
-		{"Loader", bits.NewLoader().AddAll},
+		{"Loader", bits.NewLoader(math.MaxUint64).AddAll},
 		{"AddAll", func(ds []umbel.Digest) { bits.AddAll(nil, ds) }},
 		{"AddAllAtomic", bits.AddAllAtomic},
 	} {

@@ -18,13 +18,6 @@ type umbelKind interface {
 	Hasher() umbel.Hasher
 }
 
-// keyBatches contains the methods for batches of keys that filters with batches of digests have.
-type keyBatches interface {
-	umbel.BatchAdder
-	AddByteSlices([][]byte)
-	HasByteSlices([]bool, [][]byte)
-}
-
 func umbelBloom(z size, in input) (*subject, error) {
 	shape, err := bloom.Plan(z.goal(umbel.Hasher{}))
 	if err != nil {
@@ -127,12 +120,12 @@ func umbelSubject(f umbelKind, in input, open func(umbel.State) error) *subject 
 			return open(state)
 		},
 	}
-	if b, ok := f.(keyBatches); ok && in != hashed {
+	if _, ok := f.(umbel.BatchAdder); ok && in != hashed {
 		s.addBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { b.AddByteSlices(k.slices[i:j]) })
+			eachBatch(k.n, func(i, j int) { umbel.AddKeys(f, k.slices[i:j]) })
 		}
 		s.hasBatch = func(k *keys) {
-			eachBatch(k.n, func(i, j int) { b.HasByteSlices(k.answers[i:j], k.slices[i:j]) })
+			eachBatch(k.n, func(i, j int) { umbel.HasKeys(f, k.answers[i:j], k.slices[i:j]) })
 		}
 		return s
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
@@ -32,7 +33,7 @@ func openPublisher(path, private string) (*dir.Store, *share.Publisher, *bloom.F
 	f, err := bloom.New(10_000, 0.01)
 	if err == nil && p.Head() != nil {
 		for i := range p.Head().Version {
-			f.AddUint64(i + 1)
+			umbel.AddKey(f, i+1)
 		}
 	}
 	return s, p, f, err
@@ -42,7 +43,7 @@ func openPublisher(path, private string) (*dir.Store, *share.Publisher, *bloom.F
 func publishForever(path string) error {
 	_, p, f, err := openPublisher(path, os.Getenv(killedKey))
 	for err == nil {
-		f.AddUint64(p.Head().Version + 1)
+		umbel.AddKey(f, p.Head().Version+1)
 		var h *share.Head
 		if h, err = p.Publish(context.Background(), f.State()); err == nil {
 			fmt.Println(h.Version)
@@ -67,7 +68,7 @@ func TestKilledPublisher(t *testing.T) {
 		if p.Head() != nil {
 			version = p.Head().Version + 1
 		}
-		f.AddUint64(version)
+		umbel.AddKey(f, version)
 		h, err := p.Publish(t.Context(), f.State())
 		if err != nil {
 			t.Fatal(err)

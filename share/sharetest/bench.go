@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -28,7 +29,7 @@ func PublishToUsable(b *testing.B, open func(b *testing.B) (share.Store, share.S
 	next := uint64(0)
 	add := func(n uint64) {
 		for range n {
-			f.AddUint64(next)
+			umbel.AddKey(f, next)
 			next++
 		}
 	}

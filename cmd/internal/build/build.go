@@ -4,12 +4,14 @@ package build
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/container"
 	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/spec"
 )
@@ -257,12 +259,15 @@ const loaderAlone = 32 << 20
 // collected. A large filter is filled by an [umbel.Loader] if there is memory for it.
 func filler(f umbel.Filter, workers int) (add func([]umbel.Digest), flush func()) {
 	if b, ok := f.(umbel.BulkAdder); ok {
-		need := b.LoaderBytes()
-		gains := need > 0 && (workers > 1 || need >= loaderAlone)
-		// The pages of a new filter aren't in use yet.
-		if gains && container.Fits("a loader", f.State().Bytes()+need) == nil {
-			l := b.NewLoader()
-			return l.AddAll, l.Flush
+		size := f.State().Bytes()
+		free, known := memory.Available()
+		if !known {
+			free = math.MaxUint64
+		}
+		if workers > 1 || size >= loaderAlone {
+			if l := b.NewLoader(free - min(size, free)); l != nil { // the pages of a new filter aren't in use yet
+				return l.AddAll, l.Flush
+			}
 		}
 	}
 	return adder(f, workers), func() {}

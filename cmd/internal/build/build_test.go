@@ -3,6 +3,7 @@ package build
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"testing"
 
@@ -204,7 +205,7 @@ func TestLoaded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want.(umbel.BulkAdder).LoaderBytes() == 0 {
+		if want.(umbel.BulkAdder).NewLoader(math.MaxUint64) == nil {
 			t.Fatalf("%s: the filter is too small for a loader", name)
 		}
 		for i := range n {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -21,7 +22,7 @@ func TestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.AddStrings(c.added)
+	umbel.AddKeys(f, c.added)
 	got, err := costsOf(f, &s, c)
 	if err != nil || len(got) != 1+len(folds) {
 		t.Fatalf("%v, %v", got, err)

@@ -76,7 +76,7 @@ func (p *publisher) next(c change) (*share.Update, error) {
 	if err := p.update(c); err != nil {
 		return nil, err
 	}
-	f := p.filter.View().Filter()
+	f := p.filter.View()
 	costs, err := costsOf(f, p.set, c)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (p *publisher) update(c change) error {
 		for _, key := range c.removed {
 			p.filter.RemoveString(key)
 		}
-		p.filter.AddStrings(c.added)
+		umbel.AddKeys(p.filter, c.added)
 		return nil
 	}
 	p.capacity = max(1000, int(room*float64(keys)))
@@ -111,7 +111,7 @@ func (p *publisher) update(c change) error {
 	if p.filter, err = counting.NewShape(shapeFor(p.capacity)); err != nil {
 		return err
 	}
-	p.filter.AddStrings(p.set.keys(int(keys)))
+	umbel.AddKeys(p.filter, p.set.keys(int(keys)))
 	return nil
 }
 

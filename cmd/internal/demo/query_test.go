@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
@@ -47,7 +48,7 @@ func newQueried(t *testing.T) *queried {
 // publish publishes a version with keys of the set and others that its filter contains.
 func (w *queried) publish(version uint64, published ...string) {
 	w.Helper()
-	w.f.AddStrings(published)
+	umbel.AddKeys(w.f, published)
 	if _, err := w.p.Publish(w.Context(), w.f.State()); err != nil {
 		w.Fatal(err)
 	}

@@ -100,8 +100,8 @@ func drawBlocks(w io.Writer, _ string) error {
 		return err
 	}
 	for i := range uint64(keys) {
-		plain.AddUint64(i)
-		clustered.AddUint64(i)
+		umbel.AddKey(plain, i)
+		umbel.AddKey(clustered, i)
 	}
 	view := func(f umbel.Filter) picture.View {
 		a := f.State().Arrays[0]

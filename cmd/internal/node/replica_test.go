@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/command"
 	"github.com/umbel-filters/umbel/cmd/internal/replica"
@@ -48,7 +49,7 @@ func newPublished(t *testing.T, name string, valid time.Duration) *published {
 
 func (p *published) publish(keys ...string) {
 	p.t.Helper()
-	p.filter.AddStrings(keys)
+	umbel.AddKeys(p.filter, keys)
 	if _, err := p.publisher.Publish(p.t.Context(), p.filter.State()); err != nil {
 		p.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
@@ -77,7 +78,7 @@ func newPublication(t *testing.T, name string) *publication {
 // publish publishes a version with these keys more than the one before.
 func (p *publication) publish(keys ...string) {
 	p.t.Helper()
-	p.filter.AddStrings(keys)
+	umbel.AddKeys(p.filter, keys)
 	if _, err := p.publisher.Publish(p.t.Context(), p.filter.State()); err != nil {
 		p.t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (f *Filter) AppendFile(dst []byte, comment string) ([]byte, error) {
 		h.Seed = f.hasher.Seed
 	}
 	switch {
-	case f.isZero():
+	case f.core().Zero:
 		return dst, sentinel.Errorf(umbel.ErrGoal, "imported: a zero Filter has no file: make it with New")
 	case f.form != Blobloom && f.hasher != h:
 		return dst, sentinel.Errorf(umbel.ErrMismatch, "imported: the filter hashes with %v, and the library of the form %v with %v: it would not find keys",

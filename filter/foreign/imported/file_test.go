@@ -49,7 +49,7 @@ func TestSpark(t *testing.T) {
 			if i < 40 {
 				g.AddBytes(key)
 			} else {
-				g.AddUint64(binary.LittleEndian.Uint64(key))
+				umbel.AddKey(g, binary.LittleEndian.Uint64(key))
 			}
 		}
 		if got, err := g.AppendFile(nil, ""); err != nil || !bytes.Equal(got, file) {

@@ -22,7 +22,7 @@ import (
 // be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and is a target for
 // UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	form    Form
 	k       int
@@ -30,6 +30,10 @@ type Filter struct {
 	hasher  umbel.Hasher
 	bits    cells.Array
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: f.bits.Len == 0}
 }
 
 // newFilter returns the filter of shape s over bits, which have been checked.
@@ -52,7 +56,7 @@ func (f *Filter) Add(d umbel.Digest) bool {
 
 // Has reports whether d may have been added. It is never false for a digest that was added.
 func (f *Filter) Has(d umbel.Digest) bool {
-	if f.isZero() {
+	if f.core().Zero {
 		return false
 	}
 	w := f.start(d)
@@ -82,7 +86,7 @@ func (f *Filter) AddAtomic(d umbel.Digest) bool {
 
 // Locate appends the positions of d to dst, and none for the zero Filter: see [umbel.Locator].
 func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
-	if f.isZero() {
+	if f.core().Zero {
 		return dst
 	}
 	w := f.start(d)
@@ -95,10 +99,8 @@ func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
 // Clear removes all keys.
 func (f *Filter) Clear() { f.bits.Clear() }
 
-func (f *Filter) isZero() bool { return f.bits.Len == 0 }
-
 func (f *Filter) mustHaveSize() {
-	if f.isZero() {
+	if f.core().Zero {
 		panic("umbel: add to a zero filter: make it with New")
 	}
 }

@@ -62,7 +62,7 @@ func (f *Filter) Merge(s umbel.State) error {
 
 // Stats measures the filter: see [umbel.Filter]. It reads all cells. The Stats of the zero Filter are zero.
 func (f *Filter) Stats() umbel.Stats {
-	if f.isZero() {
+	if f.core().Zero {
 		return umbel.Stats{}
 	}
 	ones := f.bits.Nonzero()

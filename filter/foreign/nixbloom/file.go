@@ -32,7 +32,7 @@ func FileBytes(m uint64) uint64 { return HeaderBytes + m/byteBits }
 // (AppendBinary appends umbel's own container, as that of every kind does.)
 func (f *Filter) AppendFile(dst []byte) ([]byte, error) {
 	switch {
-	case f.isZero():
+	case f.core().Zero:
 		return dst, sentinel.Errorf(umbel.ErrGoal, "nixbloom: a zero Filter has no file: make it with New")
 	case f.hasher != NixHasher:
 		return dst, sentinel.Errorf(umbel.ErrMismatch, "nixbloom: the filter hashes with %v, the file of a Nix cache has hash %v: readers would get false negatives", f.hasher, NixHasher)

@@ -28,13 +28,17 @@ var NixHasher = umbel.Hasher{Alg: umbel.Caller}
 // filter. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	hasher  umbel.Hasher
 	k       int
 	scale   uint64 // doublehash.Scale of the number of bits
 	bits    cells.Array
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: f.bits.Len == 0}
 }
 
 // newFilter returns the filter over bits, which have been checked.
@@ -168,12 +172,9 @@ func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
 // Clear removes all keys.
 func (f *Filter) Clear() { f.bits.Clear() }
 
-// isZero reports whether f is a zero Filter.
-func (f *Filter) isZero() bool { return f.bits.Len == 0 }
-
 // String describes the filter by its type, shape and hash algorithm.
 func (f *Filter) String() string {
-	if f.isZero() {
+	if f.core().Zero {
 		return "nixbloom.Filter{}"
 	}
 	return fmt.Sprintf("nixbloom.Filter{m:%d k:%d hash:%s}", f.bits.Len, f.k, f.hasher.Alg)

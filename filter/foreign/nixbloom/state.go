@@ -52,7 +52,7 @@ func Open(s umbel.State) (*Filter, error) {
 // error wrapping umbel.ErrMismatch if r doesn't divide m/8; on error f is unchanged. It reads the filter once
 // and allocates the smaller array.
 func (f *Filter) Fold(r uint64) error {
-	if f.isZero() {
+	if f.core().Zero {
 		return errZero
 	}
 	if err := cells.CheckFold(f.bits.Len/byteBits, byteBits, r); err != nil {
@@ -63,7 +63,7 @@ func (f *Filter) Fold(r uint64) error {
 
 // Unfold enlarges f by factor u, keeping all keys: see [umbel.Folder].
 func (f *Filter) Unfold(u uint64) error {
-	if f.isZero() {
+	if f.core().Zero {
 		return errZero
 	}
 	if u == 0 || u > maxM/f.bits.Len {
@@ -115,7 +115,7 @@ func mismatch(err error) error { return sentinel.Errorf(umbel.ErrMismatch, "nixb
 // Stats measures the filter: see [umbel.Filter]. Its rate includes the excess due to double hashing. It reads all
 // cells. The Stats of the zero Filter are zero.
 func (f *Filter) Stats() umbel.Stats {
-	if f.isZero() {
+	if f.core().Zero {
 		return umbel.Stats{}
 	}
 	m := f.bits.Len

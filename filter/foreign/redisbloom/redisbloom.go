@@ -34,7 +34,7 @@ var RedisHasher = umbel.Hasher{Alg: umbel.Murmur64A}
 // would share memory: use Clone. The zero Filter contains nothing and is a target for UnmarshalBinary;
 // adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	hasher    umbel.Hasher
 	expansion uint32
@@ -42,6 +42,10 @@ type Filter struct {
 	layers    []layer // oldest first
 	maxBytes  uint64  // a new layer takes the filter no further
 	planned   umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: len(f.layers) == 0}
 }
 
 // withLayers returns a filter with n zero layers. The first is in the same allocation: a server
@@ -204,12 +208,9 @@ func (f *Filter) bytes() uint64 {
 // growthRoom returns the limit of an opened or loaded filter with the given bytes.
 func growthRoom(bytes uint64) uint64 { return max(64*bytes, 64<<20) }
 
-// isZero reports whether f is a zero Filter.
-func (f *Filter) isZero() bool { return len(f.layers) == 0 }
-
 // String describes the filter by its type, options and hash algorithm.
 func (f *Filter) String() string {
-	if f.isZero() {
+	if f.core().Zero {
 		return "redisbloom.Filter{}"
 	}
 	return fmt.Sprintf("redisbloom.Filter{layers:%d %+v hash:%s}", len(f.layers), f.Options(), f.hasher.Alg)

@@ -18,28 +18,12 @@ func (f *Filter) AddBytes(key []byte) bool {
 	return f.Add(f.hasher.HashBytes(key))
 }
 
-// AddUint64 adds key and reports whether the filter changed: it is Add of key's digest.
-func (f *Filter) AddUint64(key uint64) bool {
-	if f.isParquet() {
-		return add(f, shorthash.XXH64Of8(key))
-	}
-	return f.Add(f.hasher.HashUint64(key))
-}
-
 // HasBytes reports whether key may have been added: it is Has of key's digest.
 func (f *Filter) HasBytes(key []byte) bool {
 	if len(key) == 8 && f.isParquet() {
 		return has(f, shorthash.XXH64Of8(binary.LittleEndian.Uint64(key)))
 	}
 	return f.Has(f.hasher.HashBytes(key))
-}
-
-// HasUint64 reports whether key may have been added: it is Has of key's digest.
-func (f *Filter) HasUint64(key uint64) bool {
-	if f.isParquet() {
-		return has(f, shorthash.XXH64Of8(key))
-	}
-	return f.Has(f.hasher.HashUint64(key))
 }
 
 // isParquet reports whether the hasher is ParquetHasher.

@@ -44,7 +44,7 @@ const (
 // must not be copied, since the copies would share memory: use Clone. The zero Filter contains nothing and
 // is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	// The kernels know the offsets of these.
 	words *uint64 // the first of bits.Words
@@ -56,6 +56,10 @@ type Filter struct {
 	bits    cells.Array
 	planned umbel.Planned
 	lock    *mem.BatchLock
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: f.blocks == 0}
 }
 
 // newFilter returns the filter over bits, which have been checked.

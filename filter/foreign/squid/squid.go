@@ -32,7 +32,7 @@ var Hasher = umbel.Hasher{Alg: umbel.MD5}
 // filter. A Filter must not be copied, since the copies would share memory: use Clone. The zero Filter
 // contains nothing and is a target for UnmarshalBinary; adding to it panics.
 type Filter struct {
-	_ kinds.NoCopy
+	NoCopy kinds.NoCopy
 
 	words   []uint64 // of bits
 	m       uint64   // bits.Len
@@ -40,6 +40,10 @@ type Filter struct {
 	hasher  umbel.Hasher
 	bits    cells.Array
 	planned umbel.Planned
+}
+
+func (f *Filter) core() kinds.Core {
+	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: f.m == 0}
 }
 
 // newFilter returns the filter over bits, which have been checked.

@@ -7,7 +7,6 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/internal/sentinel"
-	"github.com/umbel-filters/umbel/plan"
 )
 
 // Array is the array of a filter. Copies share the cells.
@@ -198,37 +197,4 @@ func (a Array) mismatch(err error) error {
 		name = "umbel"
 	}
 	return sentinel.Errorf(umbel.ErrMismatch, "%s: %w", name, err)
-}
-
-// Overlap estimates the numbers of keys in the union and in the intersection of two
-// filters: see plan.Filter.CommonKeys. It folds copies to a common size and takes memory for
-// one more array. The error wraps umbel.ErrMismatch; a and b are unchanged.
-func (a Array) Overlap(b Array) (union, intersection plan.Estimate, err error) {
-	if a.Shape.Hasher != b.Shape.Hasher {
-		return union, intersection, a.mismatch(fmt.Errorf("the filters have different hashers"))
-	}
-	common, err := a.Common(b)
-	if err != nil {
-		return union, intersection, err
-	}
-	if a, err = a.foldTo(common); err != nil {
-		return union, intersection, err
-	}
-	if b, err = b.foldTo(common); err != nil {
-		return union, intersection, err
-	}
-	u, v := max(a.copies(), 1), max(b.copies(), 1)
-	common /= u / commonDivisor(u, v) * v // a size at which neither has copies
-	if a, err = a.foldTo(common); err != nil {
-		return union, intersection, err
-	}
-	if b, err = b.foldTo(common); err != nil {
-		return union, intersection, err
-	}
-	both, err := a.Clone().Merge(b)
-	if err != nil {
-		return union, intersection, err
-	}
-	m, k, ones := both.Shape.M, both.Shape.K, both.Cells.Nonzero()
-	return plan.Filter{M: m, K: k}.Keys(ones), plan.Filter{M: m, K: k}.CommonKeys(a.Cells.Nonzero(), b.Cells.Nonzero(), ones), nil
 }

@@ -1,19 +1,16 @@
 package arrays
 
 import (
-	"fmt"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/probe"
-	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Bits is a filter with one array of bits. Each method has the contract of the method of
 // that name in package umbel. The zero Bits contains nothing; adding to it panics.
 type Bits struct {
-	probe probe.Bits
-	array Array
+	probe.Bits // adds and queries
+	array      Array
 }
 
 // NewBits returns an empty filter. The error wraps umbel.ErrGoal.
@@ -23,23 +20,6 @@ func NewBits(k Kind, s Shape) (Bits, error) {
 		return Bits{}, err
 	}
 	return BitsFrom(a), nil
-}
-
-// BitsOf returns the filter of shape s with the cells a, whose memory it shares. The
-// error wraps umbel.ErrGoal if a is not an array of s.M bits.
-func BitsOf(k Kind, s Shape, a cells.Array) (Bits, error) {
-	err := k.Check(s)
-	if err == nil {
-		err = a.Check()
-	}
-	if err == nil && (a.Len != s.M || a.Width > 1) {
-		err = fmt.Errorf("%s: an array of %d cells of %d bits, want %d bits", k.Name, a.Len, a.Width, s.M)
-	}
-	if err != nil {
-		return Bits{}, sentinel.Wrap(umbel.ErrGoal, err)
-	}
-	a.Width = 1
-	return BitsFrom(Array{Kind: k, Shape: s, Cells: a}), nil
 }
 
 // BitsFrom returns the filter with the array a, whose memory it shares. It panics if the
@@ -61,38 +41,14 @@ func OpenBits(k Kind, s umbel.State) (Bits, error) {
 	return BitsFrom(a), nil
 }
 
-// Add adds d and reports whether a bit changed.
-func (b *Bits) Add(d umbel.Digest) bool { return b.probe.Add(d) }
-
-// Has reports whether all bits of d are set.
-func (b *Bits) Has(d umbel.Digest) bool { return b.probe.Has(d) }
-
-// AddAtomic adds d. It is safe to call concurrently with itself and Has.
-func (b *Bits) AddAtomic(d umbel.Digest) bool { return b.probe.AddAtomic(d) }
-
-// HasAll sets dst[i] to Has(ds[i]).
-func (b *Bits) HasAll(dst []bool, ds []umbel.Digest) { b.probe.HasAll(dst, ds) }
-
-// AddAll adds ds in order.
-func (b *Bits) AddAll(changed []bool, ds []umbel.Digest) { b.probe.AddAll(changed, ds) }
-
-// AddAllAtomic adds ds. It is safe to call concurrently with AddAtomic and Has.
-func (b *Bits) AddAllAtomic(ds []umbel.Digest) { b.probe.AddAllAtomic(ds) }
-
-// LoaderBytes returns the memory of a loader, 0 if b is too small to gain from one.
-func (b *Bits) LoaderBytes() uint64 { return b.probe.LoaderBytes() }
-
-// NewLoader returns a loader of b: see [umbel.BulkAdder]. It panics if LoaderBytes is 0.
-func (b *Bits) NewLoader() umbel.Loader { return b.probe.NewLoader() }
-
-// Locate appends the positions of d to dst.
-func (b *Bits) Locate(dst []uint64, d umbel.Digest) []uint64 { return b.probe.Locate(dst, d) }
-
 // Clear removes all keys.
 func (b *Bits) Clear() { b.array.Cells.Clear() }
 
 // Array returns the array, which shares the memory of b.
 func (b *Bits) Array() Array { return b.array }
+
+// IsZero reports whether b is the zero Bits.
+func (b *Bits) IsZero() bool { return b.array.Shape.M == 0 }
 
 // Planned returns what the filter was made for, to be read and set.
 func (b *Bits) Planned() *umbel.Planned { return &b.array.Planned }

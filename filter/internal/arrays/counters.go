@@ -240,6 +240,9 @@ func (c *Counters) Array() Array { return c.array }
 // Planned returns what the filter was made for, to be read and set.
 func (c *Counters) Planned() *umbel.Planned { return &c.array.Planned }
 
+// IsZero reports whether c is the zero Counters.
+func (c *Counters) IsZero() bool { return c.array.Shape.M == 0 }
+
 // Cells returns the counters, which share the memory of c.
 func (c *Counters) Cells() cells.Array { return c.array.Cells }
 

@@ -1,7 +1,8 @@
 // Gen writes the methods that every kind has in the same words, in one file per kind:
-// constructors, keys of several types, batches of keys, and containers. It reads the
-// list of kinds from filter.All and the capabilities of each from its source. A function
-// or method that is written by hand is not generated. Gen also writes the list of kinds in
+// constructors, keys, containers and descriptions. It reads the list of kinds from filter.All.
+// A type of filter is one with a method core, which returns what its generated methods need;
+// its other methods state its capabilities. A function or method that is written by hand is
+// not generated. Gen also writes the list of kinds in
 // the documentation of package umbel.
 package main
 
@@ -121,15 +122,8 @@ func generate(p *pack) ([]byte, error) {
 	if err := texts.ExecuteTemplate(&out, "file", p); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"Filter", "Counting"} {
-		if _, ok := p.fields[name]; !ok {
-			continue
-		}
+	for _, name := range p.filters {
 		t := filterType{pack: p, Type: name}
-		if t.Hasher() == "" && !t.byHand("Hasher") {
-			return nil, fmt.Errorf("cannot find the hasher of type %s: name a field hasher (umbel.Hasher), shape or array "+
-				"(with the hasher in Shape), or bits or counters (package arrays), or write method Hasher", name)
-		}
 		if name != "Filter" {
 			t.Suffix = name
 		}
@@ -161,7 +155,7 @@ func keep(out *bytes.Buffer, text string, t filterType) {
 			_, line, _ = strings.Cut(line, ") ")
 		}
 		name, _, _ := strings.Cut(line, "(")
-		if method && t.byHand(name) || !method && t.funcs[name] {
+		if method && t.Can(name) || !method && t.funcs[name] {
 			continue
 		}
 		fmt.Fprintf(out, "%s\n\n", strings.TrimSpace(decl))

@@ -3,14 +3,10 @@ package main
 import "text/template"
 
 // order is the order of the texts in a file.
-var order = []string{"constructors", "keys", "batches", "containers", "planned", "estimates", "description"}
+var order = []string{"constructors", "keys", "containers", "planned", "description"}
 
-// kinds of keys: the end of a method's name, the type, the hashing methods.
-var keyTypes = []struct{ One, Many, Type string }{
-	{"String", "Strings", "string"},
-	{"Bytes", "ByteSlices", "[]byte"},
-	{"Uint64", "Uint64s", "uint64"},
-}
+// keyTypes are the types of keys that have methods: the end of a method's name, and the type.
+var keyTypes = []struct{ Name, Type string }{{"String", "string"}, {"Bytes", "[]byte"}}
 
 var texts = template.Must(template.New("").Funcs(template.FuncMap{
 	"keyTypes": func() any { return keyTypes },
@@ -22,12 +18,10 @@ package {{.Package}}
 import (
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
-{{- if .OneArray}}
-	"github.com/umbel-filters/umbel/plan"
-{{- end}}
 )
 
 {{end}}
@@ -42,8 +36,8 @@ func New(keys uint64, fpRate float64) (*Filter, error) {
 }
 
 // NewGoal returns an empty filter with the shape that [Plan] returns for g. The error
-// wraps umbel.ErrGoal.{{if and (ne .Package "ribbon") (ne .Package "sparse") (ne .Package "union")}} It allocates the memory of the shape, as New does: for untrusted sizes, check
-// Plan and [Shape.Forecast] first.{{end}}
+// wraps umbel.ErrGoal. It may allocate the memory of the shape: for untrusted sizes, check
+// Plan and [Shape.Forecast] first.
 func NewGoal(g umbel.Goal) (*Filter, error) {
 	return kinds.New[*Filter](Kind, g, nil)
 }
@@ -53,124 +47,41 @@ func NewGoal(g umbel.Goal) (*Filter, error) {
 {{define "keys"}}
 {{$t := .}}
 // Hasher returns the hasher of the filter's keys.
-func (f *{{.Type}}) Hasher() umbel.Hasher { return {{.Hasher}} }
+func (f *{{.Type}}) Hasher() umbel.Hasher { return f.core().Hasher }
 
 {{range keyTypes}}
-// Add{{.One}} adds key and reports whether the filter changed: it is Add of key's digest.
-func (f *{{$t.Type}}) Add{{.One}}(key {{.Type}}) bool { return f.Add(f.Hasher().Hash{{.One}}(key)) }
+// Add{{.Name}} adds key and reports whether the filter changed: it is Add of key's digest.{{if eq .Name "String"}} For many keys
+// see [umbel.AddKeys].{{end}}
+func (f *{{$t.Type}}) Add{{.Name}}(key {{.Type}}) bool { return f.Add(f.Hasher().Hash{{.Name}}(key)) }
 {{end}}
 
 {{range keyTypes}}
-// Has{{.One}} reports whether key may have been added: it is Has of key's digest.
-func (f *{{$t.Type}}) Has{{.One}}(key {{.Type}}) bool { return f.Has(f.Hasher().Hash{{.One}}(key)) }
+// Has{{.Name}} reports whether key may have been added: it is Has of key's digest.{{if eq .Name "String"}} For many keys see
+// [umbel.HasKeys].{{end}}
+func (f *{{$t.Type}}) Has{{.Name}}(key {{.Type}}) bool { return f.Has(f.Hasher().Hash{{.Name}}(key)) }
 {{end}}
 
-{{if .Can "AddAtomic"}}{{range keyTypes}}
-// Add{{.One}}Atomic is AddAtomic of key's digest. It is safe to call concurrently with
-// itself and with Has.
-func (f *{{$t.Type}}) Add{{.One}}Atomic(key {{.Type}}) bool { return f.AddAtomic(f.Hasher().Hash{{.One}}(key)) }
-{{end}}{{end}}
+{{if .Can "AddAtomic"}}
+// AddStringAtomic is AddAtomic of key's digest. It is safe to call concurrently with itself and with Has. For many keys
+// see [umbel.AddKeysAtomic].
+func (f *{{.Type}}) AddStringAtomic(key string) bool { return f.AddAtomic(f.Hasher().HashString(key)) }
+{{end}}
 
 {{if .Can "Remove"}}{{range keyTypes}}
-// Remove{{.One}} removes one addition of key: it is Remove of key's digest.
-func (f *{{$t.Type}}) Remove{{.One}}(key {{.Type}}) bool { return f.Remove(f.Hasher().Hash{{.One}}(key)) }
+// Remove{{.Name}} removes one addition of key: it is Remove of key's digest.
+func (f *{{$t.Type}}) Remove{{.Name}}(key {{.Type}}) bool { return f.Remove(f.Hasher().Hash{{.Name}}(key)) }
 {{end}}{{end}}
 
 {{if .Can "Count"}}{{range keyTypes}}
-// Count{{.One}} returns how often key was added: it is Count of key's digest.
-func (f *{{$t.Type}}) Count{{.One}}(key {{.Type}}) (n uint64, known bool) { return f.Count(f.Hasher().Hash{{.One}}(key)) }
-{{end}}{{end}}
-{{end}}
-
-{{define "batches"}}
-{{$t := .}}
-{{range keyTypes}}
-// Add{{.Many}} adds keys in order. {{if $t.Can "AddAll"}}In a filter larger than the caches it is faster than
-// adding them one by one. {{end}}It allocates nothing.
-func (f *{{$t.Type}}) Add{{.Many}}(keys []{{.Type}}) {
-{{- if $t.ByKey}}
-	for _, key := range keys {
-		f.Add{{.One}}(key)
-	}
-{{- else}}
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().Hash{{.Many}}(ds[:], keys)
-	{{- if $t.Can "AddAll"}}
-		f.AddAll(nil, ds[:n])
-	{{- else}}
-		for _, d := range ds[:n] {
-			f.Add(d)
-		}
-	{{- end}}
-		keys = keys[n:]
-	}
-{{- end}}
-}
-{{end}}
-
-{{range keyTypes}}
-// Has{{.Many}} sets dst[i] to Has{{.One}}(keys[i]). {{if $t.HasBatch}}In a filter larger than the caches it is
-// faster than querying them one by one. {{end}}It panics if dst is shorter than keys. It
-// allocates nothing.
-func (f *{{$t.Type}}) Has{{.Many}}(dst []bool, keys []{{.Type}}) {
-	dst = dst[:len(keys):len(dst)]
-{{- if $t.ByKey}}
-	for i, key := range keys {
-		dst[i] = f.Has{{.One}}(key)
-	}
-{{- else}}
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().Hash{{.Many}}(ds[:], keys)
-	{{- if $t.HasBatch}}
-		f.HasAll(dst[:n], ds[:n])
-	{{- else}}
-		for i, d := range ds[:n] {
-			dst[i] = f.Has(d)
-		}
-	{{- end}}
-		dst, keys = dst[n:], keys[n:]
-	}
-{{- end}}
-}
-{{end}}
-
-{{if .Can "AddAllAtomic"}}{{range keyTypes}}
-// Add{{.Many}}Atomic is Add{{.Many}}, and is safe to call concurrently with itself and with
-// Has.
-func (f *{{$t.Type}}) Add{{.Many}}Atomic(keys []{{.Type}}) {
-{{- if $t.ByKey}}
-	for _, key := range keys {
-		f.Add{{.One}}Atomic(key)
-	}
-{{- else}}
-	var ds [umbel.HashBatch]umbel.Digest
-	for len(keys) > 0 {
-		n := f.Hasher().Hash{{.Many}}(ds[:], keys)
-		f.AddAllAtomic(ds[:n])
-		keys = keys[n:]
-	}
-{{- end}}
-}
+// Count{{.Name}} returns how often key was added: it is Count of key's digest.
+func (f *{{$t.Type}}) Count{{.Name}}(key {{.Type}}) (n uint64, known bool) { return f.Count(f.Hasher().Hash{{.Name}}(key)) }
 {{end}}{{end}}
 {{end}}
 
 {{define "containers"}}
-// AppendBinary appends the filter's container (package wire) to dst.{{if .Can "Seal"}} It contains the filter that Seal makes, while f
-// is unchanged: without Seal the digests of all keys would be written, 16 bytes each. Write State to keep these.{{end}} A zero {{.Type}} has no
+// AppendBinary appends the filter's container (package wire) to dst. A zero {{.Type}} has no
 // container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
-func (f *{{.Type}}) AppendBinary(dst []byte) ([]byte, error) {
-{{- if .Can "Seal"}}
-	s, err := f.sealed()
-	if err != nil {
-		return dst, err
-	}
-	return kinds.Append(dst, s.State(), {{.Zero}})
-{{- else}}
-	return kinds.Append(dst, f.State(), {{.Zero}})
-{{- end}}
-}
+func (f *{{.Type}}) AppendBinary(dst []byte) ([]byte, error) { return kinds.Append(dst, f.State(), f.core()) }
 
 // MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
 func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
@@ -180,35 +91,18 @@ func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil)
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
 func (f *{{.Type}}) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, Open{{.Suffix}}) }
 
-// MarshalJSON returns an error that wraps errors.ErrUnsupported: a filter has no JSON. Use a field of type
-// []byte with the container from MarshalBinary. Other encodings of fields need that, too: encoding/xml writes an
-// empty element for a filter, without an error. encoding/gob writes filters; a struct with a filter that is not
-// a pointer must be passed by its address.
-func (f *{{.Type}}) MarshalJSON() ([]byte, error) { return nil, kinds.ErrJSON("{{.Package}}.{{.Type}}") }
+// MarshalText returns the filter's container in base64, so that a field of type *{{.Type}} can be encoded as JSON, YAML, XML
+// or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
+// A {{.Type}} that is encoded by value, where its address is unknown, is an error as well.
+func (f *{{.Type}}) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
 
-// UnmarshalJSON returns the error of MarshalJSON, and leaves f unchanged.
-func (f *{{.Type}}) UnmarshalJSON([]byte) error { return kinds.ErrJSON("{{.Package}}.{{.Type}}") }
+// UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
+func (f *{{.Type}}) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
 
-// MarshalYAML returns an error, as MarshalJSON does. Packages for YAML call it.
-func (f *{{.Type}}) MarshalYAML() (any, error) { return nil, kinds.ErrYAML("{{.Package}}.{{.Type}}") }
-
-// UnmarshalYAML returns the error of MarshalYAML, and leaves f unchanged.
-func (f *{{.Type}}) UnmarshalYAML(func(any) error) error { return kinds.ErrYAML("{{.Package}}.{{.Type}}") }
-
-// WriteTo writes the filter's container{{if .Can "Seal"}}, sealed as that of AppendBinary,{{end}} to w and returns the number of bytes written. It
+// WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently{{if .Can "AddAtomic"}}, so that a filter that is
 // shared by goroutines is written with f.CloneAtomic().WriteTo(w){{end}}. Errors are those of AppendBinary and of w.
-func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) {
-{{- if .Can "Seal"}}
-	s, err := f.sealed()
-	if err != nil {
-		return 0, err
-	}
-	return kinds.WriteTo(w, s.State(), {{.Zero}})
-{{- else}}
-	return kinds.WriteTo(w, f.State(), {{.Zero}})
-{{- end}}
-}
+func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
@@ -221,49 +115,30 @@ func (f *{{.Type}}) Equal(other *{{.Type}}) bool { return f.State().Equal(other.
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
-func (f *{{.Type}}) Clone() *{{.Type}} { return kinds.Clone(f.State(), {{.Zero}}, Open{{.Suffix}}) }
+func (f *{{.Type}}) Clone() *{{.Type}} { return kinds.Clone(f.State(), f.core(), Open{{.Suffix}}) }
 {{if .Can "AddAtomic"}}
 // CloneAtomic is Clone, and is safe to call concurrently with AddAtomic, AddAllAtomic and Has. The copy
 // contains all keys whose addition returned before the call. Write it to a file while additions to f go on.
-func (f *{{.Type}}) CloneAtomic() *{{.Type}} {
-	return kinds.CloneAtomic(f.State(), {{.Zero}}, Open{{.Suffix}})
-}
+func (f *{{.Type}}) CloneAtomic() *{{.Type}} { return kinds.CloneAtomic(f.State(), f.core(), Open{{.Suffix}}) }
 {{end}}{{end}}
 
 {{define "planned"}}
 // Planned returns what f was made for: see [umbel.Planned].
-func (f *{{.Type}}) Planned() umbel.Planned { return {{.Planned}} }
+func (f *{{.Type}}) Planned() umbel.Planned { return *f.core().Planned }
 
 // SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
 // not run concurrently.
-func (f *{{.Type}}) SetPlanned(p umbel.Planned) {
-	kinds.MustBePlan(p)
-	{{.Planned}} = p
-}
+func (f *{{.Type}}) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
 {{end}}
 
-{{define "estimates"}}{{if .OneArray}}
-// EstimateUnion estimates the number of distinct keys that f or other contains. It takes
-// memory for a copy of the smaller filter. The error wraps umbel.ErrMismatch if [Filter.Merge]
-// would fail{{if ne .Package "partitioned"}}; compare.Of (package filter/compare) estimates it for filters of other sizes as well{{end}}.
-func (f *{{.Type}}) EstimateUnion(other *{{.Type}}) (plan.Estimate, error) {
-	union, _, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
-	return union, err
-}
-
-// EstimateIntersection estimates the number of distinct keys that f and other have in
-// common: see [plan.Filter.CommonKeys]. Memory and errors are those of EstimateUnion.
-func (f *{{.Type}}) EstimateIntersection(other *{{.Type}}) (plan.Estimate, error) {
-	_, both, err := f.{{.OneArray}}.Array().Overlap(other.{{.OneArray}}.Array())
-	return both, err
-}
-{{end}}{{end}}
-
 {{define "description"}}
-// String describes the filter by its type and {{if .Can "Shape"}}shape{{else}}options{{end}}, without seed and cells.
+// String describes the filter by its type and shape, without seed and cells.
 func (f *{{.Type}}) String() string { return kinds.String("{{.Package}}.{{.Type}}", f.Shape()) }
 
 // Format writes String for every verb.
 func (f *{{.Type}}) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
+
+// LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
+func (f *{{.Type}}) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }
 {{end}}
 `))

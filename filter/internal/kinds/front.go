@@ -5,24 +5,44 @@
 package kinds
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// NoCopy is a field of types whose values must not be copied: go vet reports copies.
-type NoCopy struct{}
+// Core is what the generated methods of a filter need: the result of its method core.
+type Core struct {
+	Hasher  umbel.Hasher
+	Planned *umbel.Planned
+	Zero    bool // the filter is a zero value: it was not made by a function of its package
+}
+
+// NoCopy is the type of the first field of filters, which must not be copied. go vet reports copies. An encoder that
+// was not given the address of a filter cannot call the filter's methods, and would encode its exported fields: it finds
+// this field, and returns its error.
+type NoCopy struct{ ByAddress byAddress }
 
 // Lock makes the type one that go vet protects. It does nothing.
 func (*NoCopy) Lock() {}
 
 // Unlock is as Lock.
 func (*NoCopy) Unlock() {}
+
+type byAddress struct{}
+
+// MarshalText returns an error that wraps errors.ErrUnsupported.
+func (byAddress) MarshalText() ([]byte, error) {
+	return nil, sentinel.Errorf(errors.ErrUnsupported, "umbel: a filter is encoded by its address: pass a pointer, or make the field one")
+}
 
 // New returns the filter that kind k makes for a goal and parameters.
 func New[F umbel.Filter](k umbel.Kind, g umbel.Goal, ps umbel.Params) (F, error) {
@@ -37,11 +57,12 @@ func New[F umbel.Filter](k umbel.Kind, g umbel.Goal, ps umbel.Params) (F, error)
 	return f.(F), nil
 }
 
-// MustBePlan panics unless p passes its Check.
-func MustBePlan(p umbel.Planned) {
+// SetPlanned sets what a filter was planned for. It panics unless p passes its Check.
+func SetPlanned(c Core, p umbel.Planned) {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
 	}
+	*c.Planned = p
 }
 
 // errZero returns the error for the container of a zero filter.
@@ -49,23 +70,44 @@ func errZero(kind string) error {
 	return sentinel.Errorf(umbel.ErrGoal, "%s: a zero filter has no container: make the filter with New", kind)
 }
 
-// Append appends the container of s to dst, unless the filter is a zero filter. On error
-// it returns dst unchanged.
-func Append(dst []byte, s umbel.State, isZero bool) ([]byte, error) {
-	if isZero {
+// Append appends the container of s, the state of filter c, to dst. On error it returns dst unchanged.
+func Append(dst []byte, s umbel.State, c Core) ([]byte, error) {
+	if c.Zero {
 		return dst, errZero(s.Kind)
 	}
 	return wire.Append(dst, s)
 }
 
-// WriteTo writes the container of s to w and returns the number of bytes written.
-func WriteTo(w io.Writer, s umbel.State, isZero bool) (int64, error) {
-	if isZero {
+// WriteTo writes the container of s, the state of filter c, to w and returns the number of bytes written.
+func WriteTo(w io.Writer, s umbel.State, c Core) (int64, error) {
+	if c.Zero {
 		return 0, errZero(s.Kind)
 	}
-	c := countingWriter{w: w}
-	err := wire.Write(&c, s)
-	return c.n, err
+	counting := countingWriter{w: w}
+	err := wire.Write(&counting, s)
+	return counting.n, err
+}
+
+// Text returns the container that container appends in base64, unless the seed of h is secret: texts are printed.
+func Text(h umbel.Hasher, container func(dst []byte) ([]byte, error)) ([]byte, error) {
+	if h.Secret() {
+		return nil, sentinel.Errorf(errors.ErrUnsupported,
+			"umbel: a filter with a secret seed has no text, JSON, YAML, XML or TOML, which would show the seed: use a field of type []byte with its container from MarshalBinary")
+	}
+	b, err := container(nil)
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.AppendEncode(nil, b), nil
+}
+
+// FromText calls unmarshal with the container in text. The error wraps umbel.ErrCorrupt if text is not base64.
+func FromText(text []byte, unmarshal func(b []byte) error) error {
+	b, err := base64.StdEncoding.AppendDecode(nil, bytes.TrimSpace(text))
+	if err != nil {
+		return sentinel.Errorf(umbel.ErrCorrupt, "umbel: the text of a filter: %w", err)
+	}
+	return unmarshal(b)
 }
 
 // Unmarshal sets *f to the filter in container b. On error *f is unchanged.
@@ -111,14 +153,14 @@ func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 // Move sets *f to *g, which is not used any more: a filter has one owner of its memory.
 func Move[F any](f, g *F) { *f = *g }
 
-// Clone returns the filter of a copy of s, and a zero filter if isZero is set. It panics
-// if open refuses the state of a filter, which would be a bug of its kind.
-func Clone[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
-	return mustOpen(s.Clone(), isZero, open)
+// Clone returns the filter of a copy of s, the state of filter c. It panics if open refuses the state of a filter, which
+// would be a bug of its kind.
+func Clone[F any](s umbel.State, c Core, open func(umbel.State) (*F, error)) *F {
+	return mustOpen(s.Clone(), c, open)
 }
 
-func mustOpen[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
-	if isZero {
+func mustOpen[F any](s umbel.State, c Core, open func(umbel.State) (*F, error)) *F {
+	if c.Zero {
 		return new(F)
 	}
 	f, err := open(s)
@@ -129,24 +171,12 @@ func mustOpen[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, err
 }
 
 // CloneAtomic is Clone of a filter whose state has arrays and no parts, concurrently with AddAtomic.
-func CloneAtomic[F any](s umbel.State, isZero bool, open func(umbel.State) (*F, error)) *F {
+func CloneAtomic[F any](s umbel.State, c Core, open func(umbel.State) (*F, error)) *F {
 	s.Arrays = slices.Clone(s.Arrays)
 	for i, a := range s.Arrays {
 		s.Arrays[i] = a.CloneAtomic()
 	}
-	return mustOpen(s, isZero, open)
-}
-
-// ErrJSON returns the error of a filter of a type as JSON. Without it encoding/json would write {}, because a
-// filter has no exported fields, and all keys would be lost. A container in JSON would contain a secret seed,
-// which programs that log values as JSON would print.
-func ErrJSON(name string) error {
-	return sentinel.Errorf(errors.ErrUnsupported, "%s has no JSON: use a field of type []byte with the container from MarshalBinary, or String in a log", name)
-}
-
-// ErrYAML is ErrJSON for YAML.
-func ErrYAML(name string) error {
-	return sentinel.Errorf(errors.ErrUnsupported, "%s has no YAML: use a field of type []byte with the container from MarshalBinary, or String in a log", name)
+	return mustOpen(s, c, open)
 }
 
 // String describes a filter by its type and shape. The shape contains the hasher, which
@@ -156,6 +186,16 @@ func String(name string, shape any) string { return fmt.Sprintf("%s%+v", name, s
 // Format writes the description of a filter, for every verb: the fields of a filter,
 // among them a seed, are not printed.
 func Format(s fmt.State, description string) { io.WriteString(s, description) }
+
+// LogValue describes a filter by its kind, the shape at the end of its description, and what it was planned for.
+func LogValue(kind, description string, p umbel.Planned) slog.Value {
+	_, shape, _ := strings.Cut(description, "{")
+	attrs := []slog.Attr{slog.String("kind", kind), slog.String("shape", "{"+shape)}
+	if p != (umbel.Planned{}) {
+		attrs = append(attrs, slog.Group("planned", slog.Uint64("keys", p.Keys), slog.Float64("rate", p.FPRate)))
+	}
+	return slog.GroupValue(attrs...)
+}
 
 type countingWriter struct {
 	w io.Writer

@@ -90,7 +90,7 @@ func (f *Filter) TryAdd(d umbel.Digest) (bool, error) {
 // put adds d to the last layer, counts its ones, and reports whether there are more.
 func (f *Filter) put(d umbel.Digest) bool {
 	last := f.layers[len(f.layers)-1]
-	a, before := last.Cells(), f.ones
+	a, before := last.State().Arrays[0], f.ones
 	for _, i := range last.Locate(nil, d) {
 		if a.SetBit(i) {
 			f.ones++
@@ -209,7 +209,7 @@ func Open(s umbel.State) (*Filter, error) {
 		if got, want := b.Shape(), shape.bloom(i); got != want {
 			return nil, sentinel.Errorf(umbel.ErrCorrupt, "incremental: part %d has shape %+v, want %+v", i, got, want)
 		}
-		f.layers, f.ones = append(f.layers, b), b.Cells().Nonzero()
+		f.layers, f.ones = append(f.layers, b), b.State().Arrays[0].Nonzero()
 	}
 	return f, nil
 }

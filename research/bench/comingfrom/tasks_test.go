@@ -47,8 +47,8 @@ func TestPageIsCompiled(t *testing.T) {
 		}
 		rest = "\n" + next
 	}
-	if blocks < 24 {
-		t.Errorf("%d blocks, want at least 24", blocks)
+	if blocks < 23 {
+		t.Errorf("%d blocks, want at least 23", blocks)
 	}
 }
 
@@ -181,10 +181,10 @@ func TestKeys(t *testing.T) {
 
 		f.AddString("alice")
 		f.AddBytes([]byte("bob"))
-		f.AddUint64(42)
+		umbel.AddKey(f, uint64(42))
 		known := f.HasString("alice")
 
-		check(t, known && f.HasUint64(42))
+		check(t, known && umbel.HasKey(f, uint64(42)))
 	}
 	{
 		f := bab.NewWithEstimates(1000, 0.01)
@@ -211,9 +211,9 @@ func TestManyKeys(t *testing.T) {
 		f, err := blocked.New(1000, 0.01)
 		must(t, err)
 
-		f.AddStrings(keys)
+		umbel.AddKeys(f, keys)
 		known := make([]bool, len(keys))
-		f.HasStrings(known, keys)
+		umbel.HasKeys(f, known, keys)
 
 		check(t, known[0] && known[1])
 	}
@@ -327,10 +327,6 @@ func TestUnion(t *testing.T) {
 		must(t, err)
 		check(t, u.Stats().Keys == 0)
 
-		both, err := a.EstimateIntersection(b)
-
-		must(t, err)
-
 		o, err := compare.Of(filter.All, a, b)
 
 		must(t, err)
@@ -338,7 +334,7 @@ func TestUnion(t *testing.T) {
 		common, err := compare.Intersection(filter.All, a, b)
 
 		must(t, err)
-		check(t, both.Value == 0 && o.Both.Value == 0 && !common.Has(umbel.Hasher{}.HashString("alice")))
+		check(t, o.Both.Value == 0 && !common.Has(umbel.Hasher{}.HashString("alice")))
 	}
 	{
 		a, b := bab.NewWithEstimates(1000, 0.01), bab.NewWithEstimates(1000, 0.01)
@@ -403,7 +399,7 @@ func TestGrow(t *testing.T) {
 	must(t, err)
 
 	for id := range uint64(100_000) {
-		f.AddUint64(id)
+		umbel.AddKey(f, id)
 	}
 
 	check(t, f.Stats().FPRate < 0.01)
@@ -481,7 +477,7 @@ func TestHash(t *testing.T) {
 
 // The names of bits-and-blooms have the counterparts of the page.
 func TestNames(t *testing.T) {
-	type record struct{ Filter []byte }
+	type record struct{ Filter *bloom.Filter }
 	f, err := bloom.NewShape(bloom.Shape{M: 9585, K: 7})
 	must(t, err)
 	check(t, f.Shape().M == 9585 && f.Shape().K == 7)
@@ -498,20 +494,15 @@ func TestNames(t *testing.T) {
 	check(t, len(bab.Locations(key, k)) == len(f.Locate(nil, f.Hasher().HashBytes(key))))
 	check(t, b.TestLocations(bab.Locations(key, k)) == f.Has(f.Hasher().HashBytes(key)))
 
-	data, err := f.MarshalBinary()
-	text, err2 := json.Marshal(record{Filter: data})
+	text, err := json.Marshal(record{Filter: f})
 
 	must(t, err)
-	must(t, err2)
-	var g bloom.Filter
 
 	var r record
 	err = json.Unmarshal(text, &r)
-	err2 = g.UnmarshalBinary(r.Filter)
 
 	must(t, err)
-	must(t, err2)
-	check(t, g.Equal(f))
+	check(t, r.Filter.Equal(f))
 	f.Clear()
 	b.ClearAll()
 	check(t, f.HasString("alice") == b.TestString("alice"))

@@ -46,7 +46,7 @@ func state(version uint64) umbel.State {
 		panic(err)
 	}
 	for i := 2 * version; i < 2*version+800; i++ {
-		f.AddUint64(i)
+		umbel.AddKey(f, i)
 	}
 	return f.State()
 }
