@@ -1,4 +1,4 @@
-// Command vectors writes the vectors of spec/vectors/share: go generate ./share/....
+// Command share writes the vectors of spec/vectors/share: go generate ./spec/....
 // Its output depends on the code only. A test compares the files with it.
 package main
 
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-//go:generate go run . ../../../spec/vectors/share
+//go:generate go run . ../../share
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
