@@ -54,7 +54,7 @@ var libraries = []string{
 // partLibraries are what only the named packages of the library module may import, so that nobody who uses filters
 // compiles them.
 var partLibraries = map[string][]string{
-	"golang.org/x/mod/sumdb": {"share/...", "siblings", "spec/..."},              // signed heads
+	"golang.org/x/mod/sumdb": {"share/...", "siblings", "spec/..."},  // signed heads
 	"github.com/gofrs/flock": {"share/dir", "internal/wholefile"},    // one writer of a directory or file
 	"golang.org/x/sys":       {"multicast/dataplane", "wire/mapped"}, // options of sockets, mapped files
 }
