@@ -47,7 +47,7 @@ type readAhead struct{ next atomic.Int64 }
 
 const (
 	leastBatch = 256     // digests of the smallest batch that loads more than it touches
-	perDigest  = 1 << 16 // bytes, about what a disk loads in order in the time in which it loads the pages of a query
+	perDigest  = 1 << 19 // bytes, about what a disk loads in order in the time in which it loads the pages of a query
 )
 
 // load loads the next part of m for a batch of n digests.

@@ -131,6 +131,20 @@ func OpenToQuery(path string, vs umbel.Kinds) (x *mapped.Filter, err error) {
 	return x, err
 }
 
+// Verify reads the filter in the file at path completely, with memory for some blocks only, and returns its kind. The error is that of
+// damage.
+func Verify(path string) (kind string, err error) {
+	s, _, err := ReadWith(path, func(f *os.File, l wire.Limits) (s umbel.State, err error) {
+		for _, err := range wire.ReadBlocks(f, wire.Limits{Bytes: math.MaxUint64, Workers: l.Workers}, &s) {
+			if err != nil {
+				return s, err
+			}
+		}
+		return s, nil
+	})
+	return s.Kind, err
+}
+
 // Write writes the state, unpacked, to the file at path, completely or not at all. Only the owner can read a
 // new file that contains a secret seed.
 func Write(path string, s umbel.State) error { return WriteForm(path, s, Form{}) }

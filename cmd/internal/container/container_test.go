@@ -37,6 +37,9 @@ func TestOpenWhatWasWritten(t *testing.T) {
 	if hashtree.Identify(g.State()) != hashtree.Identify(f.State()) || uint64(size) > wire.Size(f.State()) {
 		t.Errorf("the filter came back changed, or in %d bytes", size)
 	}
+	if kind, err := Verify(path); kind != f.State().Kind || err != nil {
+		t.Errorf("Verify: %q, %v", kind, err)
+	}
 	if _, _, err := Open(path, nil); !errors.Is(err, umbel.ErrKind) {
 		t.Errorf("error %v, want one that wraps ErrKind", err)
 	}
@@ -60,6 +63,9 @@ func TestBadFiles(t *testing.T) {
 		}
 		if _, _, err := Open(path, filter.All); !errors.Is(err, umbel.ErrCorrupt) || !strings.HasPrefix(err.Error(), path+" is ") {
 			t.Errorf("%s: error %v, want one that wraps ErrCorrupt and describes the file", name, err)
+		}
+		if _, err := Verify(path); !errors.Is(err, umbel.ErrCorrupt) || !strings.HasPrefix(err.Error(), path+" is ") {
+			t.Errorf("%s: Verify: %v", name, err)
 		}
 	}
 	if _, _, err := Open(dir, filter.All); err == nil || !strings.HasPrefix(err.Error(), dir+" is a directory") {
