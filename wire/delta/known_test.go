@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/fixture"
+	"github.com/umbel-filters/umbel/wire/internal/block"
 )
 
 // Changes that are known, between states or merged from several steps, are encoded as the bytes that comparing
@@ -44,6 +45,75 @@ func TestKnown(t *testing.T) {
 			if s, err := (Decoder{}).ApplyChange(base, want); err != nil || !s.Equal(result) {
 				t.Fatalf("the change leads to another state: %v", err)
 			}
+		}
+	}
+}
+
+// The same holds for blocks that are empty or full after a change, also for the last one, which may have fewer
+// cells than bits.
+func TestKnownPlainBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range trials(300) {
+		a, err := cells.New(1+rng.Uint64N(4<<19), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b := range block.All(a) {
+			switch rng.IntN(3) {
+			case 0:
+				block.Fill(b)
+			case 1:
+				copy(b.Words, randomArray(t, rng, b.Len, 1).Words)
+			}
+		}
+		before := a.Clone()
+		if rng.IntN(2) == 0 { // so that lists are not tried
+			for range 2000 {
+				before.Words[rng.IntN(min(len(a.Words), block.Words))] ^= 1 << rng.IntN(64)
+			}
+		}
+		for range 1 + rng.IntN(5) {
+			i := min(rng.IntN(len(a.Words)+len(a.Words)/4+1), len(a.Words)-1)
+			before.Words[i] ^= 1 << rng.IntN(64)
+		}
+		before = trimmed(before)
+		base, result := umbel.State{Kind: "x", Arrays: []cells.Array{before}}, umbel.State{Kind: "x", Arrays: []cells.Array{a}}
+		c, _ := Compare(base, result, nil)
+		for range 2 {
+			want, err := Encoder{}.AppendChange(nil, base, result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Encoder{}.AppendKnown(nil, base, result, c, NewOnes(result))
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%d bytes, AppendChange writes %d: %v", len(got), len(want), err)
+			}
+			base, result = result, base
+		}
+	}
+}
+
+// If arrays or parts move, as in a window, the base is reconstructed, and the bytes are those of AppendChange.
+func TestKnownMoved(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for range trials(40) {
+		n := 1 + rng.Uint64N(1<<16)
+		var arrays []cells.Array
+		for range 5 {
+			arrays = append(arrays, randomArray(t, rng, n, 1))
+		}
+		part := func(a cells.Array) umbel.State { return umbel.State{Kind: "y", Arrays: []cells.Array{a}} }
+		base := umbel.State{Kind: "x", Arrays: arrays[:2], Parts: []umbel.State{part(arrays[2]), part(arrays[3])}}
+		result := umbel.State{Kind: "x", Arrays: arrays[1:3], Parts: []umbel.State{part(arrays[3]), part(arrays[4])}}
+		result = result.Clone()
+		want, err := Encoder{}.AppendChange(nil, base, result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := Compare(base, result, nil)
+		got, err := Encoder{}.AppendKnown(nil, base.WithArrays(result.AllArrays()), result, c, NewOnes(result))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, AppendChange writes %d: %v", len(got), len(want), err)
 		}
 	}
 }
