@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/imported"
 )
 
@@ -82,7 +83,7 @@ func TestGuava(t *testing.T) {
 // keysOf returns functions that add and query key number i of Guava.java.
 func keysOf(f *imported.Filter, funnel string) (add, has func(i uint64) bool) {
 	if funnel == "long" {
-		return f.AddUint64, f.HasUint64
+		return func(key uint64) bool { return umbel.AddKey(f, key) }, func(key uint64) bool { return umbel.HasKey(f, key) }
 	}
 	key := func(i uint64) string { return fmt.Sprintf("key-ä-%d", i) }
 	return func(i uint64) bool { return f.AddString(key(i)) }, func(i uint64) bool { return f.HasString(key(i)) }
