@@ -12,20 +12,12 @@ type Shape struct {
 	Member dynamic.Shape
 }
 
-// Plan returns the shape that meets the goal. Keys, FPRate and Bytes are those of the first
-// layer of the member; other filters that are merged add their own rates and memory. The
-// error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) {
-	s, err := dynamic.Plan(g)
-	return Shape{s}, err
-}
-
 // Forecast returns what the member costs, and its rate, with n keys.
 func (s Shape) Forecast(n uint64) umbel.Forecast { return s.Member.Forecast(n) }
 
-// NewShape returns an empty union of shape s. The error wraps umbel.ErrGoal if no filter can
+// newShape returns an empty union of shape s. The error wraps umbel.ErrGoal if no filter can
 // have that shape.
-func NewShape(s Shape) (*Filter, error) {
+func newShape(s Shape) (*Filter, error) {
 	m, err := dynamic.NewShape(s.Member)
 	if err != nil {
 		return nil, err
@@ -47,7 +39,7 @@ func newKind() umbel.Kind {
 			}
 			return Shape{s.(dynamic.Shape)}, n, nil
 		},
-		New:  NewShape,
+		New:  newShape,
 		Open: Open,
 	}.Kind()
 }

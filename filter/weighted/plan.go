@@ -38,33 +38,6 @@ func Plan(g umbel.Goal, classes ...Class) (Shape, error) {
 	return s, s.Check()
 }
 
-// New returns an empty filter with one class, which is a standard Bloom filter, for the
-// given number of distinct keys. When it contains them, its false-positive rate is at most
-// fpRate, between 0 and 1. Keys are hashed with XXH3-128 without a seed; [NewGoal] takes
-// another hasher, and classes. The error wraps umbel.ErrGoal.
-func New(keys uint64, fpRate float64) (*Filter, error) {
-	return NewGoal(umbel.Goal{Keys: keys, FPRate: fpRate})
-}
-
-// NewGoal returns an empty filter with the shape that [Plan] returns for g and the classes.
-// The error wraps umbel.ErrGoal. A table of hot keys or prefixes is part of the shape: with
-// one use Plan and [NewShape].
-func NewGoal(g umbel.Goal, classes ...Class) (*Filter, error) {
-	if len(classes) < 2 {
-		return kinds.New[*Filter](Kind, g, nil)
-	}
-	s, err := Plan(g, classes...)
-	if err != nil {
-		return nil, err
-	}
-	f, err := NewShape(s)
-	if err != nil {
-		return nil, err
-	}
-	f.array.Planned = umbel.PlannedBy(g, s.Forecast(g.Keys))
-	return f, nil
-}
-
 // planClasses is Plan with several classes.
 func planClasses(g umbel.Goal, classes []Class) (Shape, error) {
 	// The first call checks the classes.

@@ -58,7 +58,7 @@ func ParseSpark(b []byte) (*Filter, error) {
 	if len(b) < 12 || be.Uint32(b) != 1 && be.Uint32(b) != 2 || be.Uint32(b) == 2 && len(b) < 16 {
 		return nil, corrupt("spark: the file of %d bytes begins with %x, want version 1 or 2 and a header of 12 or 16 bytes", len(b), b[:min(len(b), 4)])
 	}
-	s := Shape{Form: Spark1, K: int(min(be.Uint32(b[4:]), MaxK+1)), Hasher: Spark1.hasher()}
+	s := Shape{Form: Spark1, K: int(min(be.Uint32(b[4:]), maxK+1)), Hasher: Spark1.hasher()}
 	rest := b[8:]
 	if be.Uint32(b) == 2 {
 		var seed [16]byte
@@ -92,7 +92,7 @@ func ParseBlobloom(b []byte, h umbel.Hasher) (f *Filter, comment string, err err
 	if len(bytes.Trim(padding, "\x00")) > 0 {
 		return nil, "", corrupt("blobloom: the comment contains a zero byte")
 	}
-	s := Shape{Form: Blobloom, K: int(min(le.Uint32(b[16:]), MaxK+1)), M: (uint64(le.Uint32(b[12:])) + 1) * blockBits, Hasher: h}
+	s := Shape{Form: Blobloom, K: int(min(le.Uint32(b[16:]), maxK+1)), M: (uint64(le.Uint32(b[12:])) + 1) * blockBits, Hasher: h}
 	f, err = fromWords(s, b[blobloomHeader:], le)
 	return f, string(text), err
 }

@@ -1,6 +1,7 @@
 package imported_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -34,7 +35,7 @@ func ofForm(form imported.Form) umbel.Kind {
 	k := imported.Kind
 	k.Params = slices.Clone(k.Params)
 	if form == imported.Blobloom { // with its own ranges
-		k.Params[1].Min, k.Params[1].Max = 512, imported.MaxM/512*512
+		k.Params[1].Min, k.Params[1].Max = 512, 64*math.MaxInt32/512*512
 		k.Params[2].Min = 2
 	}
 	with := func(ps umbel.Params) umbel.Params {

@@ -13,31 +13,28 @@ import (
 )
 
 const (
-	// MaxK is the largest k, the number of hashes.
-	MaxK = 255
-	// MaxM is the largest number of cells: as many words as an array of Java has elements.
-	MaxM = 64 * math.MaxInt32
+	// maxK is the largest k, the number of hashes.
+	maxK = 255
+	// maxM is the largest number of cells: as many words as an array of Java has elements.
+	maxM = 64 * math.MaxInt32
 )
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
 	Form   Form
-	M      uint64 // cells (bits), a multiple of 64, or of 512 for Blobloom; at most MaxM
-	K      int    // number of hashes, 1 to MaxK; Blobloom counts one that sets no bit, so that the least is 2
+	M      uint64 // cells (bits), a multiple of 64, or of 512 for Blobloom; at most maxM
+	K      int    // number of hashes, 1 to maxK; Blobloom counts one that sets no bit, so that the least is 2
 	Hasher umbel.Hasher
 }
 
 // New returns an empty filter for the given number of distinct keys, of form [Guava64] and with Guava's hash. When it
 // contains them, its false-positive rate is at most fpRate, between 0 and 1. The error wraps umbel.ErrGoal.
 func New(keys uint64, fpRate float64) (*Filter, error) {
-	return NewGoal(umbel.Goal{Keys: keys, FPRate: fpRate, Hasher: Guava64.hasher()})
+	return kinds.New[*Filter](Kind, umbel.Goal{Keys: keys, FPRate: fpRate, Hasher: Guava64.hasher()}, nil)
 }
 
-// Plan returns the shape of form [Guava64] that meets the goal: the error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
-
-// Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
-func (s Shape) Check() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
+// checkGoal returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
+func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {
 	if s.Form < 1 || s.Form >= forms {
@@ -45,10 +42,10 @@ func (s Shape) check() error {
 	}
 	unit := s.Form.unit()
 	switch {
-	case s.M == 0 || s.M%unit != 0 || s.M > MaxM:
-		return fmt.Errorf("imported: %d cells, want a multiple of %d from %[2]d to %d", s.M, unit, uint64(MaxM))
-	case s.K > MaxK || s.Form.perKey(s.K) < 1:
-		return fmt.Errorf("imported: k is %d, want %d to %d", s.K, 1+s.K-s.Form.perKey(s.K), MaxK)
+	case s.M == 0 || s.M%unit != 0 || s.M > maxM:
+		return fmt.Errorf("imported: %d cells, want a multiple of %d from %[2]d to %d", s.M, unit, uint64(maxM))
+	case s.K > maxK || s.Form.perKey(s.K) < 1:
+		return fmt.Errorf("imported: k is %d, want %d to %d", s.K, 1+s.K-s.Form.perKey(s.K), maxK)
 	}
 	return s.Hasher.Check()
 }
@@ -64,7 +61,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // NewShape returns an empty filter of shape s. It returns an error wrapping umbel.ErrGoal if the shape is
 // impossible. It allocates the memory of the shape: for untrusted sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
-	if err := s.Check(); err != nil {
+	if err := s.checkGoal(); err != nil {
 		return nil, err
 	}
 	bits, err := cells.New(s.M, 1)
@@ -86,8 +83,8 @@ func newKind() umbel.Kind {
 		Doc:  "filters of Guava, Spark and blobloom, bit for bit",
 		Params: []umbel.ParamDoc{
 			{Name: "form", Doc: "1 guava64, 2 guava32, 3 spark1, 4 spark2, 5 blobloom", Min: 1, Max: forms - 1},
-			{Name: "m", Doc: "cells (bits), rounded up to whole words or blocks", Min: 1, Max: MaxM},
-			{Name: "k", Doc: "number of hashes", Min: 1, Max: MaxK},
+			{Name: "m", Doc: "cells (bits), rounded up to whole words or blocks", Min: 1, Max: maxM},
+			{Name: "k", Doc: "number of hashes", Min: 1, Max: maxK},
 		},
 		Monotone: true,
 		Plan:     planWith,
@@ -108,21 +105,21 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		return Shape{}, 0, fmt.Errorf("imported: %w", err)
 	}
 	s := Shape{Form: form, M: m, K: k, Hasher: g.Hasher}
-	return s, n, s.Check()
+	return s, n, s.checkGoal()
 }
 
 // sizing returns the formulas of a form.
 func (x Form) sizing() kinds.Sizing {
 	unit := func(uint64, int) uint64 { return x.unit() }
 	return kinds.Sizing{
-		MaxK:   MaxK,
+		MaxK:   maxK,
 		Width:  1,
 		Step:   func(int) uint64 { return x.unit() },
 		Unit:   unit,
 		FPRate: x.fpRate,
 		Size: func(n uint64, p float64) (uint64, int, error) {
 			k := int(max(1, math.Round(-math.Log2(p)))) + 1 - x.perKey(1)
-			m, err := x.sizeForK(n, min(k, MaxK), p)
+			m, err := x.sizeForK(n, min(k, maxK), p)
 			return m, k, err
 		},
 		SizeForK: x.sizeForK,
@@ -144,7 +141,7 @@ func (x Form) sizeForK(n uint64, k int, p float64) (uint64, error) {
 	if x == Blobloom {
 		most = 64 * least
 	}
-	units := min(max(most, slack), MaxM) / x.unit()
+	units := min(max(most, slack), maxM) / x.unit()
 	enough := func(u uint64) bool { return x.fpRate(u*x.unit(), k, n) <= p }
 	high := uint64(1)
 	for high < units && !enough(high) {

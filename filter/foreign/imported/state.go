@@ -37,7 +37,7 @@ func Open(s umbel.State) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := Shape{Form: Form(min(form, forms)), M: bits.Len, K: int(min(k, MaxK+1)), Hasher: s.Hasher}
+	shape := Shape{Form: Form(min(form, forms)), M: bits.Len, K: int(min(k, maxK+1)), Hasher: s.Hasher}
 	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}

@@ -51,22 +51,6 @@ func NixShape(n uint64, p float64) (Shape, error) {
 	return s, s.checkGoal()
 }
 
-// New returns an empty filter for the given number of distinct paths. When it contains them, its
-// false-positive rate is at most fpRate, between 0 and 1. Its hasher is [NixHasher]: it takes digests only,
-// such as those of [DigestOf]. The error wraps umbel.ErrGoal.
-func New(paths uint64, fpRate float64) (*Filter, error) {
-	return NewGoal(umbel.Goal{Keys: paths, FPRate: fpRate, Hasher: NixHasher})
-}
-
-// NewGoal returns an empty filter with the shape that [Plan] returns for g, and with the hasher of g. The error
-// wraps umbel.ErrGoal.
-func NewGoal(g umbel.Goal) (*Filter, error) { return kinds.New[*Filter](Kind, g, nil) }
-
-// Plan returns the shape that meets the goal: for keys and rate, that of [NixShape], enlarged until it meets the
-// rate in spite of double hashing, and by at most 1 % more so that it folds well (plan.RoundFoldable); for bytes,
-// the largest filter that fits. The error wraps umbel.ErrGoal.
-func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
-
 // Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
 func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 

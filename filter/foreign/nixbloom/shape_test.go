@@ -58,7 +58,7 @@ func TestNixShape(t *testing.T) {
 
 // TestNew: New has the hasher of Nix, and sizes that fold.
 func TestNew(t *testing.T) {
-	f := fixture.Must(nixbloom.New(1000, 0.0001))
+	f := fixture.Must(nixbloom.Kind.New(umbel.Goal{Keys: 1000, FPRate: 0.0001, Hasher: nixbloom.NixHasher}, nil)).(*nixbloom.Filter)
 	if f.Hasher() != nixbloom.NixHasher || f.Shape().Forecast(1000).FPRate > 0.0001 {
 		t.Errorf("%+v with a rate of %v", f.Shape(), f.Shape().Forecast(1000).FPRate)
 	}
