@@ -84,6 +84,10 @@ func (f *Filter) Fold(r uint64) error { return f.bits.Fold(r) }
 // Unfold enlarges f by factor u by copying cells: see [umbel.Folder].
 func (f *Filter) Unfold(u uint64) error { return f.bits.Unfold(u) }
 
+// Equal reports whether f and other have equal states: the same parameters, the same
+// hasher with the same seed, and the same cells. For other kinds compare their states.
+func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
+
 // Merge adds the keys of another bloom filter with the same k, group and hasher. If the
 // sizes differ, both filters are folded to their greatest common divisor, which is the
 // smaller size if it divides the larger; the result has that size and its rate. The error

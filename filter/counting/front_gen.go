@@ -45,17 +45,9 @@ func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes(k
 // RemoveString removes one addition of key: it is Remove of key's digest.
 func (f *Filter) RemoveString(key string) bool { return f.Remove(f.Hasher().HashString(key)) }
 
-// RemoveBytes removes one addition of key: it is Remove of key's digest.
-func (f *Filter) RemoveBytes(key []byte) bool { return f.Remove(f.Hasher().HashBytes(key)) }
-
 // CountString returns how often key was added: it is Count of key's digest.
 func (f *Filter) CountString(key string) (n uint64, known bool) {
 	return f.Count(f.Hasher().HashString(key))
-}
-
-// CountBytes returns how often key was added: it is Count of key's digest.
-func (f *Filter) CountBytes(key []byte) (n uint64, known bool) {
-	return f.Count(f.Hasher().HashBytes(key))
 }
 
 // AppendBinary appends the filter's container (package wire) to dst. A zero Filter has no
@@ -78,10 +70,6 @@ func (f *Filter) UnmarshalText(text []byte) error { return kinds.FromText(text, 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
-
-// Equal reports whether f and other have equal states: the same parameters, the same
-// hasher with the same seed, and the same cells.
-func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.

@@ -73,10 +73,6 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f
 // unchanged.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, Open) }
 
-// Equal reports whether f and other have equal states: the same parameters, the same
-// hasher with the same seed, and the same cells.
-func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
-
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
 func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.core(), Open) }
@@ -117,17 +113,9 @@ func (f *Counting) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes
 // RemoveString removes one addition of key: it is Remove of key's digest.
 func (f *Counting) RemoveString(key string) bool { return f.Remove(f.Hasher().HashString(key)) }
 
-// RemoveBytes removes one addition of key: it is Remove of key's digest.
-func (f *Counting) RemoveBytes(key []byte) bool { return f.Remove(f.Hasher().HashBytes(key)) }
-
 // CountString returns how often key was added: it is Count of key's digest.
 func (f *Counting) CountString(key string) (n uint64, known bool) {
 	return f.Count(f.Hasher().HashString(key))
-}
-
-// CountBytes returns how often key was added: it is Count of key's digest.
-func (f *Counting) CountBytes(key []byte) (n uint64, known bool) {
-	return f.Count(f.Hasher().HashBytes(key))
 }
 
 // AppendBinary appends the filter's container (package wire) to dst. A zero Counting has no
@@ -160,10 +148,6 @@ func (f *Counting) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w,
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
 // unchanged.
 func (f *Counting) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, OpenCounting) }
-
-// Equal reports whether f and other have equal states: the same parameters, the same
-// hasher with the same seed, and the same cells.
-func (f *Counting) Equal(other *Counting) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.

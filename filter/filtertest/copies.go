@@ -106,7 +106,7 @@ func equals(t tb, f, g umbel.Filter) bool {
 	t.Helper()
 	m := reflect.ValueOf(f).MethodByName("Equal")
 	if !m.IsValid() {
-		t.Skipf("%T has no Equal", f)
+		return f.State().Equal(g.State())
 	}
 	return m.Call([]reflect.Value{reflect.ValueOf(g)})[0].Bool()
 }

@@ -11,13 +11,6 @@ import (
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 )
 
-// NewGoal returns an empty filter with the shape that [Plan] returns for g. The error
-// wraps umbel.ErrGoal. It may allocate the memory of the shape: for untrusted sizes, check
-// Plan and [Shape.Forecast] first.
-func NewGoal(g umbel.Goal) (*Filter, error) {
-	return kinds.New[*Filter](Kind, g, nil)
-}
-
 // Hasher returns the hasher of the filter's keys.
 func (f *Filter) Hasher() umbel.Hasher { return f.core().Hasher }
 
@@ -70,10 +63,6 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
 // unchanged.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, Open) }
-
-// Equal reports whether f and other have equal states: the same parameters, the same
-// hasher with the same seed, and the same cells.
-func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.

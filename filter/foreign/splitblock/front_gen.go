@@ -72,10 +72,6 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f
 // unchanged.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, Open) }
 
-// Equal reports whether f and other have equal states: the same parameters, the same
-// hasher with the same seed, and the same cells.
-func (f *Filter) Equal(other *Filter) bool { return f.State().Equal(other.State()) }
-
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
 func (f *Filter) Clone() *Filter { return kinds.Clone(f.State(), f.core(), Open) }

@@ -67,15 +67,15 @@ func (f *{{$t.Type}}) Has{{.Name}}(key {{.Type}}) bool { return f.Has(f.Hasher()
 func (f *{{.Type}}) AddStringAtomic(key string) bool { return f.AddAtomic(f.Hasher().HashString(key)) }
 {{end}}
 
-{{if .Can "Remove"}}{{range keyTypes}}
-// Remove{{.Name}} removes one addition of key: it is Remove of key's digest.
-func (f *{{$t.Type}}) Remove{{.Name}}(key {{.Type}}) bool { return f.Remove(f.Hasher().Hash{{.Name}}(key)) }
-{{end}}{{end}}
+{{if .Can "Remove"}}
+// RemoveString removes one addition of key: it is Remove of key's digest.
+func (f *{{.Type}}) RemoveString(key string) bool { return f.Remove(f.Hasher().HashString(key)) }
+{{end}}
 
-{{if .Can "Count"}}{{range keyTypes}}
-// Count{{.Name}} returns how often key was added: it is Count of key's digest.
-func (f *{{$t.Type}}) Count{{.Name}}(key {{.Type}}) (n uint64, known bool) { return f.Count(f.Hasher().Hash{{.Name}}(key)) }
-{{end}}{{end}}
+{{if .Can "Count"}}
+// CountString returns how often key was added: it is Count of key's digest.
+func (f *{{.Type}}) CountString(key string) (n uint64, known bool) { return f.Count(f.Hasher().HashString(key)) }
+{{end}}
 {{end}}
 
 {{define "containers"}}
@@ -108,10 +108,6 @@ func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w
 // the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
 // unchanged.
 func (f *{{.Type}}) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, Open{{.Suffix}}) }
-
-// Equal reports whether f and other have equal states: the same parameters, the same
-// hasher with the same seed, and the same cells.
-func (f *{{.Type}}) Equal(other *{{.Type}}) bool { return f.State().Equal(other.State()) }
 
 // Clone returns a filter with a copy of f's state. A limit that was set after f was made
 // is not part of the state. Additions may not run concurrently.
