@@ -15,7 +15,7 @@ SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
 BEGINS = ^[[:space:]]*go [a-z]|[.]Go\(|RunParallel|httptest.NewServer
 CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- 'cmd/internal/*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./internal/probe ./wire/... ./share/... ./share/nats ./siblings/... \
-	./multicast ./multicast/dataplane ./multicast/sim $(CONCURRENT)
+	./live ./multicast ./multicast/dataplane ./multicast/sim $(CONCURRENT)
 # Tests that vary sizes, damage or time, or use much memory, mostly in one goroutine, and take long with the race detector.
 LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit DeletionAtMaxDisk SnapshotBeforeTheDiskIsFull \
 	MaxDiskBelowTwiceTheFilters DeletionOnAFullDisk StartOnAFullDisk StartWithinTheLimitOfMemory \
@@ -24,7 +24,7 @@ LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit Deletio
 	NamesInALostBatch ResumeDamaged NotesParts BudgetSkips BudgetFits BytesPerSecond Day FaultsAreFound Missed \
 	MissedManyCells MissedNone MissedTwenty Ladder Cost IndexHuge Samples Estimated ApplyDamaged LimitsDefault EveryBitFlip \
 	LostLongCreation AttemptsOfAFullDiskAreLoggedOnce FullDiskIsLeft FullDiskIsLoggedOnce DiskWithoutRoomForASnapshot \
-	RoomDuringAnAttempt RenamesDuringSnapshotsWithoutLog MemoryLimit
+	RoomDuringAnAttempt RenamesDuringSnapshotsWithoutLog MemoryLimit AnswersAsItsKind SavesByTimeAndChanges
 LONG = ^Test($(subst $() $(),|,$(strip $(LONGTESTS))))$$
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
 ATOMIC = ^Test(Kind|Counting|CountingVariant)$$/^(AddAtomic|LoaderEqualsAddAll|CloneAtomic|DeltaRoundTrip)$$|Atomic

@@ -205,10 +205,10 @@ func TestOtherGoal(t *testing.T) {
 			g        umbel.Goal
 			messages int
 		}{{small, 0}, {umbel.Goal{Keys: 3 * small.Keys, FPRate: small.FPRate}, 1}, {umbel.Goal{Keys: small.Keys, FPRate: small.FPRate / 2}, 1}} {
-			log, o := events{}, idle(kind)
+			log, o := &events{}, idle(kind)
 			o.Log = log.logger()
 			f := open(t, path, kind, c.g, o)
-			if n := log["the file was made for another goal and stays as it is"]; n != c.messages || f.Status().Planned != want || !f.Has(digest(1)) {
+			if n := log.count("the file was made for another goal and stays as it is"); n != c.messages || f.Status().Planned != want || !f.Has(digest(1)) {
 				t.Errorf("%s for %d keys at %v: %d messages, want %d; planned for %+v", kind.Name, c.g.Keys, c.g.FPRate, n, c.messages, f.Status().Planned)
 			}
 			must(t, f.Close())
@@ -220,7 +220,7 @@ func TestOtherGoal(t *testing.T) {
 func TestSameGoal(t *testing.T) {
 	for _, g := range []umbel.Goal{{Keys: 2000, Bytes: 4096}, {FPRate: 0.01, Bytes: 4096}} {
 		for _, kind := range filter.All {
-			path, log, o := filepath.Join(t.TempDir(), "filter.umb"), events{}, idle(kind)
+			path, log, o := filepath.Join(t.TempDir(), "filter.umb"), &events{}, idle(kind)
 			f, err := live.Open(path, kind, g, o)
 			if err != nil {
 				continue // not every kind plans for bytes
@@ -228,8 +228,8 @@ func TestSameGoal(t *testing.T) {
 			must(t, f.Close())
 			o.Log = log.logger()
 			must(t, open(t, path, kind, g, o).Close())
-			if len(log) > 0 {
-				t.Errorf("%s, %+v: %v", kind.Name, g, log)
+			if len(log.n) > 0 {
+				t.Errorf("%s, %+v: %v", kind.Name, g, log.n)
 			}
 		}
 	}
