@@ -22,7 +22,7 @@ var broken = []struct {
 		return kind(func(f *bloom.Filter) umbel.Filter { return &curious{Filter: f} })
 	}, "change its memory"},
 	{"KeyMethods", "the last key of a batch is lost", wrap[lostKey], "after additions of batches"},
-	{"KeyMethods", "bytes are not hashed", wrap[plainBytes], "by key"},
+	{"KeyMethods", "bytes are not hashed", wrap[plainBytes], "as for the key's digest"},
 	{"KeyMethods", "a batch answers for the first key only", wrap[firstAnswer], "HasKeys"},
 	{"KeyMethods", "another hasher", wrap[otherHasher], "Hasher"},
 	{"KeyMethods", "atomic additions of keys add none", wrap[idleAtomic], "atomic"},

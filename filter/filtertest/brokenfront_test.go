@@ -86,7 +86,10 @@ func (f *keylessText) MarshalText() ([]byte, error) {
 
 type silentText struct{ *bloom.Filter }
 
-func (f *silentText) UnmarshalText([]byte) error { return nil }
+func (f *silentText) UnmarshalText(b []byte) error {
+	_ = f.Filter.UnmarshalText(b)
+	return nil
+}
 
 type loudText struct{ *bloom.Filter }
 
