@@ -1,3 +1,5 @@
+//go:build !purego
+
 package mapped_test
 
 import (
