@@ -120,7 +120,7 @@ func printKey(cmd *cobra.Command, k keyPair) error {
 
 // parsePublicKey returns the key in an argument: the key itself, or a file that contains it.
 func parsePublicKey(s string) (signed.Verifier, error) {
-	v, err := signed.NewVerifier(s)
+	v, err := share.ParsePublicKey(s)
 	if err == nil {
 		return v, nil
 	}
@@ -128,7 +128,7 @@ func parsePublicKey(s string) (signed.Verifier, error) {
 	if fileErr != nil {
 		return nil, fmt.Errorf("%.80q is neither a key nor a file with one; umbel keygen prints keys", s)
 	}
-	if v, err = signed.NewVerifier(string(bytes.TrimSpace(b))); err != nil {
+	if v, err = share.ParsePublicKey(string(bytes.TrimSpace(b))); err != nil {
 		return nil, fmt.Errorf("%s does not contain a public key; umbel keygen --public prints it", s)
 	}
 	return v, nil
