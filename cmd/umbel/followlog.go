@@ -16,18 +16,15 @@ import (
 // followEvents are the events of umbel publish and umbel subscribe with --follow, besides those of package share, which
 // are the same as in the log of a node. docs/share.md describes them.
 var followEvents = eventlog.Events{
-	"serving":                               "ready",
-	"publishing failed":                     "publication-failed",
-	"publishing succeeds again":             "publication-recovered",
-	"old objects of the publication remain": "cleanup-failed",
-	"filter is overfull":                    "filter-overfull",
-	"version has expired":                   "subscription-stale",
-	"version is valid again":                "subscription-exact",
-	"file cannot be written":                "write-failed",
-	"file is written again":                 "write-recovered",
-	"warning about the command":             "warning",
-	"message of the command":                "message",
-	"command failed":                        "failed",
+	"serving":                   "ready",
+	"filter is overfull":        "filter-overfull",
+	"version has expired":       "subscription-stale",
+	"version is valid again":    "subscription-exact",
+	"file cannot be written":    "write-failed",
+	"file is written again":     "write-recovered",
+	"warning about the command": "warning",
+	"message of the command":    "message",
+	"command failed":            "failed",
 }
 
 // followLog is where a verb with --follow reports: standard error. These are sentences, or a log with --log-format or

@@ -85,7 +85,7 @@ var events = eventlog.Events{
 	"the coarsest class takes more bytes per second than the limit; versions are skipped or late": "subscription-budget",
 	"a new stream begins, because the last version cannot be read; subscribers fetch a snapshot":  "publication-restarted",
 	"publishing failed":                                "publication-failed",
-	"publishing succeeds again":                        "published",
+	"publishing succeeds again":                        "publication-recovered",
 	"old objects of the publication remain":            "cleanup-failed",
 	"the head in the store is damaged and is replaced": "publication-repaired",
 
