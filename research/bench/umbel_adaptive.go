@@ -46,7 +46,9 @@ func countingSubject(z size, in input) (*subject, *counting.Filter, error) {
 	}
 	s.add = func(k *keys) { eachKey(k, func(key []byte) { f.AddBytes(key) }) }
 	s.has = func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.HasBytes(key) }) }
-	s.remove = func(k *keys) int { return countKeys(k, func(key []byte) bool { return f.Remove(f.Hasher().HashBytes(key)) }) }
+	s.remove = func(k *keys) int {
+		return countKeys(k, func(key []byte) bool { return f.Remove(f.Hasher().HashBytes(key)) })
+	}
 	return s, f, nil
 }
 
