@@ -18,6 +18,19 @@ func AddKey[K Key](f Filter, key K) bool {
 	return f.Add(d)
 }
 
+// AddKeyAtomic is AddKey for filters that are an [AtomicAdder]. It is safe to call concurrently with itself, AddAtomic and
+// HasKey. A [Classifier] without AddClassAtomic adds the key without its class. It allocates nothing.
+func AddKeyAtomic[K Key](f interface {
+	Filter
+	AtomicAdder
+}, key K) bool {
+	d := hashKey(f.Hasher(), key)
+	if c, ok := f.(atomicClassifier); ok {
+		return addClassAtomic(c, d, key)
+	}
+	return f.AddAtomic(d)
+}
+
 // HasKey reports whether key may have been added to a filter of any kind: it is Has of key's digest or, in a
 // [Classifier], HasClass with key's class. It panics if the filter's hash is [Caller]. It allocates nothing.
 func HasKey[K Key](f Filter, key K) bool {
@@ -78,12 +91,7 @@ func AddKeysAtomic[K Key](f interface {
 	h := f.Hasher()
 	if c, ok := f.(atomicClassifier); ok {
 		for _, key := range keys {
-			d := hashKey(h, key)
-			if class, ok := classOf(c, key); ok {
-				c.AddClassAtomic(d, class)
-			} else {
-				c.AddAtomic(d)
-			}
+			addClassAtomic(c, hashKey(h, key), key)
 		}
 		return
 	}
@@ -101,6 +109,14 @@ type atomicClassifier interface {
 	Classifier
 	AtomicAdder
 	AddClassAtomic(d Digest, class int) bool
+}
+
+// addClassAtomic adds d, the digest of key, with key's class.
+func addClassAtomic[K Key](c atomicClassifier, d Digest, key K) bool {
+	if class, ok := classOf(c, key); ok {
+		return c.AddClassAtomic(d, class)
+	}
+	return c.AddAtomic(d)
 }
 
 // inBatches reports whether n keys of f are hashed before they are added or queried together.

@@ -21,7 +21,6 @@ var (
 	_ umbel.Locator              = (*counting.Filter)(nil)
 	_ umbel.BatchQuerier         = (*counting.Filter)(nil)
 	_ umbel.BatchAdder           = (*counting.Filter)(nil)
-	_ encoding.BinaryAppender    = (*counting.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*counting.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*counting.Filter)(nil)
 )

@@ -20,7 +20,6 @@ type all interface {
 	umbel.Clearer
 	umbel.BatchQuerier
 	umbel.BatchAdder
-	encoding.BinaryAppender
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }

@@ -42,7 +42,7 @@ func (f *otherHasher) Hasher() umbel.Hasher { return umbel.Hasher{Alg: umbel.MD5
 
 type idleAtomic struct{ *bloom.Filter }
 
-func (f *idleAtomic) AddStringAtomic(string) bool { return false }
+func (f *idleAtomic) AddAtomic(umbel.Digest) bool { return false }
 
 type unmeasured struct{ *bloom.Filter }
 
@@ -134,7 +134,7 @@ func newLoudCopy(f *bloom.Filter) umbel.Filter {
 	return &loudCopy{f, words(f.Hasher().Seed)}
 }
 
-func (f *loudCopy) Format(s fmt.State, _ rune) { fmt.Fprint(s, f.Filter.String()) }
+func (f *loudCopy) Format(s fmt.State, _ rune) { f.Filter.Format(s, 'v') }
 
 type loudError struct{ *bloom.Filter }
 

@@ -93,22 +93,26 @@ func hasMany[K umbel.Key](t tb, f umbel.Filter, keys []K) {
 	}
 }
 
-// atomicKeys: AddStringAtomic and AddKeysAtomic add the keys.
+// atomicKeys: AddKeyAtomic and AddKeysAtomic add the keys.
 func atomicKeys(t tb, v umbel.Kind, n uint64, texts []string) {
 	t.Helper()
 	f := newFilter(t, v, n)
 	a, ok := f.(interface {
 		umbel.Filter
 		umbel.AtomicBatchAdder
-		AddStringAtomic(string) bool
+		umbel.AtomicAdder
 	})
 	if !ok {
 		return
 	}
 	half := len(texts) / 2
+	one := newFilter(t, v, n)
 	for _, key := range texts[:half] {
-		a.AddStringAtomic(key)
+		if got, want := umbel.AddKeyAtomic(a, key), umbel.AddKey(one, key); got != want {
+			t.Fatalf("n=%d: AddKeyAtomic is %v, want %v as AddKey", n, got, want)
+		}
 	}
+	wantNoAllocation(t, "AddKeyAtomic", func() { umbel.AddKeyAtomic(a, texts[0]) })
 	umbel.AddKeysAtomic(a, texts[half:])
 	g := newFilter(t, v, n)
 	umbel.AddKeys(g, texts)

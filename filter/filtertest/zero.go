@@ -1,7 +1,6 @@
 package filtertest
 
 import (
-	"bytes"
 	"encoding"
 	"fmt"
 	"testing"
@@ -18,7 +17,7 @@ const zeroPanic = "umbel: add to a zero filter: make it with New"
 //
 // A zero filter is empty and its stats are zeros. Adding to it panics with the text
 // "umbel: add to a zero filter: make it with New". Fold, Unfold and Merge return an error
-// wrapping umbel.ErrMismatch, AppendBinary and MarshalBinary one wrapping umbel.ErrGoal.
+// wrapping umbel.ErrMismatch, MarshalBinary and MarshalText one wrapping umbel.ErrGoal.
 // UnmarshalBinary makes it a filter.
 func Zero(t *testing.T, v umbel.Kind, fresh func() umbel.Filter) { zero(t, v, fresh) }
 
@@ -104,13 +103,6 @@ func zeroRefuses(t tb, v umbel.Kind, fresh func() umbel.Filter) {
 		wantOnly(t, m.Merge(fresh().State()), "Merge of the zero filter's state", umbel.ErrMismatch)
 		wantState(t, other, was, "after Merge of the zero filter's state")
 	}
-	if a, ok := fresh().(encoding.BinaryAppender); ok {
-		b, err := a.AppendBinary([]byte{1, 2})
-		wantOnly(t, err, "AppendBinary of the zero filter", umbel.ErrGoal)
-		if !bytes.Equal(b, []byte{1, 2}) {
-			t.Errorf("AppendBinary of the zero filter turns [1 2] into %v, want it unchanged", b)
-		}
-	}
 	if m, ok := fresh().(encoding.TextMarshaler); ok {
 		_, err := m.MarshalText()
 		wantOnly(t, err, "MarshalText of the zero filter", umbel.ErrGoal)
@@ -130,13 +122,13 @@ func zeroUnmarshals(t tb, v umbel.Kind, f umbel.Filter) {
 	}
 	other := newFilter(t, v, sizes[0])
 	addAll(other, extreme)
-	a, ok := other.(encoding.BinaryAppender)
+	m, ok := other.(encoding.BinaryMarshaler)
 	if !ok {
 		return
 	}
-	b, err := a.AppendBinary(nil)
+	b, err := m.MarshalBinary()
 	if err != nil {
-		t.Fatalf("AppendBinary: %v", err)
+		t.Fatalf("MarshalBinary: %v", err)
 	}
 	if err := u.UnmarshalBinary(b[:len(b)-1]); err == nil || f.Has(extreme[0]) {
 		t.Errorf("UnmarshalBinary of a truncated container: the error is %v, and Has of the zero filter is %v", err, f.Has(extreme[0]))

@@ -18,7 +18,6 @@ var (
 	_ umbel.Grower               = (*folding.Filter)(nil)
 	_ umbel.Remover              = (*folding.Counting)(nil)
 	_ umbel.Counter              = (*folding.Counting)(nil)
-	_ encoding.BinaryAppender    = (*folding.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*folding.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*folding.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*folding.Counting)(nil)

@@ -42,14 +42,9 @@ func (f *Filter) HasString(key string) bool { return f.Has(f.Hasher().HashString
 // HasBytes reports whether key may have been added: it is Has of key's digest.
 func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes(key)) }
 
-// AppendBinary appends the filter's container (package wire) to dst. A zero Filter has no
-// container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
-	return kinds.Append(dst, f.State(), f.core())
-}
-
-// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+// MarshalBinary returns the filter's container; wire.Append appends it to a buffer. A zero Filter has no container: the
+// error wraps umbel.ErrGoal. Additions may not run concurrently.
+func (f *Filter) MarshalBinary() ([]byte, error) { return kinds.Marshal(f.State(), f.core()) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
 // anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
@@ -59,13 +54,13 @@ func (f *Filter) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, 
 // MarshalText returns the filter's container in base64, so that a field of type *Filter can be encoded as JSON, YAML, XML
 // or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
 // A Filter that is encoded by value, where its address is unknown, is an error as well.
-func (f *Filter) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
+func (f *Filter) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.MarshalBinary) }
 
 // UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
 func (f *Filter) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
-// makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
+// makes no copy of the filter: additions may not run concurrently. Errors are those of MarshalBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
@@ -84,14 +79,14 @@ func (f *Filter) Planned() umbel.Planned { return *f.core().Planned }
 // not run concurrently.
 func (f *Filter) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
 
-// String describes the filter by its type and shape, without seed and cells.
-func (f *Filter) String() string { return kinds.String("folding.Filter", f.Shape()) }
+// description describes the filter by its type and shape, without seed and cells.
+func (f *Filter) description() string { return fmt.Sprintf("folding.Filter%+v", f.Shape()) }
 
-// Format writes String for every verb.
-func (f *Filter) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
+// Format describes the filter by its type and shape, without seed and cells, for every verb.
+func (f *Filter) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()) }
 
 // LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
-func (f *Filter) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }
+func (f *Filter) LogValue() slog.Value { return kinds.LogValue(Name, f.description(), f.Planned()) }
 
 // Hasher returns the hasher of the filter's keys.
 func (f *Counting) Hasher() umbel.Hasher { return f.core().Hasher }
@@ -118,14 +113,9 @@ func (f *Counting) CountString(key string) (n uint64, known bool) {
 	return f.Count(f.Hasher().HashString(key))
 }
 
-// AppendBinary appends the filter's container (package wire) to dst. A zero Counting has no
-// container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
-func (f *Counting) AppendBinary(dst []byte) ([]byte, error) {
-	return kinds.Append(dst, f.State(), f.core())
-}
-
-// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
-func (f *Counting) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+// MarshalBinary returns the filter's container; wire.Append appends it to a buffer. A zero Counting has no container: the
+// error wraps umbel.ErrGoal. Additions may not run concurrently.
+func (f *Counting) MarshalBinary() ([]byte, error) { return kinds.Marshal(f.State(), f.core()) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
 // anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
@@ -135,13 +125,13 @@ func (f *Counting) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b
 // MarshalText returns the filter's container in base64, so that a field of type *Counting can be encoded as JSON, YAML, XML
 // or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
 // A Counting that is encoded by value, where its address is unknown, is an error as well.
-func (f *Counting) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
+func (f *Counting) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.MarshalBinary) }
 
 // UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
 func (f *Counting) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
-// makes no copy of the filter: additions may not run concurrently. Errors are those of AppendBinary and of w.
+// makes no copy of the filter: additions may not run concurrently. Errors are those of MarshalBinary and of w.
 func (f *Counting) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
@@ -160,11 +150,11 @@ func (f *Counting) Planned() umbel.Planned { return *f.core().Planned }
 // not run concurrently.
 func (f *Counting) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
 
-// String describes the filter by its type and shape, without seed and cells.
-func (f *Counting) String() string { return kinds.String("folding.Counting", f.Shape()) }
+// description describes the filter by its type and shape, without seed and cells.
+func (f *Counting) description() string { return fmt.Sprintf("folding.Counting%+v", f.Shape()) }
 
-// Format writes String for every verb.
-func (f *Counting) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
+// Format describes the filter by its type and shape, without seed and cells, for every verb.
+func (f *Counting) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()) }
 
 // LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
-func (f *Counting) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }
+func (f *Counting) LogValue() slog.Value { return kinds.LogValue(Name, f.description(), f.Planned()) }

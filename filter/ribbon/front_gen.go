@@ -42,9 +42,6 @@ func (f *Filter) HasString(key string) bool { return f.Has(f.Hasher().HashString
 // HasBytes reports whether key may have been added: it is Has of key's digest.
 func (f *Filter) HasBytes(key []byte) bool { return f.Has(f.Hasher().HashBytes(key)) }
 
-// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
-func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
-
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
 // anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
 // umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
@@ -53,7 +50,7 @@ func (f *Filter) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, 
 // MarshalText returns the filter's container in base64, so that a field of type *Filter can be encoded as JSON, YAML, XML
 // or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
 // A Filter that is encoded by value, where its address is unknown, is an error as well.
-func (f *Filter) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
+func (f *Filter) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.MarshalBinary) }
 
 // UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
 func (f *Filter) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
@@ -74,11 +71,11 @@ func (f *Filter) Planned() umbel.Planned { return *f.core().Planned }
 // not run concurrently.
 func (f *Filter) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
 
-// String describes the filter by its type and shape, without seed and cells.
-func (f *Filter) String() string { return kinds.String("ribbon.Filter", f.Shape()) }
+// description describes the filter by its type and shape, without seed and cells.
+func (f *Filter) description() string { return fmt.Sprintf("ribbon.Filter%+v", f.Shape()) }
 
-// Format writes String for every verb.
-func (f *Filter) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
+// Format describes the filter by its type and shape, without seed and cells, for every verb.
+func (f *Filter) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()) }
 
 // LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
-func (f *Filter) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }
+func (f *Filter) LogValue() slog.Value { return kinds.LogValue(Name, f.description(), f.Planned()) }

@@ -132,19 +132,19 @@ func (f *Filter) sealed() (*Filter, error) {
 	return g, g.Seal()
 }
 
-// AppendBinary appends the filter's container (package wire) to dst. It contains the filter that Seal makes, while f
-// is unchanged: without Seal the digests of all keys would be written, 16 bytes each. Write State to keep these. A zero
-// Filter has no container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
-func (f *Filter) AppendBinary(dst []byte) ([]byte, error) {
+// MarshalBinary returns the filter's container (package wire). It contains the filter that Seal makes, while f is
+// unchanged: without Seal the digests of all keys would be written, 16 bytes each. Write State to keep these. A zero
+// Filter has no container: the error wraps umbel.ErrGoal. Additions may not run concurrently.
+func (f *Filter) MarshalBinary() ([]byte, error) {
 	s, err := f.sealed()
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	return kinds.Append(dst, s.State(), f.core())
+	return kinds.Marshal(s.State(), f.core())
 }
 
-// WriteTo writes the filter's container, sealed as that of AppendBinary, to w and returns the number of bytes written.
-// Additions may not run concurrently. Errors are those of AppendBinary and of w.
+// WriteTo writes the filter's container, sealed as that of MarshalBinary, to w and returns the number of bytes written.
+// Additions may not run concurrently. Errors are those of MarshalBinary and of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	s, err := f.sealed()
 	if err != nil {

@@ -2,6 +2,7 @@ package scalable_test
 
 import (
 	"encoding"
+	"fmt"
 	"testing"
 
 	"github.com/umbel-filters/umbel"
@@ -17,7 +18,6 @@ var (
 	_ umbel.Clearer              = (*scalable.Filter)(nil)
 	_ umbel.BatchQuerier         = (*scalable.Filter)(nil)
 	_ umbel.BatchAdder           = (*scalable.Filter)(nil)
-	_ encoding.BinaryAppender    = (*scalable.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*scalable.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*scalable.Filter)(nil)
 )
@@ -37,7 +37,7 @@ func TestDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "scalable.Filter{Slice:1536 First:0.0015 Tightening:0.85 Growth:2 MaxBytes:0 Hasher:xxh3}"
-	if f.String() != want {
+	if fmt.Sprint(f) != want {
 		t.Errorf("%v, want %s", f, want)
 	}
 }

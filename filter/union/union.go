@@ -194,8 +194,8 @@ func (f *Filter) kinds() []string {
 	return names
 }
 
-// String describes the filter by the number of its members and their kinds, without seed and
+// description describes the filter by the number of its members and their kinds, without seed and
 // cells.
-func (f *Filter) String() string {
+func (f *Filter) description() string {
 	return fmt.Sprintf("union.Filter{%d members of kind %s}", len(f.members), strings.Join(f.kinds(), ", "))
 }

@@ -15,7 +15,6 @@ var _ interface {
 	umbel.GrowthForecaster
 	umbel.Merger
 	umbel.BatchQuerier
-	encoding.BinaryAppender
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 } = (*union.Filter)(nil)

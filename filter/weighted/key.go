@@ -18,15 +18,6 @@ func (f *Filter) AddBytes(key []byte) bool {
 // AddString is AddBytes of a string.
 func (f *Filter) AddString(key string) bool { return f.AddBytes(bytes(key)) }
 
-// AddStringAtomic is AddString, and is safe to call concurrently with itself and with Has.
-func (f *Filter) AddStringAtomic(key string) bool {
-	d := f.Hasher().HashString(key)
-	if class, ok := f.Class(bytes(key)); ok {
-		return f.AddClassAtomic(d, class)
-	}
-	return f.AddAtomic(d)
-}
-
 // HasBytes is Has of the key's digest, or HasClass with the class of its prefix if there
 // are prefixes.
 func (f *Filter) HasBytes(key []byte) bool {
@@ -40,9 +31,9 @@ func (f *Filter) HasBytes(key []byte) bool {
 // HasString is HasBytes of a string.
 func (f *Filter) HasString(key string) bool { return f.HasBytes(bytes(key)) }
 
-// String describes the filter by its type, its classes and the lengths of its tables. It
+// description describes the filter by its type, its classes and the lengths of its tables. It
 // prints neither digests nor prefixes.
-func (f *Filter) String() string {
+func (f *Filter) description() string {
 	return fmt.Sprintf("weighted.Filter{M:%d Classes:%+v Group:%d Hasher:%v Hot:%d Prefixes:%d}",
 		f.array.Shape.M, f.classes, f.array.Shape.Group, f.Hasher(), len(f.hot.words), len(f.prefixes.list))
 }

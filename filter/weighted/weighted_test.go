@@ -22,7 +22,6 @@ var (
 	_ umbel.BatchQuerier         = (*weighted.Filter)(nil)
 	_ umbel.BatchAdder           = (*weighted.Filter)(nil)
 	_ umbel.AtomicBatchAdder     = (*weighted.Filter)(nil)
-	_ encoding.BinaryAppender    = (*weighted.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*weighted.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*weighted.Filter)(nil)
 )

@@ -15,7 +15,6 @@ var (
 	_ umbel.Grower               = (*window.Filter)(nil)
 	_ umbel.Merger               = (*window.Filter)(nil)
 	_ umbel.Clearer              = (*window.Filter)(nil)
-	_ encoding.BinaryAppender    = (*window.Filter)(nil)
 	_ encoding.BinaryMarshaler   = (*window.Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*window.Filter)(nil)
 )

@@ -29,7 +29,7 @@ func FileBytes(m uint64) uint64 { return HeaderBytes + m/byteBits }
 // error wrapping umbel.ErrMismatch if the filter doesn't use [NixHasher], since readers of the file would then
 // get false negatives, or umbel.ErrGoal for the zero Filter.
 //
-// (AppendBinary appends umbel's own container, as that of every kind does.)
+// (MarshalBinary returns umbel's own container, as that of every kind does.)
 func (f *Filter) AppendFile(dst []byte) ([]byte, error) {
 	switch {
 	case f.core().Zero:

@@ -172,8 +172,8 @@ func (f *Filter) Locate(dst []uint64, d umbel.Digest) []uint64 {
 // Clear removes all keys.
 func (f *Filter) Clear() { f.bits.Clear() }
 
-// String describes the filter by its type, shape and hash algorithm.
-func (f *Filter) String() string {
+// description describes the filter by its type, shape and hash algorithm.
+func (f *Filter) description() string {
 	if f.core().Zero {
 		return "nixbloom.Filter{}"
 	}

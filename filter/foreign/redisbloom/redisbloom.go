@@ -208,8 +208,8 @@ func (f *Filter) bytes() uint64 {
 // growthRoom returns the limit of an opened or loaded filter with the given bytes.
 func growthRoom(bytes uint64) uint64 { return max(64*bytes, 64<<20) }
 
-// String describes the filter by its type, options and hash algorithm.
-func (f *Filter) String() string {
+// description describes the filter by its type, options and hash algorithm.
+func (f *Filter) description() string {
 	if f.core().Zero {
 		return "redisbloom.Filter{}"
 	}

@@ -61,12 +61,6 @@ func (f *{{$t.Type}}) Add{{.Name}}(key {{.Type}}) bool { return f.Add(f.Hasher()
 func (f *{{$t.Type}}) Has{{.Name}}(key {{.Type}}) bool { return f.Has(f.Hasher().Hash{{.Name}}(key)) }
 {{end}}
 
-{{if .Can "AddAtomic"}}
-// AddStringAtomic is AddAtomic of key's digest. It is safe to call concurrently with itself and with Has. For many keys
-// see [umbel.AddKeysAtomic].
-func (f *{{.Type}}) AddStringAtomic(key string) bool { return f.AddAtomic(f.Hasher().HashString(key)) }
-{{end}}
-
 {{if .Can "Remove"}}
 // RemoveString removes one addition of key: it is Remove of key's digest.
 func (f *{{.Type}}) RemoveString(key string) bool { return f.Remove(f.Hasher().HashString(key)) }
@@ -79,12 +73,9 @@ func (f *{{.Type}}) CountString(key string) (n uint64, known bool) { return f.Co
 {{end}}
 
 {{define "containers"}}
-// AppendBinary appends the filter's container (package wire) to dst. A zero {{.Type}} has no
-// container: the error wraps umbel.ErrGoal. On error it returns dst unchanged.
-func (f *{{.Type}}) AppendBinary(dst []byte) ([]byte, error) { return kinds.Append(dst, f.State(), f.core()) }
-
-// MarshalBinary returns the filter's container: it is AppendBinary(nil). Additions may not run concurrently.
-func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
+// MarshalBinary returns the filter's container; wire.Append appends it to a buffer. A zero {{.Type}} has no container: the
+// error wraps umbel.ErrGoal. Additions may not run concurrently.
+func (f *{{.Type}}) MarshalBinary() ([]byte, error) { return kinds.Marshal(f.State(), f.core()) }
 
 // UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
 // anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
@@ -94,14 +85,14 @@ func (f *{{.Type}}) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, 
 // MarshalText returns the filter's container in base64, so that a field of type *{{.Type}} can be encoded as JSON, YAML, XML
 // or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
 // A {{.Type}} that is encoded by value, where its address is unknown, is an error as well.
-func (f *{{.Type}}) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.AppendBinary) }
+func (f *{{.Type}}) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.MarshalBinary) }
 
 // UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
 func (f *{{.Type}}) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
 
 // WriteTo writes the filter's container to w and returns the number of bytes written. It
 // makes no copy of the filter: additions may not run concurrently{{if .Can "AddAtomic"}}, so that a filter that is
-// shared by goroutines is written with f.CloneAtomic().WriteTo(w){{end}}. Errors are those of AppendBinary and of w.
+// shared by goroutines is written with f.CloneAtomic().WriteTo(w){{end}}. Errors are those of MarshalBinary and of w.
 func (f *{{.Type}}) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
 
 // ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
@@ -128,13 +119,13 @@ func (f *{{.Type}}) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) 
 {{end}}
 
 {{define "description"}}
-// String describes the filter by its type and shape, without seed and cells.
-func (f *{{.Type}}) String() string { return kinds.String("{{.Package}}.{{.Type}}", f.Shape()) }
+// description describes the filter by its type and shape, without seed and cells.
+func (f *{{.Type}}) description() string { return fmt.Sprintf("{{.Package}}.{{.Type}}%+v", f.Shape()) }
 
-// Format writes String for every verb.
-func (f *{{.Type}}) Format(s fmt.State, _ rune) { kinds.Format(s, f.String()) }
+// Format describes the filter by its type and shape, without seed and cells, for every verb.
+func (f *{{.Type}}) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()) }
 
 // LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
-func (f *{{.Type}}) LogValue() slog.Value { return kinds.LogValue(Name, f.String(), f.Planned()) }
+func (f *{{.Type}}) LogValue() slog.Value { return kinds.LogValue(Name, f.description(), f.Planned()) }
 {{end}}
 `))

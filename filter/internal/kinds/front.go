@@ -70,12 +70,12 @@ func errZero(kind string) error {
 	return sentinel.Errorf(umbel.ErrGoal, "%s: a zero filter has no container: make the filter with New", kind)
 }
 
-// Append appends the container of s, the state of filter c, to dst. On error it returns dst unchanged.
-func Append(dst []byte, s umbel.State, c Core) ([]byte, error) {
+// Marshal returns the container of s, the state of filter c.
+func Marshal(s umbel.State, c Core) ([]byte, error) {
 	if c.Zero {
-		return dst, errZero(s.Kind)
+		return nil, errZero(s.Kind)
 	}
-	return wire.Append(dst, s)
+	return wire.Append(nil, s)
 }
 
 // WriteTo writes the container of s, the state of filter c, to w and returns the number of bytes written.
@@ -88,13 +88,13 @@ func WriteTo(w io.Writer, s umbel.State, c Core) (int64, error) {
 	return counting.n, err
 }
 
-// Text returns the container that container appends in base64, unless the seed of h is secret: texts are printed.
-func Text(h umbel.Hasher, container func(dst []byte) ([]byte, error)) ([]byte, error) {
+// Text returns the container that container returns in base64, unless the seed of h is secret: texts are printed.
+func Text(h umbel.Hasher, container func() ([]byte, error)) ([]byte, error) {
 	if h.Secret() {
 		return nil, sentinel.Errorf(errors.ErrUnsupported,
 			"umbel: a filter with a secret seed has no text, JSON, YAML, XML or TOML, which would show the seed: use a field of type []byte with its container from MarshalBinary")
 	}
-	b, err := container(nil)
+	b, err := container()
 	if err != nil {
 		return nil, err
 	}
@@ -178,14 +178,6 @@ func CloneAtomic[F any](s umbel.State, c Core, open func(umbel.State) (*F, error
 	}
 	return mustOpen(s, c, open)
 }
-
-// String describes a filter by its type and shape. The shape contains the hasher, which
-// prints without its seed.
-func String(name string, shape any) string { return fmt.Sprintf("%s%+v", name, shape) }
-
-// Format writes the description of a filter, for every verb: the fields of a filter,
-// among them a seed, are not printed.
-func Format(s fmt.State, description string) { io.WriteString(s, description) }
 
 // LogValue describes a filter by its kind, the shape at the end of its description, and what it was planned for.
 func LogValue(kind, description string, p umbel.Planned) slog.Value {

@@ -234,7 +234,7 @@ func TestConcurrent(t *testing.T) {
 		must(t, err)
 		var wg sync.WaitGroup
 
-		wg.Go(func() { f.AddStringAtomic("alice") })
+		wg.Go(func() { umbel.AddKeyAtomic(f, "alice") })
 		wg.Go(func() { f.HasString("alice") })
 
 		wg.Wait()
