@@ -3,7 +3,6 @@ package folding
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
@@ -11,15 +10,14 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// Counting is a folding filter with a base of counters: keys can be removed, and the folded filter shrinks
-// when few are left. All methods that begin with Has or Count are safe to call concurrently; changes
-// require exclusive access. A Counting must not be copied, since the copies would share memory: use Clone.
-// The zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
-type Counting struct {
-	NoCopy kinds.NoCopy
+// Counting is a [Filter] with a base of counters: keys can be removed, and the folded filter shrinks when few are left. It
+// has the methods of Filter; its Merge adds the counters of another Counting. All methods that begin with Has or Count are
+// safe to call concurrently; changes require exclusive access. A Counting must not be copied, since the copies would share
+// memory: use Clone. The zero Counting contains nothing and is a target for UnmarshalBinary; adding to it panics.
+type Counting struct{ filter }
 
-	filter Filter
-}
+// filter is embedded by a name that no other package has: Open of a Filter would give a Counting a base of bits.
+type filter = Filter
 
 func (f *Counting) core() kinds.Core { return f.filter.core() }
 
@@ -51,30 +49,16 @@ func asCounting(f *Filter, err error) (*Counting, error) {
 	return c, nil
 }
 
-// Add adds d once more and reports whether the base changed: see [Filter.Add].
-func (f *Counting) Add(d umbel.Digest) bool { return f.filter.Add(d) }
-
-// TryAdd is Add, but it refuses a key that would raise the rate above the interval: see
-// [Filter.TryAdd].
-func (f *Counting) TryAdd(d umbel.Digest) (bool, error) { return f.filter.TryAdd(d) }
-
-// Has reports whether the folded filter has d. It is never false for a digest that was
-// added and not removed.
-func (f *Counting) Has(d umbel.Digest) bool { return f.filter.Has(d) }
-
-// HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
-func (f *Counting) HasAll(dst []bool, ds []umbel.Digest) { f.filter.HasAll(dst, ds) }
-
 // Remove undoes one addition of d: see counting.Filter.Remove. If it clears a cell of the
 // base, it clears the bit of the folded filter unless another cell that is folded to it is
 // in use; for that it reads as many cells as the factor of the fold. It may fold the base
 // again, which takes new memory for the folded filter.
 func (f *Counting) Remove(d umbel.Digest) bool {
-	base, ok := f.filter.base.(*arrays.Counters)
+	base, ok := f.base.(*arrays.Counters)
 	if !ok || !base.Remove(d) {
 		return false
 	}
-	shape, a, small := f.filter.shape, base.Cells(), &f.filter.folded
+	shape, a, small := f.shape, base.Cells(), &f.folded
 	r := shape.M / small.size()
 	from, to := probe.Mapping{Groups: shape.M >> shape.Group, Log: shape.Group}, small.mapping()
 	s := probe.Start(d)
@@ -85,7 +69,7 @@ func (f *Counting) Remove(d umbel.Digest) bool {
 			small.clear(to.At(v))
 		}
 	}
-	f.filter.shrink()
+	f.shrink()
 	return true
 }
 
@@ -107,26 +91,8 @@ func isVacant(a cells.Array, cell, r uint64, log uint8) bool {
 // Count returns how often d was added and not removed, as the base counts it: see
 // counting.Filter.Count. It never returns too little.
 func (f *Counting) Count(d umbel.Digest) (n uint64, known bool) {
-	if base, ok := f.filter.base.(*arrays.Counters); ok {
+	if base, ok := f.base.(*arrays.Counters); ok {
 		return base.Count(d)
 	}
 	return 0, true
 }
-
-// Clear removes all keys. The folded filter gets its smallest size.
-func (f *Counting) Clear() { f.filter.Clear() }
-
-// Merge adds the counters of another filter with a base of counters: see [Filter.Merge].
-func (f *Counting) Merge(s umbel.State) error { return f.filter.Merge(s) }
-
-// Folded returns a copy of the folded filter: see [Filter.Folded].
-func (f *Counting) Folded() (*bloom.Filter, error) { return f.filter.Folded() }
-
-// Stats measures the filter: see [Filter.Stats].
-func (f *Counting) Stats() umbel.Stats { return f.filter.Stats() }
-
-// State returns the complete contents of the filter: see [Filter.State].
-func (f *Counting) State() umbel.State { return f.filter.State() }
-
-// Shape returns the shape of the filter: see [Filter.Shape].
-func (f *Counting) Shape() Shape { return f.filter.Shape() }

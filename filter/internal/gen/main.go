@@ -155,7 +155,7 @@ func keep(out *bytes.Buffer, text string, t filterType) {
 			_, line, _ = strings.Cut(line, ") ")
 		}
 		name, _, _ := strings.Cut(line, "(")
-		if method && t.Can(name) || !method && t.funcs[name] {
+		if method && (t.Can(name) || t.Inherits(name)) || !method && t.funcs[name] {
 			continue
 		}
 		fmt.Fprintf(out, "%s\n\n", strings.TrimSpace(decl))

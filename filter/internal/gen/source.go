@@ -18,13 +18,15 @@ type pack struct {
 	funcs   map[string]bool            // functions written by hand
 	methods map[string]map[string]bool // written by hand, by type and name
 	filters []string                   // types with a method core, Filter first
+	embeds  map[string]bool            // types that embed Filter, under the name filter
 	plan    string                     // parameters of Plan
 	doc     string                     // the kind's line of documentation
 }
 
 // read parses the hand-written files of a package.
 func read(dir string) (*pack, error) {
-	p := &pack{Package: filepath.Base(dir), funcs: make(map[string]bool), methods: make(map[string]map[string]bool)}
+	p := &pack{Package: filepath.Base(dir), funcs: make(map[string]bool), methods: make(map[string]map[string]bool),
+		embeds: make(map[string]bool)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -42,6 +44,7 @@ func read(dir string) (*pack, error) {
 			p.add(d)
 		}
 		ast.Inspect(f, p.findDoc)
+		ast.Inspect(f, p.findEmbeds)
 	}
 	slices.SortFunc(p.filters, func(a, b string) int { return strings.Compare(b, a) }) // Filter before Counting
 	if p.doc == "" {
@@ -74,6 +77,18 @@ func (p *pack) findDoc(n ast.Node) bool {
 	}
 	if named && doc != "" {
 		p.doc = doc
+	}
+	return true
+}
+
+// findEmbeds adds a type that embeds filter.
+func (p *pack) findEmbeds(n ast.Node) bool {
+	if t, ok := n.(*ast.TypeSpec); ok {
+		if s, ok := t.Type.(*ast.StructType); ok && slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool {
+			return len(f.Names) == 0 && typeName(f.Type) == "filter"
+		}) {
+			p.embeds[t.Name.Name] = true
+		}
 	}
 	return true
 }
@@ -129,6 +144,15 @@ func typeName(e ast.Expr) string {
 type filterType struct {
 	*pack
 	Type, Suffix string
+}
+
+// own are the methods that a type which embeds Filter does not have from it: those that name the type, and those that
+// call such a method or one that only this type has.
+var own = strings.Fields("Clone CountString Format LogValue ReadFrom RemoveString UnmarshalBinary UnmarshalText description")
+
+// Inherits reports whether the type has a generated method from the Filter that it embeds.
+func (t filterType) Inherits(method string) bool {
+	return t.embeds[t.Type] && !slices.Contains(own, method)
 }
 
 // Can reports whether the method is written by hand for this type.
