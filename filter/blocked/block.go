@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/internal/mem"
 )
 
@@ -136,7 +137,7 @@ func hasPlain(s *blockArray, h1, h2 uint64) uint8 {
 // mustInit panics if s is zero.
 func (s *blockArray) mustInit() {
 	if s.first == nil {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 }
 

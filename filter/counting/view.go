@@ -3,12 +3,10 @@ package counting
 import (
 	"io"
 
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/probe"
-	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // view is the bloom filter of a counting filter's nonzero counters.
@@ -23,7 +21,7 @@ type view struct {
 func (f *Filter) Bloom() (*bloom.Filter, error) {
 	s := f.Shape().Bloom()
 	if s.M == 0 {
-		return nil, sentinel.Errorf(umbel.ErrMismatch, "counting: a zero Filter has no size: make it with New")
+		return nil, arrays.NoSize(Name)
 	}
 	a, err := f.counters.Cells().FoldToBits(1, 1<<s.Group)
 	if err != nil {

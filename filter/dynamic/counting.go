@@ -94,7 +94,7 @@ func (f *Counting) TryAdd(d umbel.Digest) (bool, error) {
 
 func (f *Counting) mustInit() {
 	if len(f.layers) == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 }
 

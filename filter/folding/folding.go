@@ -111,7 +111,7 @@ func (f *Filter) setBase(a arrays.Array) {
 // new memory for the folded filter. It requires exclusive access.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.base == nil {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 	if !f.base.Add(d) {
 		return false
@@ -178,7 +178,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	return nil
 }
 
-var errZero = sentinel.Errorf(umbel.ErrMismatch, "folding: a zero Filter has no size: make it with New")
+var errZero = arrays.NoSize(Name)
 
 // Folded returns a copy of the folded filter, to publish to readers. It contains the
 // current keys. The error wraps umbel.ErrMismatch if f is the zero Filter.

@@ -28,6 +28,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // Filter is a ribbon filter. Seal solves the keys that were added; later keys are stored exactly. Stats,
@@ -52,7 +53,7 @@ func (f *Filter) core() kinds.Core {
 // takes about 40 bytes until Seal.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.shape.Steps == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(probe.AddToZero)
 	}
 	return !f.solved.has(d) && f.list.add(d)
 }

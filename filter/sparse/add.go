@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
+	"github.com/umbel-filters/umbel/internal/probe"
 )
 
 // shareLog bounds the pending positions to 2^-shareLog of the list. On average a key is
@@ -51,7 +52,7 @@ func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
 
 func (f *Filter) mustBeMade() {
 	if f.shape.M == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(probe.AddToZero)
 	}
 }
 

@@ -162,7 +162,7 @@ func (f *Filter) Bloom() (umbel.State, error) {
 	return s, nil
 }
 
-var errZero = sentinel.Errorf(umbel.ErrMismatch, "sparse: a zero Filter has no size: make it with New")
+var errZero = arrays.NoSize(Name)
 
 // WriteBloom writes the container that p makes of the result of Bloom, without having the
 // cells in memory. Read reads it. It is the best message: about n·(log2(1/f) + 1.44) bits,

@@ -20,6 +20,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/probe"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -102,7 +103,7 @@ func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
 // d instead. Add panics if f is the zero Filter.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if len(f.members) == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(probe.AddToZero)
 	}
 	if f.Has(d) {
 		return false

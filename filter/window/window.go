@@ -44,7 +44,7 @@ func (f *Filter) core() kinds.Core {
 // keys first ends a generation that is full.
 func (f *Filter) Add(d umbel.Digest) bool {
 	if f.cells.Len == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(probe.AddToZero)
 	}
 	if f.shape.byKeys() && f.ones >= f.shape.Limit && !f.fresh(d) {
 		f.shift(1)

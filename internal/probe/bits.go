@@ -215,8 +215,11 @@ func (b *Bits) addWords(s Stream) bool {
 	return fresh != 0
 }
 
+// AddToZero is the text of the panic of every method that adds to a zero filter.
+const AddToZero = "umbel: add to a zero filter: make it with New"
+
 func (b *Bits) mustInit() {
 	if b.table.k == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(AddToZero)
 	}
 }

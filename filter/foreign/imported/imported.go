@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/mem"
@@ -101,6 +102,6 @@ func (f *Filter) Clear() { f.bits.Clear() }
 
 func (f *Filter) mustHaveSize() {
 	if f.core().Zero {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/mem"
@@ -111,7 +112,7 @@ func (f *Filter) AddAtomic(d umbel.Digest) bool {
 
 func (f *Filter) mustHaveSize() {
 	if f.bits.Len == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 }
 

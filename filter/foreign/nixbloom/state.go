@@ -108,7 +108,7 @@ func (f *Filter) Merge(s umbel.State) error {
 	return f.setBits(own, err)
 }
 
-var errZero = mismatch(fmt.Errorf("a zero Filter has no size: make it with New"))
+var errZero = arrays.NoSize(Name)
 
 func mismatch(err error) error { return sentinel.Errorf(umbel.ErrMismatch, "nixbloom: %w", err) }
 

@@ -119,7 +119,7 @@ func (f *Filter) foldable() uint64 {
 	return d
 }
 
-var errZero = sentinel.Errorf(umbel.ErrMismatch, "redisbloom: a zero Filter has no size: make it with Reserve")
+var errZero = arrays.NoSize(Name)
 
 func (f *Filter) mismatch(err error) error {
 	if len(f.layers) == 0 {

@@ -20,6 +20,7 @@ import (
 	"math"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/internal/mem"
@@ -191,7 +192,7 @@ func (f *Filter) makeRoom() error {
 // newest returns the layer to which Add adds.
 func (f *Filter) newest() *layer {
 	if len(f.layers) == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 	return &f.layers[len(f.layers)-1]
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/cpucache"
 	"github.com/umbel-filters/umbel/internal/mem"
@@ -136,7 +137,7 @@ func hasPlain(f *Filter, hash uint64) bool {
 // block returns the block of a hash.
 func (f *Filter) block(hash uint64) *[blockWords]uint64 {
 	if f.blocks == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 	i := f.first(hash)
 	return (*[blockWords]uint64)(f.bits.Words[i : i+blockWords])

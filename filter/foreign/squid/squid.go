@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/mem"
 )
@@ -88,7 +89,7 @@ func (f *Filter) AddAtomic(d umbel.Digest) bool {
 
 func (f *Filter) mustInit() {
 	if f.m == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(arrays.AddToZero)
 	}
 }
 

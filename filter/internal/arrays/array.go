@@ -1,7 +1,7 @@
 package arrays
 
 import (
-	"fmt"
+	"cmp"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -53,7 +53,7 @@ func (a Array) Fold(r uint64) (Array, error) {
 // CheckFold returns the error of Fold and reads no cell.
 func (a Array) CheckFold(r uint64) error {
 	if a.Shape.M == 0 {
-		return a.zero()
+		return NoSize(a.Kind.Name)
 	}
 	return a.mismatch(cells.CheckFold(a.groups(), 1<<a.Shape.Group, r))
 }
@@ -62,7 +62,7 @@ func (a Array) CheckFold(r uint64) error {
 // umbel.ErrMismatch.
 func (a Array) Unfold(u uint64) (Array, error) {
 	if a.Shape.M == 0 {
-		return Array{}, a.zero()
+		return Array{}, NoSize(a.Kind.Name)
 	}
 	c, err := a.Cells.Unfold(u, 1<<a.Shape.Group)
 	if err != nil {
@@ -114,7 +114,7 @@ func (a Array) Join(b Array, join func(a, b cells.Array) error) (Array, error) {
 // reads no cell.
 func (a Array) Common(b Array) (uint64, error) {
 	if a.Shape.M == 0 || b.Shape.M == 0 {
-		return 0, a.zero()
+		return 0, NoSize(a.Kind.Name)
 	}
 	differ := func(what string, x, y any) error {
 		return sentinel.Errorf(umbel.ErrMismatch, "%s: %s is %v in one filter and %v in the other", a.Kind.Name, what, x, y)
@@ -155,7 +155,7 @@ func commonDivisor(a, b uint64) uint64 {
 // Other opens the state of a filter that is to be merged into a: see [Other].
 func (a Array) Other(s umbel.State) (Array, error) {
 	if a.Shape.M == 0 {
-		return Array{}, a.zero()
+		return Array{}, NoSize(a.Kind.Name)
 	}
 	return Other(umbel.State{Kind: a.Kind.Name, Hasher: a.Shape.Hasher}, s, a.Kind.Open)
 }
@@ -183,18 +183,17 @@ func (a Array) State(k Kind) umbel.State {
 	return s
 }
 
-// zero returns the error about a zero Filter.
-func (a Array) zero() error {
-	return a.mismatch(fmt.Errorf("a zero Filter has no size: make it with New"))
+// AddToZero is the text of the panic of every method that adds to a zero filter.
+const AddToZero = probe.AddToZero
+
+// NoSize returns the error, wrapping umbel.ErrMismatch, of methods that need the size of a filter, for a zero filter of a kind.
+func NoSize(kind string) error {
+	return sentinel.Errorf(umbel.ErrMismatch, "%s: a zero Filter has no size: make it with New", cmp.Or(kind, "umbel"))
 }
 
 func (a Array) mismatch(err error) error {
 	if err == nil {
 		return nil
 	}
-	name := a.Kind.Name
-	if name == "" {
-		name = "umbel"
-	}
-	return sentinel.Errorf(umbel.ErrMismatch, "%s: %w", name, err)
+	return sentinel.Errorf(umbel.ErrMismatch, "%s: %w", cmp.Or(a.Kind.Name, "umbel"), err)
 }

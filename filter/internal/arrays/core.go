@@ -168,7 +168,7 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (F, error)) (F, err
 	}
 	for _, t := range []umbel.State{own, s} {
 		if len(t.Arrays) > 0 && t.Arrays[0].Len == 0 {
-			return none, sentinel.Errorf(umbel.ErrMismatch, "%s: a zero Filter has no size: make it with New", own.Kind)
+			return none, NoSize(own.Kind)
 		}
 	}
 	return open(s)

@@ -115,7 +115,7 @@ func (c *Counters) addAny(d umbel.Digest) bool {
 
 func (c *Counters) mustInit() {
 	if c.array.Shape.K == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(probe.AddToZero)
 	}
 }
 

@@ -119,7 +119,7 @@ func (l *List) put(d umbel.Digest) bool {
 // MustInit panics if there are no layers.
 func (l *List) MustInit() {
 	if len(l.layers) == 0 {
-		panic("umbel: add to a zero filter: make it with New")
+		panic(probe.AddToZero)
 	}
 }
 

@@ -54,7 +54,7 @@ func Other[F any](own, s umbel.State, open func(umbel.State) (*F, error)) (*F, e
 	}
 	for _, t := range []umbel.State{own, s} {
 		if len(t.Parts) == 0 {
-			return nil, sentinel.Errorf(umbel.ErrMismatch, "%s: a zero Filter has no size: make it with New", own.Kind)
+			return nil, arrays.NoSize(own.Kind)
 		}
 	}
 	if a, b := own.Parts[0].Kind, s.Parts[0].Kind; a != b {
