@@ -1,4 +1,4 @@
-package cpucache
+package processor
 
 import "testing"
 
