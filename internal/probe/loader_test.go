@@ -94,7 +94,7 @@ func TestLoaderShape(t *testing.T) {
 	if small.NewLoader(math.MaxUint64) != nil {
 		t.Error("a loader for a small array")
 	}
-	need := loaderShapeOf(loaderFrom).bytes()
+	need := loaderShapeOf(uint64(len(large.words))).bytes()
 	if large.NewLoader(need-1) != nil || large.NewLoader(need) == nil {
 		t.Errorf("a loader of %d bytes is not made if and only if they are allowed", need)
 	}
