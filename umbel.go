@@ -84,7 +84,7 @@ import "errors"
 // The errors of filters, containers and deltas wrap one of these sentinels, for errors.Is. If
 // a kind does not have a capability, the error wraps errors.ErrUnsupported instead. Errors of package plan
 // wrap plan.ErrRange; those of kinds that plan wrap ErrGoal as well. Package share has more sentinels. The errors of
-// packages share, share/web and siblings for wrong options, keys and URLs wrap ErrGoal. [Hasher.Check] wraps none.
+// packages share, share/web, siblings and multicast for wrong options, keys, URLs and trees wrap ErrGoal. [Hasher.Check] wraps none.
 var (
 	// ErrGoal: the requirements are contradictory or out of range.
 	ErrGoal = errors.New("invalid goal")

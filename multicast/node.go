@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 )
 
@@ -73,19 +75,19 @@ type Node struct {
 
 var _ Router = (*Node)(nil)
 
-// NewNode returns a node. It returns an error if a value of c is out of range.
+// NewNode returns a node. The error wraps umbel.ErrGoal if a value of c is out of range.
 func NewNode(c Config) (*Node, error) {
 	if c.Ports < 0 {
-		return nil, fmt.Errorf("multicast: %d ports, want at least 0", c.Ports)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: %d ports, want at least 0", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
 	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, maxFalseMatch: c.MaxFalseMatch, maxTTL: c.MaxTTL, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
 	if !(c.MaxFalseMatch >= 0 && c.MaxFalseMatch <= 1) {
-		return nil, fmt.Errorf("multicast: largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxFalseMatch)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxFalseMatch)
 	}
 	if c.OnlySequenced && c.Window == 0 {
-		return nil, errors.New("multicast: OnlySequenced needs a Window above 0")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: OnlySequenced needs a Window above 0")
 	}
 	if c.Window != 0 {
 		w, err := newWindow(c.Window)
@@ -100,13 +102,13 @@ func NewNode(c Config) (*Node, error) {
 	return n, nil
 }
 
-// SetKeys replaces the keys of all epochs. It returns an error if an epoch is repeated or
+// SetKeys replaces the keys of all epochs. It returns an error wrapping umbel.ErrGoal if an epoch is repeated or
 // the number of ports is wrong; on error the node keeps its keys.
 func (n *Node) SetKeys(keys ...Keys) error {
 	tables := make([]*table, 0, len(keys))
 	for _, k := range keys {
 		if slices.ContainsFunc(tables, func(t *table) bool { return t.epoch == k.Epoch }) {
-			return fmt.Errorf("multicast: epoch %d is repeated", k.Epoch)
+			return sentinel.Errorf(umbel.ErrGoal, "multicast: epoch %d is repeated", k.Epoch)
 		}
 		t, err := newTable(n.ports, k)
 		if err != nil {

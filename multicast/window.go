@@ -1,9 +1,11 @@
 package multicast
 
 import (
-	"fmt"
 	"hash/maphash"
 	"math/bits"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // maxSources bounds the memory of a window: 32 bytes per source and 4 per bucket, with at
@@ -39,7 +41,7 @@ const none = -1
 // newWindow returns a window for the given number of sources.
 func newWindow(sources int) (*window, error) {
 	if sources < 1 || sources > maxSources {
-		return nil, fmt.Errorf("multicast: a window of %d sources, want 1 to %d", sources, maxSources)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: a window of %d sources, want 1 to %d", sources, maxSources)
 	}
 	w := &window{hash: maphash.MakeSeed(), entries: make([]entry, sources), newest: none, oldest: none}
 	w.buckets = make([]int32, 1<<bits.Len(uint(sources-1)))

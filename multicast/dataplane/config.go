@@ -27,6 +27,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast/topology"
 )
 
@@ -133,7 +135,7 @@ func plain(a netip.AddrPort) netip.AddrPort {
 // numbers.
 func Consecutive(first netip.AddrPort, nodes int) ([]netip.AddrPort, error) {
 	if !first.IsValid() || first.Port() == 0 || nodes < 0 || nodes > 1<<16-int(first.Port()) {
-		return nil, fmt.Errorf("dataplane: %d nodes from %v need port numbers above 65535; use a lower first one", nodes, first)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: %d nodes from %v need port numbers above 65535; use a lower first one", nodes, first)
 	}
 	all := make([]netip.AddrPort, nodes)
 	for i := range all {
@@ -171,14 +173,14 @@ func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 		name := strings.Join(fields[:last], " ")
 		i, known := index[name]
 		if !known {
-			return nil, fmt.Errorf("dataplane: hosts, line %d: unknown node %q, want a node's name and its address:port", number, name)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: hosts, line %d: unknown node %q, want a node's name and its address:port", number, name)
 		}
 		a, err := netip.ParseAddrPort(fields[last])
 		if err != nil {
 			return nil, fmt.Errorf("dataplane: hosts, line %d: node %q: want its address and port, as in 127.0.0.1:9000: %w", number, name, err)
 		}
 		if all[i].IsValid() {
-			return nil, fmt.Errorf("dataplane: hosts, line %d: repeated node %q, at %v and %v", number, name, all[i], a)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: hosts, line %d: repeated node %q, at %v and %v", number, name, all[i], a)
 		}
 		all[i] = a
 	}
@@ -187,7 +189,7 @@ func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 	}
 	for i, a := range all {
 		if !a.IsValid() {
-			return nil, fmt.Errorf("dataplane: hosts: no address for node %q", g.Nodes[i].Name)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: hosts: no address for node %q", g.Nodes[i].Name)
 		}
 	}
 	return all, nil
@@ -197,7 +199,7 @@ func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 // the graph's order.
 func NodeConfigs(g *topology.Graph, addresses []netip.AddrPort) ([]NodeConfig, error) {
 	if len(addresses) != len(g.Nodes) {
-		return nil, fmt.Errorf("dataplane: %d addresses for %d nodes, want one per node", len(addresses), len(g.Nodes))
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: %d addresses for %d nodes, want one per node", len(addresses), len(g.Nodes))
 	}
 	sites := make([]NodeConfig, len(g.Nodes))
 	for node, ports := range g.Ports() {

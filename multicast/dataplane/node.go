@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 )
 
@@ -86,12 +88,12 @@ func (n *Node) receive(s *socket) error {
 }
 
 // Inject routes packets from the node's own host; when it returns, the copies are sent.
-// Packets are not modified. If a packet is too long, it returns an error and routes none.
+// Packets are not modified. If a packet is too long, it returns an error wrapping umbel.ErrLimit and routes none.
 // After the end of Run, or Close, it returns an error wrapping [net.ErrClosed].
 func (n *Node) Inject(packets ...[]byte) error {
 	for _, p := range packets {
 		if len(p) > n.longest {
-			return fmt.Errorf("dataplane: a packet of %d bytes, want at most %d; shorten it or raise Options.MaxPacket", len(p), n.longest)
+			return sentinel.Errorf(umbel.ErrLimit, "dataplane: a packet of %d bytes, want at most %d; shorten it or raise Options.MaxPacket", len(p), n.longest)
 		}
 	}
 	in := n.inboxes.Get().(*inbox)

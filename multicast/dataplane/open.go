@@ -1,11 +1,12 @@
 package dataplane
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 )
 
@@ -76,10 +77,10 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 		}
 	}()
 	if c.Router == nil {
-		return nil, fmt.Errorf("dataplane: node %q has no router", c.Node.Name)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: node %q has no router", c.Node.Name)
 	}
 	if longest < 1 || longest > longestPacket || buffer < 0 {
-		return nil, fmt.Errorf("dataplane: packets of %d bytes and buffers of %d, want packets of 1 to %d bytes and buffers above 0", longest, buffer, longestPacket)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: packets of %d bytes and buffers of %d, want packets of 1 to %d bytes and buffers above 0", longest, buffer, longestPacket)
 	}
 	if n.dice, err = newDice(c.Fault, c.Node.Name); err != nil {
 		return nil, err

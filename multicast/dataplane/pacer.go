@@ -2,9 +2,11 @@ package dataplane
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Pace is the speed at which packets are sent. The zero value means no limit.
@@ -40,14 +42,14 @@ const backlog = 20 * time.Millisecond
 // longTime is a century in nanoseconds; later times don't matter.
 const longTime = 100 * 365 * 24 * 3600 * 1e9
 
-// NewPacer returns a pacer. It returns an error if a number is negative or if there is a
+// NewPacer returns a pacer. It returns an error wrapping umbel.ErrGoal if a number is negative or if there is a
 // window without receivers.
 func NewPacer(p Pace) (*Pacer, error) {
 	if !(p.Rate >= 0) || p.Window < 0 || p.Receivers < 0 || p.Patience < 0 {
-		return nil, fmt.Errorf("dataplane: pace %v, want numbers of at least 0", p)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: pace %v, want numbers of at least 0", p)
 	}
 	if p.Window > 0 && p.Receivers == 0 {
-		return nil, fmt.Errorf("dataplane: a window of %d packets needs the number of receivers", p.Window)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: a window of %d packets needs the number of receivers", p.Window)
 	}
 	if p.Patience == 0 {
 		p.Patience = time.Second

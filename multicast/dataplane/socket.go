@@ -6,6 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"os"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // socket is a UDP socket with its reader and writer.
@@ -22,7 +25,7 @@ type socket struct {
 // limits them.
 func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
 	if !a.IsValid() {
-		return nil, errors.New("dataplane: a socket needs an address, with port 0 for any free port")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: a socket needs an address, with port 0 for any free port")
 	}
 	network := "udp6"
 	if plain(a).Addr().Is4() {

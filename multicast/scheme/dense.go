@@ -1,11 +1,12 @@
 package scheme
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"time"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/topology"
@@ -41,7 +42,7 @@ type Dense struct {
 // Domain returns the domain for networks; see [Scheme].
 func (d Dense) Domain(known, present *multicast.Network) (Domain, error) {
 	if d.TTL < 0 || d.TTL > 255 {
-		return nil, fmt.Errorf("scheme: TTL %d, want 1 to 255, or 0 for %d", d.TTL, DefaultTTL)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: TTL %d, want 1 to 255, or 0 for %d", d.TTL, DefaultTTL)
 	}
 	f, err := newFilters(known, present, d.Routers, d.AnyFill, &stored{d, map[inpacket.Codeword][]inpacket.BitString{}})
 	if err != nil {

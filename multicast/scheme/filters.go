@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/tree"
@@ -45,7 +47,7 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 		return nil, err
 	}
 	if known.Epoch != present.Epoch {
-		return nil, fmt.Errorf("scheme: the known network has epoch %d, the present one %d, want the same", known.Epoch, present.Epoch)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: the known network has epoch %d, the present one %d, want the same", known.Epoch, present.Epoch)
 	}
 	f := &filters{known: known, present: present, routers: r, anyFill: anyFill, stored: s,
 		nodes: make([]*multicast.Node, len(present.Graph.Nodes)), members: map[uint32][]int{}}
@@ -59,15 +61,15 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 	return f, nil
 }
 
-// CheckNodes returns an error unless two networks have the same nodes, in the same order; their links may
+// CheckNodes returns an error wrapping umbel.ErrGoal unless two networks have the same nodes, in the same order; their links may
 // differ. The methods Domain of schemes call it.
 func CheckNodes(known, present *multicast.Network) error {
 	if k, p := len(known.Graph.Nodes), len(present.Graph.Nodes); k != p {
-		return fmt.Errorf("scheme: the known network has %d nodes, the present one %d; only links may differ", k, p)
+		return sentinel.Errorf(umbel.ErrGoal, "scheme: the known network has %d nodes, the present one %d; only links may differ", k, p)
 	}
 	for i, n := range known.Graph.Nodes {
 		if m := present.Graph.Nodes[i]; n.Name != m.Name {
-			return fmt.Errorf("scheme: node %d is %q in the known network, %q in the present one; only links may differ", i, n.Name, m.Name)
+			return sentinel.Errorf(umbel.ErrGoal, "scheme: node %d is %q in the known network, %q in the present one; only links may differ", i, n.Name, m.Name)
 		}
 	}
 	return nil
@@ -119,13 +121,13 @@ func (f *filters) Receive(group uint32, nodes []int) {
 // check returns an error unless the tree is one of the known network and its TTL fits.
 func (f *filters) check(t *tree.Tree, ttl int) error {
 	if t.Graph != f.known.Graph {
-		return fmt.Errorf("scheme: a tree of the graph %q, want one of the known network, %q", t.Graph.Name, f.known.Graph.Name)
+		return sentinel.Errorf(umbel.ErrGoal, "scheme: a tree of the graph %q, want one of the known network, %q", t.Graph.Name, f.known.Graph.Name)
 	}
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("scheme: %w", err)
 	}
 	if ttl > 255 {
-		return fmt.Errorf("scheme: a tree of %d hops needs a TTL of %d, want at most 255", t.Depth(), ttl)
+		return sentinel.Errorf(umbel.ErrGoal, "scheme: a tree of %d hops needs a TTL of %d, want at most 255", t.Depth(), ttl)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/tree"
@@ -45,11 +47,11 @@ const RepairFalseMatch = 0.01
 // Name returns "umbel".
 func (Umbel) Name() string { return "umbel" }
 
-// Domain returns the domain of umbel; see [Scheme]. It returns an error if the forms
+// Domain returns the domain of umbel; see [Scheme]. It returns an error wrapping umbel.ErrGoal if the forms
 // don't support slack or repair.
 func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	if u.Slack < 0 || u.Slack > 254 {
-		return nil, fmt.Errorf("scheme: slack %d, want 0 to 254", u.Slack)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: slack %d, want 0 to 254", u.Slack)
 	}
 	switch {
 	case len(u.Forms) == 0 && u.Repair:
@@ -64,10 +66,10 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 		u.MaxFalseMatch = u.DropFalseMatch
 	}
 	if u.Slack > 0 && slices.Contains(u.Forms, inpacket.Staged) {
-		return nil, fmt.Errorf("scheme: staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
 	}
 	if u.Repair && (slices.Contains(u.Forms, inpacket.Staged) || slices.Contains(u.Forms, inpacket.Linear)) {
-		return nil, fmt.Errorf("scheme: repair supports the forms single and folded, not %s", formNames(u.Forms))
+		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: repair supports the forms single and folded, not %s", formNames(u.Forms))
 	}
 	f, err := newFilters(known, present, u.Routers, false, nil)
 	if err != nil {
@@ -131,7 +133,7 @@ next:
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("scheme: form %q, want one of %s", name, strings.Join(forms[:inpacket.Dense], ", "))
+		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: form %q, want one of %s", name, strings.Join(forms[:inpacket.Dense], ", "))
 	}
 	return fs, nil
 }

@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/topology"
@@ -98,7 +100,7 @@ func flooded(r multicast.Router, headers [][]byte) ([][]byte, error) {
 			flood = r.Flood
 		case *multicast.Node:
 		default:
-			return nil, fmt.Errorf("sim: can't flood packets of %T, want a method Flood", r)
+			return nil, sentinel.Errorf(errors.ErrUnsupported, "sim: can't flood packets of %T, want a method Flood", r)
 		}
 		if err := flood(all[i]); err != nil {
 			return nil, fmt.Errorf("sim: can't flood header %d: %w", i, err)

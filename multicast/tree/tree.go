@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast/topology"
 )
 
@@ -63,7 +65,7 @@ func (t *Tree) Cost(m Metric) float64 {
 	return sum
 }
 
-// Check returns an error unless the tree is valid: each step leads from a node that an
+// Check returns an error wrapping umbel.ErrGoal unless the tree is valid: each step leads from a node that an
 // earlier step reached, at the next hop, to a node that no other step reaches; receivers
 // are sorted and reached; and each branch ends at a receiver.
 func (t *Tree) Check() error {
@@ -75,15 +77,15 @@ func (t *Tree) Check() error {
 	leaves := map[int]bool{}
 	for i, s := range t.Steps {
 		if s.Arc < 0 || s.Arc.Link() >= len(t.Graph.Links) {
-			return fmt.Errorf("tree: step %d: arc %d, the graph has arcs 0 to %d", i, s.Arc, 2*len(t.Graph.Links)-1)
+			return sentinel.Errorf(umbel.ErrGoal, "tree: step %d: arc %d, the graph has arcs 0 to %d", i, s.Arc, 2*len(t.Graph.Links)-1)
 		}
 		from, to := t.Graph.Ends(s.Arc)
 		hop, ok := depth[from]
 		if !ok || hop != s.Hop {
-			return fmt.Errorf("tree: step %d from node %d at hop %d, which no earlier step reaches at that hop", i, from, s.Hop)
+			return sentinel.Errorf(umbel.ErrGoal, "tree: step %d from node %d at hop %d, which no earlier step reaches at that hop", i, from, s.Hop)
 		}
 		if _, ok := depth[to]; ok {
-			return fmt.Errorf("tree: step %d reaches node %d a second time", i, to)
+			return sentinel.Errorf(umbel.ErrGoal, "tree: step %d reaches node %d a second time", i, to)
 		}
 		depth[to] = hop + 1
 		delete(leaves, from)
@@ -94,15 +96,15 @@ func (t *Tree) Check() error {
 	}
 	for i, r := range t.Receivers {
 		if _, ok := depth[r]; !ok || r == t.Source {
-			return fmt.Errorf("tree: receiver %d is the source or not in the tree", r)
+			return sentinel.Errorf(umbel.ErrGoal, "tree: receiver %d is the source or not in the tree", r)
 		}
 		if i > 0 && t.Receivers[i-1] >= r {
-			return fmt.Errorf("tree: receiver %d after %d, want them sorted", r, t.Receivers[i-1])
+			return sentinel.Errorf(umbel.ErrGoal, "tree: receiver %d after %d, want them sorted", r, t.Receivers[i-1])
 		}
 		delete(leaves, r)
 	}
 	for leaf := range leaves {
-		return fmt.Errorf("tree: a branch ends at node %d, which is not a receiver", leaf)
+		return sentinel.Errorf(umbel.ErrGoal, "tree: a branch ends at node %d, which is not a receiver", leaf)
 	}
 	return nil
 }
