@@ -74,7 +74,7 @@ func TestOtherForm(t *testing.T) {
 	}
 	_, errBits := dynamic.Open(counters.State())
 	_, errCounters := dynamic.OpenCounting(bits.State())
-	for want, err := range map[string]error{"OpenCounting": errBits, "with Open:": errCounters} {
+	for want, err := range map[string]error{"OpenCounting": errBits, "with Open": errCounters} {
 		if !errors.Is(err, umbel.ErrKind) || errors.Is(err, umbel.ErrCorrupt) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error that names %s", err, want)
 		}

@@ -221,6 +221,7 @@ func TestListsInNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := topology.Graph{
+		Name:  "a",
 		Nodes: []topology.Node{{Name: "a", X: 3, Y: 4, Placed: true}, {Name: "b"}},
 		Links: []topology.Link{{A: 0, B: 1, Weight: 2.5}},
 	}
@@ -254,6 +255,7 @@ func TestGraphMLDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := topology.Graph{
+		Name:  "a",
 		Nodes: []topology.Node{{Name: "a", X: 3, Y: 4, Placed: true}, {Name: "b", X: 5, Y: 4, Placed: true}, {Name: "c", X: 3, Y: 4, Placed: true}},
 		Links: []topology.Link{{A: 0, B: 1, Weight: 2.5}, {A: 1, B: 2, Weight: 7}},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -17,9 +18,9 @@ func TestText(t *testing.T) {
 	}{
 		{fmt.Errorf("%w: disk full", engine.ErrReadOnly), "MISCONF read only: disk full"},
 		{fmt.Errorf("%w: %w", engine.ErrReadOnly, engine.ErrReplica), ReadOnly},
-		{fmt.Errorf("no version: %w", share.ErrStale), "STALE no version"},
-		{fmt.Errorf("9 of 8 bytes: %w", engine.ErrMemory), "OOM 9 of 8 bytes: memory limit reached: limit exceeded"},
-		{fmt.Errorf("umbel: rate 2: %w", umbel.ErrGoal), "ERR rate 2"},
+		{fmt.Errorf("no version: %w", share.ErrStale), "STALE no version: stale"},
+		{fmt.Errorf("9 of 8 bytes: %w", engine.ErrMemory), "OOM 9 of 8 bytes: memory limit reached"},
+		{sentinel.Errorf(umbel.ErrGoal, "umbel: rate 2"), "ERR rate 2"},
 		{errors.New("one\r\ntwo"), "ERR one  two"},
 	} {
 		if got := Text(c.err); got != c.want {
