@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -36,8 +37,8 @@ func TestLevels(t *testing.T) {
 // header.
 func TestDeltas(t *testing.T) {
 	for _, f := range inFolder(t, "deltas") {
-		t.Run(f.path, func(t *testing.T) {
-			b, message, err := f.delta()
+		t.Run(f.Path, func(t *testing.T) {
+			b, message, err := f.Delta()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,9 +46,9 @@ func TestDeltas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, known := sentinels[f.value("expect")]
+			want, known := sentinels[f.Value("expect")]
 			if !known {
-				t.Fatalf("expect: %q", f.value("expect"))
+				t.Fatalf("expect: %q", f.Value("expect"))
 			}
 			result, err := delta.Apply(base, message, wire.Limits{})
 			if !errors.Is(err, want) {
@@ -57,18 +58,18 @@ func TestDeltas(t *testing.T) {
 				return
 			}
 			info, err := delta.Inspect(message)
-			if err != nil || info.Base.String() != f.value("base") || info.Result.String() != f.value("id") || info.Kind != f.value("kind") {
+			if err != nil || info.Base.String() != f.Value("base") || info.Result.String() != f.Value("id") || info.Kind != f.Value("kind") {
 				t.Errorf("Inspect returns %+v, %v", info, err)
 			}
-			if got := hashtree.Identify(result).String(); got != f.value("id") {
-				t.Errorf("ID %s, want %s", got, f.value("id"))
+			if got := hashtree.Identify(result).String(); got != f.Value("id") {
+				t.Errorf("ID %s, want %s", got, f.Value("id"))
 			}
 			again, err := delta.Append(nil, base, result)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if written := f.value("form") == "written"; written != bytes.Equal(again, message) {
-				t.Errorf("form is %s; written again it is\n%s", f.value("form"), hexLines(again))
+			if written := f.Value("form") == "written"; written != bytes.Equal(again, message) {
+				t.Errorf("form is %s; written again it is\n%s", f.Value("form"), vector.HexLines(again))
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -25,24 +26,24 @@ func containerVectors(folder string, good, bad []containerVector) []file {
 			panic("gen: " + v.name + ": " + err.Error())
 		}
 		files = append(files, file{
-			path: folder + "/" + v.name + ".txt",
-			header: []field{
+			Path: folder + "/" + v.name + ".txt",
+			Header: []field{
 				{"comment", v.comment},
 				{"expect", "unknown-kind"},
 				{"kind", s.Kind},
 				{"form", v.form},
 				{"id", hashtree.Identify(s).String()},
 			},
-			body: hexLines(v.bytes),
+			Body: vector.HexLines(v.bytes),
 		})
 		last := &files[len(files)-1]
-		last.header = append(last.header, notes(s)...)
+		last.Header = append(last.Header, notes(s)...)
 	}
 	for _, v := range bad {
 		files = append(files, file{
-			path:   folder + "/" + v.name + ".txt",
-			header: []field{{"comment", v.comment}, {"expect", v.form}},
-			body:   hexLines(v.bytes),
+			Path:   folder + "/" + v.name + ".txt",
+			Header: []field{{"comment", v.comment}, {"expect", v.form}},
+			Body:   vector.HexLines(v.bytes),
 		})
 	}
 	return files

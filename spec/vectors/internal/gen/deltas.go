@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/internal/coding/model"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -21,11 +22,11 @@ func deltas() []file {
 	var files []file
 	for _, v := range append(goodDeltas(), writtenDeltas()...) {
 		f := v.file()
-		f.header = append(f.header,
+		f.Header = append(f.Header,
 			field{"kind", v.base.Kind}, field{"form", v.form()},
 			field{"base", hashtree.Identify(v.base).String()}, field{"id", hashtree.Identify(v.result).String()})
 		if v.result.Planned != v.base.Planned || v.result.Tick != v.base.Tick {
-			f.header = append(f.header, notes(v.result)...)
+			f.Header = append(f.Header, notes(v.result)...)
 		}
 		files = append(files, f)
 	}
@@ -60,9 +61,9 @@ func (v deltaVector) file() file {
 		panic("gen: " + v.name + ": " + err.Error())
 	}
 	return file{
-		path:   "deltas/" + v.name + ".txt",
-		header: []field{{"comment", v.comment}, {"expect", v.expect}},
-		body:   hexLines(base) + "\n" + hexLines(v.delta),
+		Path:   "deltas/" + v.name + ".txt",
+		Header: []field{{"comment", v.comment}, {"expect", v.expect}},
+		Body:   vector.HexLines(base) + "\n" + vector.HexLines(v.delta),
 	}
 }
 

@@ -28,13 +28,13 @@ func hashing() []file {
 			fmt.Fprintf(&b, "%x %s %v\n", seed, dash(hex.EncodeToString(k.key)), digestOf(umbel.Hasher{Alg: a.alg, Seed: k.seed}, k.key))
 		}
 		files = append(files, file{
-			path: "hashing/" + a.alg.String() + ".txt",
-			header: []field{
+			Path: "hashing/" + a.alg.String() + ".txt",
+			Header: []field{
 				{"comment", a.comment},
 				{"hash", a.alg.String()},
 				{"row", "seed, key, digest"},
 			},
-			body: b.String(),
+			Body: b.String(),
 		})
 	}
 	return files

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 // inpackets returns keys, headers of each form with links that they contain or don't contain,
@@ -56,10 +57,10 @@ func linkKeys() file {
 			fmt.Fprintf(&b, "%x %x %x %d %s\n", networkKey, linkLabel(i), key, epoch, codewordText(key.Codeword(epoch)))
 		}
 	}
-	return file{"inpacket/keys.txt", []field{
+	return file{Path: "inpacket/keys.txt", Header: []field{
 		{"comment", "keys of links in one direction, and their codewords"},
 		{"row", "key of the network, label, key of the link, epoch, codeword"},
-	}, b.String()}
+	}, Body: b.String()}
 }
 
 func codewordText(c inpacket.Codeword) string { return fmt.Sprintf("%016x%016x", c.H1, c.H2) }
@@ -106,7 +107,7 @@ func (p validPacket) file() (file, error) {
 	for i, l := range links {
 		add(map[uint64]string{0: "link", 1: "held"}[held[0]>>i&1], l)
 	}
-	return file{"inpacket/" + p.name + ".txt", header, hexLines(append(b, packetPayload...))}, nil
+	return file{Path: "inpacket/" + p.name + ".txt", Header: header, Body: vector.HexLines(append(b, packetPayload...))}, nil
 }
 
 // match matches the links and returns their codewords in hexadecimal.

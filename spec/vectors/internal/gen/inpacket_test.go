@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 var packetSentinels = map[string]error{"ok": nil, "malformed": inpacket.ErrMalformed, "version": inpacket.ErrVersion}
@@ -20,17 +21,17 @@ var packetSentinels = map[string]error{"ok": nil, "malformed": inpacket.ErrMalfo
 // listed as held.
 func TestPackets(t *testing.T) {
 	for _, f := range inFolder(t, "inpacket") {
-		if f.value("row") != "" { // no packet
+		if f.Value("row") != "" { // no packet
 			continue
 		}
-		t.Run(f.path, func(t *testing.T) {
-			b, err := f.container()
+		t.Run(f.Path, func(t *testing.T) {
+			b, err := f.Data()
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, known := packetSentinels[f.value("expect")]
+			want, known := packetSentinels[f.Value("expect")]
 			if !known {
-				t.Fatalf("expect: %q", f.value("expect"))
+				t.Fatalf("expect: %q", f.Value("expect"))
 			}
 			var h inpacket.Header
 			n, err := h.Parse(b)
@@ -44,14 +45,14 @@ func TestPackets(t *testing.T) {
 				t.Errorf("payload %q", b[n:])
 			}
 			if again, err := h.AppendBinary(nil); err != nil || !bytes.Equal(again, b[:n]) {
-				t.Errorf("written again it is\n%s%v", hexLines(again), err)
+				t.Errorf("written again it is\n%s%v", vector.HexLines(again), err)
 			}
 			for name, got := range map[string]any{
 				"size": n, "ttl": h.TTL, "form": uint8(h.Form), "k": h.K, "seed": h.Seed, "bits": h.Bits, "epoch": h.Epoch,
 				"group": h.Group, "ones": h.Ones(), "overfull": h.Overfull(),
 			} {
-				if fmt.Sprint(got) != f.value(name) {
-					t.Errorf("%s is %v, want %s", name, got, f.value(name))
+				if fmt.Sprint(got) != f.Value(name) {
+					t.Errorf("%s is %v, want %s", name, got, f.Value(name))
 				}
 			}
 			checkOptions(t, f, &h)
@@ -62,10 +63,10 @@ func TestPackets(t *testing.T) {
 
 func checkOptions(t *testing.T, f file, h *inpacket.Header) {
 	t.Helper()
-	if h.Sequenced != (f.value("source") != "") || h.Sequenced && (fmt.Sprint(h.Source) != f.value("source") || fmt.Sprint(h.Sequence) != f.value("sequence")) {
+	if h.Sequenced != (f.Value("source") != "") || h.Sequenced && (fmt.Sprint(h.Source) != f.Value("source") || fmt.Sprint(h.Sequence) != f.Value("sequence")) {
 		t.Errorf("source %d and sequence %d: %v", h.Source, h.Sequence, h.Sequenced)
 	}
-	if (h.Trace != nil) != (f.value("room") != "") {
+	if (h.Trace != nil) != (f.Value("room") != "") {
 		t.Fatalf("a trace: %v", h.Trace)
 	}
 	if h.Trace == nil {
@@ -75,7 +76,7 @@ func checkOptions(t *testing.T, f file, h *inpacket.Header) {
 	for _, n := range h.Trace.Nodes {
 		nodes = append(nodes, strconv.Itoa(int(n)))
 	}
-	if fmt.Sprint(h.Trace.Capacity) != f.value("room") || !reflect.DeepEqual(nodes, f.values("node")) {
+	if fmt.Sprint(h.Trace.Capacity) != f.Value("room") || !reflect.DeepEqual(nodes, f.Values("node")) {
 		t.Errorf("a trace: %v", h.Trace)
 	}
 }
@@ -84,7 +85,7 @@ func checkOptions(t *testing.T, f file, h *inpacket.Header) {
 func checkLinks(t *testing.T, f file, h *inpacket.Header) {
 	t.Helper()
 	for name, want := range map[string]uint64{"held": 1, "link": 0} {
-		for _, text := range f.values(name) {
+		for _, text := range f.Values(name) {
 			word, err := hex.DecodeString(text)
 			if err != nil {
 				t.Fatal(err)
@@ -123,7 +124,7 @@ func TestPacketExample(t *testing.T) {
 		}
 		want, err := p.header.AppendBinary(nil)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("the page has\n%swant\n%s%v", hexLines(got), hexLines(want), err)
+			t.Errorf("the page has\n%swant\n%s%v", vector.HexLines(got), vector.HexLines(want), err)
 		}
 		for _, c := range codewords()[:2] {
 			if text := codewordText(c); !strings.Contains(page(t, "inpacket.md"), text) {

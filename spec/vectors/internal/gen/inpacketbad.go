@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/umbel-filters/umbel/multicast/inpacket"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 // badPackets returns invalid packets: valid ones with one fault each.
@@ -36,11 +37,11 @@ func badPackets() []file {
 		return b
 	}
 	bad := func(name, comment string, b []byte) file {
-		return file{"inpacket/" + name + ".txt", []field{{"comment", comment}, {"expect", "malformed"}}, hexLines(b)}
+		return file{Path: "inpacket/" + name + ".txt", Header: []field{{"comment", comment}, {"expect", "malformed"}}, Body: vector.HexLines(b)}
 	}
 	of := func(version byte) file {
 		f := bad("version", "version 2", with(plain, 0, version<<4))
-		f.header[1].value = "version"
+		f.Header[1][1] = "version"
 		return f
 	}
 	return []file{

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/dynamic"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/internal/fixture"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -198,7 +199,7 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 		}
 	}
 	b, err := wire.Append(nil, s)
-	return file{"kinds/" + v.Name + "-" + x.name + ".txt", slices.Concat(header, keys, counts, absent), hexLines(b)}, s, err
+	return file{Path: "kinds/" + v.Name + "-" + x.name + ".txt", Header: slices.Concat(header, keys, counts, absent), Body: vector.HexLines(b)}, s, err
 }
 
 // add adds key i. If the filter counts, it adds every third key twice and the first key more

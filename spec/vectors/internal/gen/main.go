@@ -33,7 +33,7 @@ func run(args []string) error {
 		}
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(args[0], f.path), f.bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(args[0], f.Path), f.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}
@@ -91,5 +91,5 @@ func all() ([]file, error) {
 		return nil, err
 	}
 	files = slices.Concat(files, k, p, packets)
-	return slices.DeleteFunc(files, func(f file) bool { return isFrozen(f.path) }), nil
+	return slices.DeleteFunc(files, func(f file) bool { return isFrozen(f.Path) }), nil
 }

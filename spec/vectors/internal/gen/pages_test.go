@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 func page(t *testing.T, name string) string {
@@ -53,7 +54,7 @@ func TestContainerExample(t *testing.T) {
 	}
 	want, err := f.MarshalBinary()
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the page has\n%swant\n%s%v", hexLines(got), hexLines(want), err)
+		t.Errorf("the page has\n%swant\n%s%v", vector.HexLines(got), vector.HexLines(want), err)
 	}
 }
 

@@ -60,7 +60,7 @@ func located(l umbel.Locator, s umbel.State) file {
 		}
 		b.WriteByte('\n')
 	}
-	return file{fmt.Sprintf("positions/%s-%d.txt", s.Kind, m), header, b.String()}
+	return file{Path: fmt.Sprintf("positions/%s-%d.txt", s.Kind, m), Header: header, Body: b.String()}
 }
 
 // stream returns the first values of the streams of digests.
@@ -76,10 +76,10 @@ func stream() file {
 		}
 		b.WriteByte('\n')
 	}
-	return file{"positions/stream.txt", []field{
+	return file{Path: "positions/stream.txt", Header: []field{
 		{"comment", "the first values of the stream"},
 		{"row", "digest, values 0 to 7"},
-	}, b.String()}
+	}, Body: b.String()}
 }
 
 // ranges returns values mapped to sizes.
@@ -90,8 +90,8 @@ func ranges() file {
 			fmt.Fprintf(&b, "%016x %d %d\n", v, m, probe.Reduce(v, m))
 		}
 	}
-	return file{"positions/range.txt", []field{
+	return file{Path: "positions/range.txt", Header: []field{
 		{"comment", "Range(v, m)"},
 		{"row", "v, m, position"},
-	}, b.String()}
+	}, Body: b.String()}
 }

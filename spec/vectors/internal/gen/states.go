@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -95,13 +96,13 @@ func badStates(v umbel.Kind, states []umbel.State) ([]file, error) {
 					"if the kind has such filters, exclude the kind from %q in states*.go", v.Name, c.name, err, umbel.ErrCorrupt, c.name)
 			}
 			files = append(files, file{
-				path: "kinds/" + v.Name + "-" + c.name + ".txt",
-				header: []field{
+				Path: "kinds/" + v.Name + "-" + c.name + ".txt",
+				Header: []field{
 					{"comment", fmt.Sprintf("a %s filter: %s", v.Name, c.comment)},
 					{"expect", "corrupt"},
 					{"kind", v.Name},
 				},
-				body: hexLines(b),
+				Body: vector.HexLines(b),
 			})
 			break
 		}

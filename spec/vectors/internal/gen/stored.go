@@ -58,10 +58,10 @@ func adaptiveCodewords() (file, error) {
 			fmt.Fprintf(&b, "%x %s %d %x\n", design, codewordText(c), set, bitBytes(inpacket.BitString(s.Codeword(c, set)), d.Bits()))
 		}
 	}
-	return file{"inpacket/adaptive.txt", []field{
+	return file{Path: "inpacket/adaptive.txt", Header: []field{
 		{"comment", "codewords of links by adaptive designs"},
 		{"row", "design, codeword, set, stored codeword"},
-	}, b.String()}, nil
+	}, Body: b.String()}, nil
 }
 
 // badDesigns returns encoded designs with one fault each.
@@ -97,8 +97,8 @@ func badDesigns() (file, error) {
 	add("one-weight", append(change(29, 1)[:30], 1))
 	add("last-weight-0", change(31, 0))
 	add("long-number", append(append(append([]byte(nil), sound[:14]...), 0x86, 0), sound[15:]...))
-	return file{"inpacket/designs-bad.txt", []field{
+	return file{Path: "inpacket/designs-bad.txt", Header: []field{
 		{"comment", "adaptive designs that are refused"},
 		{"row", "design, why"},
-	}, b.String()}, nil
+	}, Body: b.String()}, nil
 }

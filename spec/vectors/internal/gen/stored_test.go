@@ -18,8 +18,8 @@ func storedRows(t *testing.T, path string) [][]string {
 	t.Helper()
 	var rows [][]string
 	for _, f := range inFolder(t, "inpacket") {
-		if f.path == path {
-			for line := range strings.Lines(f.body) {
+		if f.Path == path {
+			for line := range strings.Lines(f.Body) {
 				rows = append(rows, strings.Fields(line))
 			}
 		}

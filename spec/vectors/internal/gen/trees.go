@@ -60,11 +60,11 @@ func trees() []file {
 		}
 	}
 	return []file{
-		{path: "trees/roots.txt", header: []field{
+		{Path: "trees/roots.txt", Header: []field{
 			{"comment", "roots of arrays of 0, 1, 2, 3, 63, 64, 65 and 198 leaves; word i, from 0, is (i+1)·factor modulo 2^64"},
-			{"row", "words, factor, root"}}, body: roots.String()},
-		{path: "trees/paths.txt", header: []field{
+			{"row", "words, factor, root"}}, Body: roots.String()},
+		{Path: "trees/paths.txt", Header: []field{
 			{"comment", "blocks of arrays that lack 129 words at their end, with their paths, the lowest neighbor first"},
-			{"row", "root, blocks, block, root of the block, path"}}, body: paths.String()},
+			{"row", "root, blocks, block, root of the block, path"}}, Body: paths.String()},
 	}
 }

@@ -19,8 +19,8 @@ import (
 func rowsOf(t *testing.T, folder, name string) (rows [][]string) {
 	t.Helper()
 	for _, f := range inFolder(t, folder) {
-		if f.path == folder+"/"+name {
-			for line := range strings.Lines(f.body) {
+		if f.Path == folder+"/"+name {
+			for line := range strings.Lines(f.Body) {
 				rows = append(rows, strings.Fields(line))
 			}
 		}

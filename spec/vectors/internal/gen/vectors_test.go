@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -29,19 +30,19 @@ func TestGenerated(t *testing.T) {
 	}
 	want := map[string][]byte{}
 	for _, f := range files {
-		if want[f.path] != nil {
-			t.Errorf("%s is generated twice", f.path)
+		if want[f.Path] != nil {
+			t.Errorf("%s is generated twice", f.Path)
 		}
-		want[f.path] = f.bytes()
+		want[f.Path] = f.Bytes()
 	}
 	for _, f := range onDisk(t) {
-		if isFrozen(f.path) {
+		if isFrozen(f.Path) {
 			continue
 		}
-		if !bytes.Equal(f.bytes(), want[f.path]) {
-			t.Errorf("%s differs from what is generated: run go generate ./spec/... and check whether the format changed", f.path)
+		if !bytes.Equal(f.Bytes(), want[f.Path]) {
+			t.Errorf("%s differs from what is generated: run go generate ./spec/... and check whether the format changed", f.Path)
 		}
-		delete(want, f.path)
+		delete(want, f.Path)
 	}
 	for path := range want {
 		t.Errorf("%s is missing: run go generate ./spec/...", path)
@@ -61,7 +62,7 @@ func onDisk(t *testing.T) []file {
 			if err != nil {
 				return err
 			}
-			f, err := parse(path, b)
+			f, err := vector.Parse(path, b)
 			files = append(files, f)
 			return err
 		})
@@ -75,7 +76,7 @@ func onDisk(t *testing.T) []file {
 // inFolder returns the vectors of a folder.
 func inFolder(t *testing.T, folder string) []file {
 	t.Helper()
-	files := slices.DeleteFunc(onDisk(t), func(f file) bool { return !strings.HasPrefix(f.path, folder+"/") })
+	files := slices.DeleteFunc(onDisk(t), func(f file) bool { return !strings.HasPrefix(f.Path, folder+"/") })
 	if len(files) == 0 {
 		t.Fatalf("no vectors in %s", folder)
 	}
@@ -97,14 +98,14 @@ var sentinels = map[string]error{
 // encodes to the same bytes.
 func TestContainers(t *testing.T) {
 	for _, f := range slices.Concat(inFolder(t, "container"), inFolder(t, "codings"), inFolder(t, "kinds")) {
-		t.Run(f.path, func(t *testing.T) {
-			b, err := f.container()
+		t.Run(f.Path, func(t *testing.T) {
+			b, err := f.Data()
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, known := sentinels[f.value("expect")]
+			want, known := sentinels[f.Value("expect")]
 			if !known {
-				t.Fatalf("expect: %q", f.value("expect"))
+				t.Fatalf("expect: %q", f.Value("expect"))
 			}
 			s, err := wire.Parse(b, wire.Limits{})
 			if _, readErr := wire.Read(bytes.NewBuffer(b), wire.Limits{}); (err == nil) != (readErr == nil) {
@@ -119,15 +120,15 @@ func TestContainers(t *testing.T) {
 				}
 			}
 			switch {
-			case f.value("kind") == reserved:
+			case f.Value("kind") == reserved:
 				want = umbel.ErrKind
-			case f.path == "kinds/union-mixed.txt": // has a member of the reserved kind
+			case f.Path == "kinds/union-mixed.txt": // has a member of the reserved kind
 				want = umbel.ErrCorrupt
 			}
 			if !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
-			if !strings.HasPrefix(f.path, "kinds/") && f.value("form") == "" && s.Kind != "" {
+			if !strings.HasPrefix(f.Path, "kinds/") && f.Value("form") == "" && s.Kind != "" {
 				t.Error("Open refuses the state, want Parse to refuse the container")
 			}
 		})
@@ -137,44 +138,44 @@ func TestContainers(t *testing.T) {
 // checkForm checks that writing s again gives b, or the same ID.
 func checkForm(t *testing.T, f file, b []byte, s umbel.State) {
 	t.Helper()
-	if f.value("form") == "" {
+	if f.Value("form") == "" {
 		return
 	}
 	again, err := wire.Append(nil, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written := f.value("form") == "written"; written != bytes.Equal(again, b) {
-		t.Errorf("form is %s; written again it is\n%s", f.value("form"), hexLines(again))
+	if written := f.Value("form") == "written"; written != bytes.Equal(again, b) {
+		t.Errorf("form is %s; written again it is\n%s", f.Value("form"), vector.HexLines(again))
 	}
 	packed, err := wire.Packer{Workers: 3}.Append(nil, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if form := f.value("form"); form == "packed" && !bytes.Equal(packed, b) || form == "other" && bytes.Equal(packed, b) {
-		t.Errorf("form is %s; packed again it is\n%s", form, hexLines(packed))
+	if form := f.Value("form"); form == "packed" && !bytes.Equal(packed, b) || form == "other" && bytes.Equal(packed, b) {
+		t.Errorf("form is %s; packed again it is\n%s", form, vector.HexLines(packed))
 	}
-	if f.value("form") == "canonical" && wire.Size(s) != uint64(len(b)) {
+	if f.Value("form") == "canonical" && wire.Size(s) != uint64(len(b)) {
 		t.Errorf("%d bytes in canonical form, Size returns %d", len(b), wire.Size(s))
 	}
-	if got := hashtree.Identify(s).String(); got != f.value("id") {
-		t.Errorf("ID %s, want %s", got, f.value("id"))
+	if got := hashtree.Identify(s).String(); got != f.Value("id") {
+		t.Errorf("ID %s, want %s", got, f.Value("id"))
 	}
-	if got := planned(s.Planned); got != f.value("planned") {
-		t.Errorf("planned %q, want %q", got, f.value("planned"))
+	if got := planned(s.Planned); got != f.Value("planned") {
+		t.Errorf("planned %q, want %q", got, f.Value("planned"))
 	}
-	if got := tick(s); got != f.value("tick") {
-		t.Errorf("tick %q, want %q", got, f.value("tick"))
+	if got := tick(s); got != f.Value("tick") {
+		t.Errorf("tick %q, want %q", got, f.Value("tick"))
 	}
-	if s.Kind != f.value("kind") {
-		t.Errorf("kind %s, want %s", s.Kind, f.value("kind"))
+	if s.Kind != f.Value("kind") {
+		t.Errorf("kind %s, want %s", s.Kind, f.Value("kind"))
 	}
 }
 
 func checkKeys(t *testing.T, f file, opened umbel.Filter) {
 	t.Helper()
 	for name, want := range map[string]bool{"key": true, "absent": false} {
-		keys := f.values(name)
+		keys := f.Values(name)
 		if len(keys) == 0 {
 			t.Errorf("no %s", name)
 		}
@@ -194,10 +195,10 @@ func checkKeys(t *testing.T, f file, opened umbel.Filter) {
 func checkCounts(t *testing.T, f file, opened umbel.Filter) {
 	t.Helper()
 	c, ok := opened.(umbel.Counter)
-	if counts := f.values("count"); ok != (len(counts) > 0) {
+	if counts := f.Values("count"); ok != (len(counts) > 0) {
 		t.Errorf("%d counts; the filter is a Counter: %v", len(counts), ok)
 	}
-	for _, v := range f.values("count") {
+	for _, v := range f.Values("count") {
 		text, want, _ := strings.Cut(v, " ")
 		key, err := hex.DecodeString(text)
 		if err != nil {

@@ -35,12 +35,12 @@ func publishClasses(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole.name, whole.header[0].value = "publication-refined.txt", "a publication with the classes 5 and 25, and ways to the whole filter"
+	whole.Path, whole.Header[0][1] = "publication-refined.txt", "a publication with the classes 5 and 25, and ways to the whole filter"
 	class, err := publishClass(ctx, 5, []late{
 		{version: 0, fold: 5, want: five}, {version: 4, fold: 5, have: five, want: five},
 		{version: 5, fold: 1, want: five}, {version: lastVersion, fold: 1, want: five}, {version: refinedVersion, fold: 25, have: twentyFive, want: five},
 	})
-	class.name, class.header[0].value = "publication-class.txt", "the same publication, and ways to class 5"
+	class.Path, class.Header[0][1] = "publication-class.txt", "the same publication, and ways to class 5"
 	return []file{whole, class}, err
 }
 
@@ -91,7 +91,7 @@ func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
 		return file{}, err
 	}
 	record := share.ClassRecord(fold)
-	f := file{header: []field{
+	f := file{Header: []field{
 		{"comment", ""}, {"expect", "ok"}, {"key", key}, {"record", record},
 		{"version", fmt.Sprint(lastVersion)}, {"id", hashtree.Identify(last).String()},
 	}}
@@ -99,7 +99,7 @@ func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	if f.body, err = body(ctx, store, record, slices.Sorted(maps.Keys(objects))); err != nil {
+	if f.Body, err = body(ctx, store, record, slices.Sorted(maps.Keys(objects))); err != nil {
 		return file{}, err
 	}
 	if fold > 1 { // the head of the whole filter announces the class
@@ -107,7 +107,7 @@ func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
 		if err != nil {
 			return file{}, err
 		}
-		f.body = whole + f.body
+		f.Body = whole + f.Body
 	}
 	for i, l := range all {
 		if caches[i] == nil {
@@ -122,7 +122,7 @@ func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
 		if err != nil {
 			return file{}, err
 		}
-		f.header = append(f.header, field{"way", fmt.Sprintf("%d/%d %s", l.version, l.fold, way)})
+		f.Header = append(f.Header, field{"way", fmt.Sprintf("%d/%d %s", l.version, l.fold, way)})
 		if l.version == 0 {
 			continue
 		}
@@ -134,7 +134,7 @@ func publishClass(ctx context.Context, fold uint64, all []late) (file, error) {
 		if err != nil {
 			return file{}, err
 		}
-		f.body += fmt.Sprintf("state-%d/%d %x\n", l.version, l.fold, packed)
+		f.Body += fmt.Sprintf("state-%d/%d %x\n", l.version, l.fold, packed)
 	}
 	return f, nil
 }

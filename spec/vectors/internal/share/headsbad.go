@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 // badHeads returns the vectors with heads that are refused.
@@ -14,9 +16,9 @@ func badHeads() []file {
 	signer, key := keyOf(publication, 0)
 	var files []file
 	add := func(name, expect, comment, head string) {
-		f := file{name: "bad-head-" + name + ".txt", header: []field{{"comment", comment}, {"expect", expect}, {"key", key}}, body: head}
+		f := file{Path: "bad-head-" + name + ".txt", Header: []field{{"comment", comment}, {"expect", expect}, {"key", key}}, Body: head}
 		if !utf8.ValidString(head) || strings.ContainsAny(head, "\t\r") {
-			f.header, f.body = append(f.header, field{"body", "hex"}), hexLines([]byte(head))
+			f.Header, f.Body = append(f.Header, field{"body", "hex"}), vector.HexLines([]byte(head))
 		}
 		files = append(files, f)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 const indexMagic = "umbidx\n\x01"
@@ -36,8 +37,8 @@ func indexes() ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := file{name: "index-" + v.name + ".txt", header: []field{{"comment", v.comment}, {"expect", "ok"}}, body: hexLines(b)}
-		f.header = append(f.header, entries(v.x)...)
+		f := file{Path: "index-" + v.name + ".txt", Header: []field{{"comment", v.comment}, {"expect", "ok"}}, Body: vector.HexLines(b)}
+		f.Header = append(f.Header, entries(v.x)...)
 		files = append(files, f)
 	}
 	return files, nil
@@ -86,7 +87,7 @@ func badIndexes() []file {
 	hash := ref(1).Hash
 	var files []file
 	add := func(name, comment string, b []byte) {
-		files = append(files, file{name: "bad-index-" + name + ".txt", header: []field{{"comment", comment}, {"expect", "corrupt"}}, body: hexLines(b)})
+		files = append(files, file{Path: "bad-index-" + name + ".txt", Header: []field{{"comment", comment}, {"expect", "corrupt"}}, Body: vector.HexLines(b)})
 	}
 	lists := func(parts ...any) []byte {
 		b := []byte(indexMagic)

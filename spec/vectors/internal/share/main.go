@@ -34,7 +34,7 @@ func run(args []string) error {
 		return err
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(args[0], f.name), f.bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(args[0], f.Path), f.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func leaves(object []byte) []byte {
 
 // objects returns the vector with names of objects.
 func objects() file {
-	f := file{name: "objects.txt", header: []field{
+	f := file{Path: "objects.txt", Header: []field{
 		{"comment", "names of objects, and their lists of chunks; the bytes are the SHA-256 of 0, of 1 and so on, written in decimal"},
 		{"row", "bytes name chunks"},
 	}}
@@ -47,6 +47,6 @@ func objects() file {
 		}
 		fmt.Fprintf(&b, "%d %s %s\n", n, share.RefOf(object).Hash, list)
 	}
-	f.body = b.String()
+	f.Body = b.String()
 	return f
 }

@@ -25,7 +25,7 @@ func (a *arrival) String() string {
 
 // order returns the vector with heads that follow others.
 func order() file {
-	f := file{name: "order.txt", header: []field{
+	f := file{Path: "order.txt", Header: []field{
 		{"comment", "the last head that was accepted or dashes, another head, the subscriber's clock, and whether it accepts the head; a clock may be a minute behind"},
 		{"row", "stream version time valid state stream version time valid state now outcome"},
 	}}
@@ -75,6 +75,6 @@ func order() file {
 	row(last, &arrival{earlier, 6, 14 * minute, 300, "b"}, 15*minute, "exact")
 	row(last, &arrival{earlier, 6, 10*minute - 1, 900, "b"}, 15*minute, "replayed")
 	row(&arrival{nonce, 5, 10 * minute, 300, "a"}, &arrival{stream, 6, 11 * minute, 300, "b"}, now, "fork")
-	f.body = b.String()
+	f.Body = b.String()
 	return f
 }

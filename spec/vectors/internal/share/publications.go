@@ -25,12 +25,12 @@ func publications() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	ten.name, ten.header[0].value = "publication-10.txt", "ten versions, and ways to the last one"
+	ten.Path, ten.Header[0][1] = "publication-10.txt", "ten versions, and ways to the last one"
 	eighty, err := publish(ctx, 80, []uint64{0, 1, 35, 36, 61, 71, 78})
 	if err != nil {
 		return nil, err
 	}
-	eighty.name, eighty.header[0].value = "publication-80.txt", "eighty versions, whose index has two pages"
+	eighty.Path, eighty.Header[0][1] = "publication-80.txt", "eighty versions, whose index has two pages"
 	classes, err := publishClasses(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 			return file{}, err
 		}
 	}
-	f := file{header: []field{
+	f := file{Header: []field{
 		{"comment", ""}, {"expect", "ok"}, {"key", key},
 		{"version", fmt.Sprint(versions)}, {"id", hashtree.Identify(state(versions)).String()},
 	}}
@@ -131,13 +131,13 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 		if err != nil {
 			return file{}, err
 		}
-		f.header = append(f.header, field{"way", fmt.Sprintf("%d %s", v, way)})
+		f.Header = append(f.Header, field{"way", fmt.Sprintf("%d %s", v, way)})
 	}
 	objects, err := contents(ctx, store, share.HeadName, verifier)
 	if err != nil {
 		return file{}, err
 	}
-	f.body, err = body(ctx, store, share.HeadName, slices.Sorted(maps.Keys(objects)))
+	f.Body, err = body(ctx, store, share.HeadName, slices.Sorted(maps.Keys(objects)))
 	if err != nil {
 		return file{}, err
 	}
@@ -149,7 +149,7 @@ func publish(ctx context.Context, versions uint64, late []uint64) (file, error) 
 		if err != nil {
 			return file{}, err
 		}
-		f.body += fmt.Sprintf("state-%d %x\n", v, packed)
+		f.Body += fmt.Sprintf("state-%d %x\n", v, packed)
 	}
 	return f, nil
 }
@@ -238,6 +238,6 @@ func badPublications(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	bad := file{name: "bad-publication-id.txt", header: []field{{"comment", "the snapshot is not the state that the head states"}, {"expect", "corrupt"}, {"key", key}}, body: b}
+	bad := file{Path: "bad-publication-id.txt", Header: []field{{"comment", "the snapshot is not the state that the head states"}, {"expect", "corrupt"}, {"key", key}}, Body: b}
 	return []file{bad}, nil
 }

@@ -37,7 +37,7 @@ func commit(t *testing.T, store share.Store, data []byte) share.Ref {
 func load(t *testing.T, f file) (store *share.Memory, rest map[string][]byte) {
 	t.Helper()
 	store, rest = new(share.Memory), make(map[string][]byte)
-	for _, row := range f.rows() {
+	for _, row := range f.Rows() {
 		data, err := hex.DecodeString(row[1])
 		switch name := row[0]; {
 		case err != nil:
@@ -60,7 +60,7 @@ func load(t *testing.T, f file) (store *share.Memory, rest map[string][]byte) {
 // A subscriber without a state reaches the last version of each publication.
 func TestPublications(t *testing.T) {
 	for _, f := range append(onDisk(t, "publication-*"), onDisk(t, "bad-publication-*")...) {
-		t.Run(f.name, func(t *testing.T) {
+		t.Run(f.Path, func(t *testing.T) {
 			store, states := load(t, f)
 			s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
 				Source: store, Verifier: verifierOf(t, f), Kinds: filter.All, Stale: share.StaleError,
@@ -71,17 +71,17 @@ func TestPublications(t *testing.T) {
 			}
 			defer s.Close()
 			err = s.Update(t.Context())
-			if want := sentinel(t, f.value("expect")); !errors.Is(err, want) {
+			if want := sentinel(t, f.Value("expect")); !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
 			}
 			if err != nil {
 				return
 			}
 			h := s.View().Head()
-			if got := hashtree.Identify(s.View().Filter().State()).String(); got != f.value("id") || fmt.Sprint(h.Version) != f.value("version") {
-				t.Errorf("version %d, ID %s, want version %s, ID %s", h.Version, got, f.value("version"), f.value("id"))
+			if got := hashtree.Identify(s.View().Filter().State()).String(); got != f.Value("id") || fmt.Sprint(h.Version) != f.Value("version") {
+				t.Errorf("version %d, ID %s, want version %s, ID %s", h.Version, got, f.Value("version"), f.Value("id"))
 			}
-			for _, way := range f.values("way") {
+			for _, way := range f.Values("way") {
 				checkWay(t, f, store, states, strings.Fields(way))
 			}
 		})
@@ -91,7 +91,7 @@ func TestPublications(t *testing.T) {
 // budgetOf returns the budget that selects the class of a vector.
 func budgetOf(t *testing.T, store share.Source, f file) (b share.Budget) {
 	t.Helper()
-	record := f.value("record")
+	record := f.Value("record")
 	if record == "" || record == share.HeadName {
 		return b
 	}
@@ -119,7 +119,7 @@ func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byt
 	if (base == nil) != (version == "0") {
 		t.Fatalf("no state of version %s", way[0])
 	}
-	if finer := f.value("record"); base != nil && finer != "" {
+	if finer := f.Value("record"); base != nil && finer != "" {
 		base = foldTo(t, base, fold, finer)
 	}
 	for _, name := range way[2:] {
@@ -147,8 +147,8 @@ func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := hashtree.Identify(s).String(); got != f.value("id") || fmt.Sprint(cost) != way[1] {
-		t.Errorf("way from %s: ID %s, cost %d, want %s, %s", way[0], got, cost, f.value("id"), way[1])
+	if got := hashtree.Identify(s).String(); got != f.Value("id") || fmt.Sprint(cost) != way[1] {
+		t.Errorf("way from %s: ID %s, cost %d, want %s, %s", way[0], got, cost, f.Value("id"), way[1])
 	}
 }
 
@@ -214,7 +214,7 @@ func TestOrder(t *testing.T) {
 		}
 		return true
 	}
-	rows := onDisk(t, "order.txt")[0].rows()
+	rows := onDisk(t, "order.txt")[0].Rows()
 	for i, row := range rows {
 		var now time.Time
 		s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{

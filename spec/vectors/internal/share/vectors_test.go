@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -26,16 +27,16 @@ func TestGenerated(t *testing.T) {
 	}
 	want := make(map[string][]byte)
 	for _, f := range files {
-		if want[f.name] != nil {
-			t.Errorf("%s is generated twice", f.name)
+		if want[f.Path] != nil {
+			t.Errorf("%s is generated twice", f.Path)
 		}
-		want[f.name] = f.bytes()
+		want[f.Path] = f.Bytes()
 	}
 	for _, f := range onDisk(t, "*") {
-		if !bytes.Equal(f.bytes(), want[f.name]) {
-			t.Errorf("%s differs from what is generated: run go generate ./... in share and check whether the format changed", f.name)
+		if !bytes.Equal(f.Bytes(), want[f.Path]) {
+			t.Errorf("%s differs from what is generated: run go generate ./... in share and check whether the format changed", f.Path)
 		}
-		delete(want, f.name)
+		delete(want, f.Path)
 	}
 	for name := range want {
 		t.Errorf("%s is missing: run go generate ./... in share", name)
@@ -55,7 +56,7 @@ func onDisk(t *testing.T, pattern string) []file {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := parse(filepath.Base(path), b)
+		f, err := vector.Parse(filepath.Base(path), b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +80,7 @@ func sentinel(t *testing.T, name string) error {
 
 func verifierOf(t *testing.T, f file) note.Verifier {
 	t.Helper()
-	v, err := note.NewVerifier(f.value("key"))
+	v, err := note.NewVerifier(f.Value("key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func verifierOf(t *testing.T, f file) note.Verifier {
 }
 
 func TestObjects(t *testing.T) {
-	for _, row := range onDisk(t, "objects.txt")[0].rows() {
+	for _, row := range onDisk(t, "objects.txt")[0].Rows() {
 		n, err := strconv.Atoi(row[0])
 		if err != nil {
 			t.Fatal(err)
@@ -105,23 +106,23 @@ func TestObjects(t *testing.T) {
 // Heads are accepted or refused as their headers state. An accepted one has the fields of its header.
 func TestHeads(t *testing.T) {
 	for _, f := range slices.Concat(onDisk(t, "head-*"), onDisk(t, "bad-head-*")) {
-		t.Run(f.name, func(t *testing.T) {
-			b := []byte(f.body)
-			if f.value("body") == "hex" {
+		t.Run(f.Path, func(t *testing.T) {
+			b := []byte(f.Body)
+			if f.Value("body") == "hex" {
 				var err error
-				if b, err = f.data(); err != nil {
+				if b, err = f.Data(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			v := verifierOf(t, f)
 			h, err := share.OpenHead(b, v.Name(), note.VerifierList(v))
-			if want := sentinel(t, f.value("expect")); !errors.Is(err, want) {
+			if want := sentinel(t, f.Value("expect")); !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
 			}
 			if err != nil {
 				return
 			}
-			if got := describe(*h); !slices.Equal(got, f.header[3:]) {
+			if got := describe(*h); !slices.Equal(got, f.Header[3:]) {
 				t.Errorf("%v", got)
 			}
 		})
@@ -131,20 +132,20 @@ func TestHeads(t *testing.T) {
 // Indexes are accepted or refused as their headers state, and encode to the same bytes.
 func TestIndexes(t *testing.T) {
 	for _, f := range slices.Concat(onDisk(t, "index-*"), onDisk(t, "bad-index-*")) {
-		t.Run(f.name, func(t *testing.T) {
-			b, err := f.data()
+		t.Run(f.Path, func(t *testing.T) {
+			b, err := f.Data()
 			if err != nil {
 				t.Fatal(err)
 			}
 			var x share.Index
 			err = x.UnmarshalBinary(b)
-			if want := sentinel(t, f.value("expect")); !errors.Is(err, want) {
+			if want := sentinel(t, f.Value("expect")); !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
 			}
 			if err != nil {
 				return
 			}
-			if got := entries(x); !slices.Equal(got, f.header[2:]) {
+			if got := entries(x); !slices.Equal(got, f.Header[2:]) {
 				t.Errorf("%v", got)
 			}
 			if again, err := x.AppendBinary(nil); err != nil || !bytes.Equal(again, b) {
@@ -171,11 +172,11 @@ func TestPage(t *testing.T) {
 		t.Fatalf("%d examples, want a key, a head and an index", len(blocks))
 	}
 	head := onDisk(t, "head-deltas.txt")[0]
-	if want := head.value("key") + "\n"; blocks[0] != want {
+	if want := head.Value("key") + "\n"; blocks[0] != want {
 		t.Errorf("the key is %s, want %s", blocks[0], want)
 	}
-	if blocks[1] != head.body {
-		t.Errorf("the head is\n%swant\n%s", blocks[1], head.body)
+	if blocks[1] != head.Body {
+		t.Errorf("the head is\n%swant\n%s", blocks[1], head.Body)
 	}
 	var got []byte
 	for line := range strings.Lines(blocks[2]) {
@@ -187,8 +188,8 @@ func TestPage(t *testing.T) {
 			got = append(got, b...)
 		}
 	}
-	if want, err := onDisk(t, "index-example.txt")[0].data(); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the index is\n%swant\n%s%v", hexLines(got), hexLines(want), err)
+	if want, err := onDisk(t, "index-example.txt")[0].Data(); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the index is\n%swant\n%s%v", vector.HexLines(got), vector.HexLines(want), err)
 	}
 	if row := fmt.Sprintf("| `%s` |", share.RefOf(content(200_000)).Hash); !strings.Contains(string(b), row) {
 		t.Errorf("no row %s", row)
