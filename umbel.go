@@ -24,7 +24,8 @@
 //
 // # Kinds
 //
-// Each kind is a package below filter:
+// Each kind is a package in folder filter, or in filter/foreign if another program defined its format (from
+// redisbloom to imported, and splitblock):
 //
 //   - bloom: standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)
 //   - partitioned: partitioned Bloom filter: one cell in each of k slices, rate exact on average (Almeida et al. 2007)
@@ -59,7 +60,7 @@
 //	umbel.AddKey(f, "alice")
 //
 // They hash a key with the filter's [Hasher]. A [Digest] is the 128-bit hash of a key. The positions of a key follow from the digest
-// alone, and the size of the filter is applied last (package probe). So one digest works
+// alone, and the size of the filter is applied last. So one digest works
 // with all filters of the same hasher, and a folded filter equals, bit for bit, the filter
 // that was made with the smaller size.
 //

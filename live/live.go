@@ -27,7 +27,7 @@
 // # Numbers without reading the filter
 //
 // Stats, Status and the metrics read no cells. The filter is measured exactly on the copy that each save makes, and
-// whenever its keys have grown by an eighth or by a sixteenth of those that it is planned for. In between, the
+// whenever its keys have grown by an eighth, or by a sixteenth of the planned number. In between, the
 // additions that found their key absent are counted:
 //
 //   - bloom, partitioned, blocked, splitblock, weighted, squid, nixbloom, counting and sparse: keys, fill ratio and

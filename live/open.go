@@ -30,11 +30,11 @@ type Options struct {
 	// Every is the time after which changes are saved; the default is a minute. If it is negative, time causes no save.
 	Every time.Duration
 	// Changes is the number of changes after which the filter is saved, apart from changes during a save; 0 means that changes cause
-	// no save. On a machine with many processors they may be half as many more.
+	// no save. On a machine with many processors a save may begin up to half as many changes later.
 	Changes uint64
-	// OnOverfull is called once, when a measurement finds the filter overfull: with some hundred keys, or one percent, more than it
-	// takes to be overfull, and in kinds whose rate is only measured with an eighth more. It may be during Open: after
-	// a restart it is called again.
+	// OnOverfull is called once per Open, possibly during it, when a measurement finds the filter overfull. That is up to some
+	// hundred keys, or one percent of the keys, after the filter became overfull; in kinds whose rate is only measured, up to
+	// an eighth of the keys after.
 	OnOverfull func(Status)
 	// OnError is called when a save fails and the one before did not. Status has the error while it lasts.
 	OnError func(error)

@@ -27,7 +27,7 @@
 // # The compressed filter
 //
 // A sparse filter is compressed before it is sent (Mitzenmacher 2002). [Filter.WireBits] is its size then,
-// and [Filter.DeltaBits] that of an update. Fewer cells per key in a larger array are better:
+// and [Filter.DeltaBits] that of an update. A larger array with a smaller k is better:
 // [CompressedSearch] finds the best filter to send, and [CompressionCurve] shows what is possible.
 //
 // # Other filters

@@ -8,7 +8,7 @@
 //
 // A [Publisher] writes versions of any filter to a [Store]; [Publisher.Run] follows a filter that changes. A
 // [Subscriber] reads versions from a [Source] and answers queries meanwhile; [Subscriber.Run] follows them. A
-// subscriber that missed versions takes the objects with the fewest bytes; it needs at most 8 for 1296 versions.
+// subscriber that missed versions takes the objects with the fewest bytes; it needs at most 8 objects after 1296 missed versions.
 // [Peers] answers which of many publications may have a key.
 //
 // A publisher may offer its filter folded by a few factors as well ([PublisherOptions.Folds]): each fold
@@ -46,7 +46,7 @@
 // its last version until it has verified another one.
 //
 // A subscriber accepts heads in the order of their times, and while a head is valid none of a stream
-// that began earlier; with a cache that holds across restarts. A publisher continues the stream in its
+// that began earlier. With a cache it keeps to this after a restart, too. A publisher continues the stream in its
 // store, and begins a new one if the store is empty or unreadable. If the store is restored from a
 // backup, versions repeat: subscribers then fetch a snapshot.
 //
@@ -59,11 +59,11 @@
 //
 // So wrong clocks make subscribers late, with one exception: if a subscriber's clock is behind, a
 // carrier that withholds heads can pass off a version that is older by as much. After clocks were
-// corrected, subscribers are exact with the next head; those that accepted heads from the future,
-// since their clocks were ahead as well, are when these heads have expired.
+// corrected, subscribers are exact with the next head. If their clocks were ahead as well, they had accepted heads
+// from the future, and are exact again when these heads have expired.
 //
 // After a restart only the clock decides whether the version of a cache is exact, until the first
-// update. A machine without a clock that runs while it is off should use no cache, or update first.
+// update. A machine whose clock stops while the machine is off should use no cache, or update first.
 //
 // While a machine is suspended, Has and HasString do not notice that the head expires, until the next update;
 // [View.Exact] does.
@@ -74,7 +74,7 @@
 // # Files
 //
 // publisher_*.go and subscriber_*.go are the two sides, head_*.go and object_*.go what goes from one to the other.
-// record.go and store.go are what carriers implement. No file refers to one above it:
+// record.go and store.go are what carriers implement. In this order, each file refers to later ones only:
 // publisher_run, publisher_publish, publisher_resume, publisher_notes, publisher, publisher_class, …, and
 // subscriber_run, subscriber_update, subscriber, subscriber_cache, subscriber_choose, subscriber_fetch, ….
 package share

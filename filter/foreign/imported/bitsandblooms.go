@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -53,6 +54,11 @@ func (f *BitsAndBlooms) AddString(key string) bool { return f.AddBytes(bytesOf(k
 func (f *BitsAndBlooms) HasString(key string) bool { return f.HasBytes(bytesOf(key)) }
 
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// Format writes the size of the filter for every verb, and not its bits.
+func (f *BitsAndBlooms) Format(s fmt.State, _ rune) {
+	fmt.Fprintf(s, "imported.BitsAndBlooms{m:%d k:%d}", f.bits.Len, f.k)
+}
 
 // words are the four words of a key's hashes.
 type words [4]uint64

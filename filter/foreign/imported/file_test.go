@@ -150,6 +150,17 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { parse(t, b) })
 }
 
+// The program of blobloom hashed to 64 bits, which only two hashers can stand for.
+func TestHasherOfBlobloom(t *testing.T) {
+	b := files(t)["blobloom"]
+	for alg := range umbel.Alg(20) {
+		_, _, err := imported.ParseBlobloom(b, umbel.Hasher{Alg: alg})
+		if ok := alg == umbel.XXH64 || alg == umbel.Caller; ok != (err == nil) || !ok && !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%v: %v", alg, err)
+		}
+	}
+}
+
 // A filter with another hasher than its library's has no file, since the library would miss keys.
 func TestHasherOfFile(t *testing.T) {
 	for form := imported.Guava64; form < imported.Blobloom; form++ {

@@ -99,6 +99,21 @@ func TestStoredFilters(t *testing.T) {
 		}
 	}
 	{
+		made := blobloom.NewOptimized(blobloom.Config{Capacity: 1000, FPRate: 0.01})
+		made.Add(xxh3.HashString("alice"))
+		var file bytes.Buffer
+		_, err := blobloom.Dump(&file, made, "")
+		must(t, err)
+		dump := file.Bytes()
+		{
+			f, _, err := imported.ParseBlobloom(dump, umbel.Hasher{Alg: umbel.Caller}) // keys were hashed by another function
+			known := f.Has(umbel.DigestFromHash64(xxh3.HashString("alice")))
+
+			must(t, err)
+			check(t, known)
+		}
+	}
+	{
 		made, err := imported.New(1000, 0.01)
 		must(t, err)
 		made.AddString("alice")
