@@ -48,14 +48,14 @@ type Network struct {
 func NewNetwork(g *topology.Graph, key inpacket.Key, epoch uint16) *Network {
 	n := &Network{Graph: g, Epoch: epoch, key: key, ports: g.Ports(), arcs: make([]inpacket.Codeword, 2*len(g.Links))}
 	for a := range n.arcs {
-		n.arcs[a] = n.ArcKey(topology.Arc(a)).Codeword(epoch)
+		n.arcs[a] = n.arcKey(topology.Arc(a)).Codeword(epoch)
 	}
 	return n
 }
 
-// ArcKey returns the key of an arc. It derives from the network's key, with the names of
+// arcKey returns the key of an arc. It derives from the network's key, with the names of
 // the nodes that the arc leads from and to as the label, each followed by a zero byte.
-func (n *Network) ArcKey(a topology.Arc) inpacket.Key {
+func (n *Network) arcKey(a topology.Arc) inpacket.Key {
 	from, to := n.Graph.Ends(a)
 	label := append([]byte(n.Graph.Nodes[from].Name), 0)
 	label = append(append(label, n.Graph.Nodes[to].Name...), 0)

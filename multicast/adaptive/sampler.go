@@ -119,9 +119,6 @@ func (d draws) next() (uint64, draws) {
 	return z ^ z>>31, draws{s}
 }
 
-// Bits returns the number of positions of a codeword.
-func (s *Sampler) Bits() int { return s.bits }
-
 // Codeword returns the codeword under seed set, 0 to 65535, of the link with codeword c.
 // Position j is bit j&63 of word j>>6, as in filters of the form [inpacket.Dense]. Bits
 // after the last position are zero.

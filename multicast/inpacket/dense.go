@@ -82,9 +82,6 @@ func firstOne(c BitString) uint32 {
 // Len returns the number of links.
 func (t *DenseTable) Len() int { return t.links }
 
-// Sets returns the number of codewords per link.
-func (t *DenseTable) Sets() int { return len(t.sets) }
-
 // Match is [Table.Match] for Dense headers. A link matches if all ones among the first
 // h.Bits bits of its codeword are ones in the filter, and at least one of these bits is a
 // one. No link matches if h has another form, a seed without a set, or more bits than the

@@ -2,7 +2,7 @@
 // constructors, keys, containers and descriptions. It reads the list of kinds from filter.All.
 // A type of filter is one with a method core, which returns what its generated methods need;
 // its other methods state its capabilities. A function or method that is written by hand is
-// not generated. Gen also writes the list of kinds in
+// not generated. A type that embeds Filter, under the name filter, has most methods from it. Gen also writes the list of kinds in
 // the documentation of package umbel.
 package main
 
