@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,12 +38,15 @@ type fed struct {
 // flaky is a store whose records cannot be written for a time, and that counts heads.
 type flaky struct {
 	share.Memory
+	// order makes what the test wrote before it slept visible to Run, for the race detector: a sleep does not.
+	order sync.Mutex
 	fail  error
 	tries []time.Time // of writing the head
 	heads int
 }
 
 func (f *flaky) PutRecord(ctx context.Context, name string, data []byte) error {
+	f.sync()
 	if share.IsHead(name) {
 		f.tries = append(f.tries, time.Now())
 	}
@@ -53,6 +57,11 @@ func (f *flaky) PutRecord(ctx context.Context, name string, data []byte) error {
 		f.heads++
 	}
 	return f.Memory.PutRecord(ctx, name, data)
+}
+
+func (f *flaky) sync() {
+	f.order.Lock()
+	defer f.order.Unlock()
 }
 
 // feed starts a publisher with Run, in a bubble of synctest.
@@ -72,6 +81,7 @@ func feed(t *testing.T, state umbel.State, f share.Feed, change func(*share.Publ
 	}
 	f.Wake = x.wake
 	f.Next = func(context.Context) (*share.Update, error) {
+		x.store.sync()
 		x.asked = append(x.asked, time.Now())
 		if x.err != nil {
 			return nil, x.err
@@ -101,6 +111,7 @@ func (x *fed) set(s umbel.State) { x.state, x.next = s, &share.Update{State: s} 
 
 // pass lets time pass.
 func (x *fed) pass(d time.Duration) {
+	x.store.sync()
 	time.Sleep(d)
 	synctest.Wait()
 }
