@@ -1,5 +1,5 @@
-// The library. Filters, their plans and their messages need the hash libraries only; publications (share) need
-// x/mod for signed notes and flock, and multicast needs x/sys for sockets. goleak, rapid and cpuid are for tests.
+// The library. Filters, their plans and their messages need the hash libraries and cpuid only; publications (share) need
+// x/mod for signed notes and flock, and multicast needs x/sys for sockets. goleak and rapid are for tests.
 module github.com/umbel-filters/umbel
 
 go 1.25.0

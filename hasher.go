@@ -10,12 +10,12 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/dchest/siphash"
+	"github.com/zeebo/xxh3"
 
 	"github.com/umbel-filters/umbel/internal/md5"
 	"github.com/umbel-filters/umbel/internal/murmur3"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/shorthash"
-	"github.com/umbel-filters/umbel/internal/xxh3"
 )
 
 // Hasher turns keys into digests. It is part of every filter and every container, so that
@@ -63,7 +63,8 @@ func (h Hasher) HashBytes(key []byte) Digest {
 		case n-9 <= 7:
 			return digest(shorthash.XXH3Of16(le64(key), le64(key[n-8:]), n))
 		}
-		return digest(xxh3.Sum128(key, 0))
+		u := xxh3.Hash128(key)
+		return Digest{u.Lo, u.Hi}
 	case h.Alg == XXH64:
 		if len(key) == 8 {
 			return DigestFromHash64(shorthash.XXH64Of8(le64(key)))
@@ -96,7 +97,8 @@ func (h Hasher) other(key []byte) Digest {
 	lo, hi := h.Seed.words()
 	switch h.Alg {
 	case XXH3:
-		return digest(xxh3.Sum128(key, lo))
+		u := xxh3.Hash128Seed(key, lo)
+		return Digest{u.Lo, u.Hi}
 	case SipHash:
 		a, b := siphash.Hash128(lo, hi, key)
 		return Digest{a, b}

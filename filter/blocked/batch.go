@@ -2,7 +2,7 @@ package blocked
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/processor"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // prefetchFrom is the number of blocks from which prefetching pays: a smaller filter is in the second-level
 // cache.
-var prefetchFrom = processor.L2 / (BlockBits / 8)
+var prefetchFrom = cpucache.L2 / (BlockBits / 8)
 
 // The methods for many keys. Result slices are as long as ds.
 

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/processor"
 )
 
 //go:generate sh -c "cd ../../tools && GOWORK=off go run ./asm/blocked -out ../filter/blocked/kernel_amd64.s"
@@ -16,15 +17,15 @@ import (
 // plain versions run under it.
 
 // The instructions that the kernels need; prefetchKeys needs fewer.
-const (
-	kernelNeeds   = processor.AVX512F | processor.AVX512DQ | processor.AVX512BW | processor.AVX512VBMI | processor.BMI2
-	prefetchNeeds = processor.BMI2
+var (
+	kernelNeeds   = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VBMI, cpuid.BMI2}
+	prefetchNeeds = []cpuid.FeatureID{cpuid.BMI2}
 )
 
 // Whether the machine has them.
 var (
-	kernels    = processor.Have(kernelNeeds)
-	prefetches = processor.Have(prefetchNeeds)
+	kernels    = cpuid.CPU.Supports(kernelNeeds...)
+	prefetches = cpuid.CPU.Supports(prefetchNeeds...)
 )
 
 // What the kernels rely on: a wrong offset or number does not compile.

@@ -5,14 +5,14 @@ package ribbon
 import (
 	"unsafe"
 
-	"github.com/umbel-filters/umbel/internal/processor"
+	"github.com/klauspost/cpuid/v2"
 )
 
 //go:generate sh -c "cd ../../tools && GOWORK=off go run ./asm/ribbon -out ../filter/ribbon/kernel_amd64.s"
 
 // kernels reports whether the machine can run the kernel. Under the race detector, which
 // does not see into assembly, the reference implementation runs.
-var kernels = processor.Have(processor.AVX2)
+var kernels = cpuid.CPU.Has(cpuid.AVX2)
 
 // The kernel depends on these offsets and on this size.
 const (

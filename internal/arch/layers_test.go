@@ -48,6 +48,7 @@ var libraries = []string{
 	"github.com/zeebo/xxh3",
 	"github.com/cespare/xxhash/v2",
 	"github.com/dchest/siphash",
+	"github.com/klauspost/cpuid/v2",
 }
 
 // partLibraries are what only the named packages of the library module may import, so that nobody who uses filters
@@ -59,7 +60,7 @@ var partLibraries = map[string][]string{
 }
 
 // testLibraries are what the tests of the library module may depend on in addition.
-var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak", "github.com/klauspost/cpuid/v2"}
+var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{

@@ -6,8 +6,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 	"github.com/umbel-filters/umbel/internal/mem"
-	"github.com/umbel-filters/umbel/internal/processor"
 )
 
 // WordLog is the Log of mappings whose groups are words of bits. Only they have kernels; arrays of
@@ -15,7 +15,7 @@ import (
 const WordLog = 6
 
 // largeWords is the size in words from which plain Go tests a few bits of a key before the others.
-var largeWords = int(prefetchFrom * processor.L2 / 8)
+var largeWords = int(prefetchFrom * cpucache.L2 / 8)
 
 // Bits is an array of bits in which each key sets k: value i of its stream sets one cell of slice i,
 // or of the whole array if it isn't sliced. Its methods are those of the same names in the interfaces
@@ -64,7 +64,7 @@ func NewBits(a cells.Array, m Mapping, k int, sliced bool) Bits {
 
 // choose chooses the kernels for an array of size bytes, on a machine with vectors of at most lanes values.
 func (t *table) choose(size uint64, lanes uint8) {
-	size /= processor.L2
+	size /= cpucache.L2
 	t.lanes, t.wide, t.far = 0, 0, size >= prefetchFrom
 	if t.groups >= 1<<32 {
 		return

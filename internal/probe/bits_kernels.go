@@ -5,14 +5,15 @@ package probe
 import (
 	"unsafe"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/processor"
 )
 
 //go:generate sh -c "cd ../../tools && GOWORK=off go run ./asm/probe -out ../internal/probe/bits_amd64.s"
 
 // haveKernels is whether the machine has the instructions of most kernels of bits_amd64.s.
-var haveKernels = processor.Have(processor.BMI2)
+var haveKernels = cpuid.CPU.Supports(cpuid.BMI2)
 
 // haveLanes is the number of values in the largest vectors for which the machine has the instructions of a
 // kernel: 8 with AVX-512, 4 with AVX2, and otherwise 0.
@@ -20,9 +21,9 @@ var haveLanes = func() uint8 {
 	switch {
 	case !haveKernels:
 		return 0
-	case processor.Have(processor.AVX512F | processor.AVX512DQ):
+	case cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ):
 		return 8
-	case processor.Have(processor.AVX2):
+	case cpuid.CPU.Supports(cpuid.AVX2):
 		return 4
 	}
 	return 0

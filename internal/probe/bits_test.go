@@ -8,8 +8,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/internal/processor"
 )
 
 // The kernels, the plain versions and Locate agree on the bits, for one digest and for batches, sliced
@@ -98,7 +98,7 @@ func newBits(t *rapid.T, size uint64, m Mapping, k int, sliced bool) *Bits {
 
 // Queries of single keys test all bits with the largest k, 256, which doesn't fit into a byte: every bit decides.
 func TestHasTestsEveryBit(t *testing.T) {
-	a, err := cells.New(8*processor.L2*wideFrom, 1)
+	a, err := cells.New(8*cpucache.L2*wideFrom, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestChoose(t *testing.T) {
 		{wideFrom, 1 << 32, 7, 8, table{far: true}},
 	} {
 		got := table{groups: c.groups, k: c.k}
-		got.choose(c.size*processor.L2, c.most)
+		got.choose(c.size*cpucache.L2, c.most)
 		if c.want.groups, c.want.k = c.groups, c.k; got != c.want {
 			t.Errorf("%+v: %+v", c, got)
 		}

@@ -5,8 +5,9 @@ package splitblock
 import (
 	"unsafe"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/internal/processor"
 )
 
 //go:generate sh -c "cd ../../../tools && GOWORK=off go run ./asm/splitblock -out ../filter/foreign/splitblock/kernel_amd64.s"
@@ -17,10 +18,10 @@ import (
 
 // setKernels sets the number of blocks for the kernels that the machine can run.
 func (f *Filter) setKernels() {
-	if processor.Have(processor.AVX2) {
+	if cpuid.CPU.Has(cpuid.AVX2) {
 		f.fast = f.blocks
 	}
-	if processor.Have(processor.AVX512F | processor.AVX512DQ | processor.AVX512VL) {
+	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
 		f.wide = f.blocks
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
+	"github.com/umbel-filters/umbel/internal/cpucache"
 	"github.com/umbel-filters/umbel/internal/mem"
-	"github.com/umbel-filters/umbel/internal/processor"
 )
 
 const (
@@ -180,7 +180,7 @@ const (
 
 // prefetchFrom is the number of blocks from which prefetching pays: a smaller filter is in the second-level
 // cache.
-var prefetchFrom = processor.L2 / (BlockBits / 8)
+var prefetchFrom = cpucache.L2 / (BlockBits / 8)
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {

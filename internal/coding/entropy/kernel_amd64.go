@@ -6,13 +6,13 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/umbel-filters/umbel/internal/processor"
+	"github.com/klauspost/cpuid/v2"
 )
 
 //go:generate sh -c "cd ../../../tools && GOWORK=off go run ./asm/entropy -out ../internal/coding/entropy/kernel_amd64.s"
 
 // haveKernels reports whether this machine has the instructions in kernel_amd64.s.
-var haveKernels = processor.Have(processor.POPCNT | processor.LZCNT | processor.BMI1 | processor.BMI2)
+var haveKernels = cpuid.CPU.Supports(cpuid.POPCNT, cpuid.LZCNT, cpuid.BMI1, cpuid.BMI2)
 
 // What the kernels assume.
 const (
