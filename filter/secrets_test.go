@@ -108,7 +108,7 @@ func TestCopiesAreReported(t *testing.T) {
 	}
 	for _, f := range filters {
 		field := reflect.TypeOf(f).Elem().Field(0).Type
-		if field.Kind() == reflect.Struct && field.NumField() > 0 {
+		if reflect.PointerTo(field).Implements(reflect.TypeFor[umbel.Filter]()) {
 			field = field.Field(0).Type // of the filter that this one contains
 		}
 		if !reflect.PointerTo(field).Implements(reflect.TypeFor[sync.Locker]()) {
