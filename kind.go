@@ -30,7 +30,8 @@ func (g Goal) Check() error {
 		return sentinel.Errorf(ErrGoal, "umbel: false-positive rate %v must lie between 0 and 1, both excluded", g.FPRate)
 	}
 	if given != 2 {
-		return sentinel.Errorf(ErrGoal, "umbel: give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes", g.Keys, g.FPRate, g.Bytes)
+		return sentinel.Errorf(ErrGoal,
+			"umbel: give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes", g.Keys, g.FPRate, g.Bytes)
 	}
 	if err := g.Hasher.Check(); err != nil {
 		return sentinel.Wrap(ErrGoal, err)

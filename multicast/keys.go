@@ -94,7 +94,9 @@ func (k *Keys) checkDetour(ports, p int, d Detour) error {
 		return sentinel.Errorf(umbel.ErrGoal, "multicast: the detour around port %d begins with port %d, want another of the node's %d ports", p, d.Port, ports)
 	}
 	if d.Hops < 2 || len(d.Arcs) != 0 && len(d.Arcs) != d.Hops {
-		return sentinel.Errorf(umbel.ErrGoal, "multicast: the detour around port %d has %d arcs and %d codewords, want at least 2 arcs, and one codeword per arc or none", p, d.Hops, len(d.Arcs))
+		return sentinel.Errorf(umbel.ErrGoal,
+			"multicast: the detour around port %d has %d arcs and %d codewords, want at least 2 arcs, and one codeword per arc or none",
+			p, d.Hops, len(d.Arcs))
 	}
 	if len(d.Dense) != 0 && len(d.Dense) != len(k.Dense) {
 		return sentinel.Errorf(umbel.ErrGoal, "multicast: the detour around port %d has stored codewords of %d sets, want %d", p, len(d.Dense), len(k.Dense))

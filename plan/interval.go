@@ -116,7 +116,8 @@ func (i Interval) Base(n uint64, oversize float64) (m uint64, err error) {
 	}
 	lowest := math.Ceil(float64(low) * oversize)
 	if lowest > planning.MaxCells {
-		return 0, sentinel.Errorf(ErrRange, "plan: a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate", oversize, n)
+		return 0, sentinel.Errorf(ErrRange,
+			"plan: a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate", oversize, n)
 	}
 	// A wide interval would only make the base larger than requested.
 	highest := math.Floor(min(float64(high)*oversize, lowest*1.5, planning.MaxCells))

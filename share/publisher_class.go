@@ -241,7 +241,8 @@ func (c *class) open(signed []byte) (*Head, error) {
 		err = h.checkClass(c.fold)
 	}
 	if err != nil {
-		return nil, sentinel.Errorf(ErrCorrupt, "share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
+		return nil, sentinel.Errorf(ErrCorrupt,
+			"share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
 	}
 	return h, nil
 }

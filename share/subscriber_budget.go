@@ -57,7 +57,8 @@ func (b Budget) choose(c choice) (fold uint64, err error) {
 	if b.Memory > 0 {
 		for ; c.bytes/c.classes[finest].Fold > b.Memory; finest++ {
 			if finest == last {
-				return 0, sentinel.Errorf(umbel.ErrLimit, "share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it", c.bytes/c.classes[last].Fold, b.Memory)
+				return 0, sentinel.Errorf(umbel.ErrLimit,
+					"share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it", c.bytes/c.classes[last].Fold, b.Memory)
 			}
 		}
 	}

@@ -196,7 +196,8 @@ func foldedTo(kinds umbel.Kinds, f umbel.Filter, size uint64) (umbel.Filter, err
 	}
 	folder, ok := f.(umbel.Folder)
 	if !ok {
-		return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold", f.State().Kind, m, size)
+		return nil, sentinel.Errorf(errors.ErrUnsupported,
+			"overlap: a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold", f.State().Kind, m, size)
 	}
 	return f, folder.Fold(m / size)
 }

@@ -27,7 +27,8 @@ func merged(s, t Shape, ours, theirs []layered.Counted) ([]arrays.Array, error) 
 		return nil, err
 	}
 	if bytes := uint64(len(layers)) * s.bytes(); s.MaxBytes != 0 && bytes > s.MaxBytes {
-		return nil, sentinel.Errorf(umbel.ErrLimit, "dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two", bytes, s.MaxBytes)
+		return nil, sentinel.Errorf(umbel.ErrLimit,
+			"dynamic: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two", bytes, s.MaxBytes)
 	}
 	return arraysOf(ordered(layers)), nil
 }

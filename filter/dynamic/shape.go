@@ -116,7 +116,8 @@ func (s Shape) checkGrowth(layers, most int) error {
 	}
 	bytes := uint64(layers) * s.bytes()
 	if layers >= most {
-		return sentinel.Errorf(umbel.ErrLimit, "dynamic: an opened filter with few keys in large layers grows to at most %d layers: compact the filter, or start another", most)
+		return sentinel.Errorf(umbel.ErrLimit,
+			"dynamic: an opened filter with few keys in large layers grows to at most %d layers: compact the filter, or start another", most)
 	}
 	if limit := s.MaxBytes; limit != 0 && (bytes > limit || s.bytes() > limit-bytes) {
 		return sentinel.Errorf(umbel.ErrLimit, "dynamic: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+

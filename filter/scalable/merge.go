@@ -58,7 +58,8 @@ func (f *Filter) Merge(s umbel.State) error {
 		bytes += l.Shape.M / 8
 	}
 	if limit := f.shape.MaxBytes; limit != 0 && bytes > limit {
-		return sentinel.Errorf(umbel.ErrLimit, "scalable: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two", bytes, limit)
+		return sentinel.Errorf(umbel.ErrLimit,
+			"scalable: the result needs %d bytes, more than the limit of %d: raise the limit or compact one of the two", bytes, limit)
 	}
 	f.setLayers(layers)
 	return nil

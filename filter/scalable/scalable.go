@@ -164,7 +164,8 @@ func (f *Filter) next() (partitioned.Shape, error) {
 		return none, sentinel.Errorf(umbel.ErrLimit, "scalable: no layer can follow the %d layers: start another filter", f.layers.Len())
 	}
 	if tooMuch(bytes, next) {
-		return none, sentinel.Errorf(umbel.ErrLimit, "scalable: the next layer needs %d bytes, more than %d times the present %d: start another filter", next.M/8, mostAtOnce, bytes)
+		return none, sentinel.Errorf(umbel.ErrLimit,
+			"scalable: the next layer needs %d bytes, more than %d times the present %d: start another filter", next.M/8, mostAtOnce, bytes)
 	}
 	if f.shape.exceeds(bytes, next) {
 		return none, sentinel.Errorf(umbel.ErrLimit, "scalable: %d bytes are full, and the next layer of %d bytes would exceed the limit of %d: "+

@@ -213,7 +213,8 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 		}
 	}
 	if n == 0 {
-		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "scalable: %d bytes are too few for a layer of %d slices of at least 8 bytes: allow more bytes or a higher rate", g.Bytes, s.k(0))
+		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal,
+			"scalable: %d bytes are too few for a layer of %d slices of at least 8 bytes: allow more bytes or a higher rate", g.Bytes, s.k(0))
 	}
 	if err := s.checkGoal(); err != nil {
 		return Shape{}, 0, err

@@ -120,7 +120,8 @@ func Read(r io.Reader, l wire.Limits) (*Filter, error) {
 			g.add(b.First + x)
 		}
 		if uint64(len(g.bytes)) > l.Bytes {
-			return nil, sentinel.Errorf(umbel.ErrLimit, "sparse: %d positions take more than the limit of %d bytes: raise it, or read the filter as it is", g.count, l.Bytes)
+			return nil, sentinel.Errorf(umbel.ErrLimit,
+				"sparse: %d positions take more than the limit of %d bytes: raise it, or read the filter as it is", g.count, l.Bytes)
 		}
 	}
 	shape, err := scanned(s)

@@ -36,7 +36,8 @@ func OptimalK(m uint64, classes []Class) (ks []float64, rate float64, err error)
 	ks = make([]float64, len(classes))
 	for i, c := range classes {
 		if c.Members == 0 || c.Queries == 0 {
-			return nil, 0, sentinel.Errorf(plan.ErrRange, "class %d has %v members and %v of the queries: its real k is infinite, plan whole ones", i, c.Members, c.Queries)
+			return nil, 0, sentinel.Errorf(plan.ErrRange,
+				"class %d has %v members and %v of the queries: its real k is infinite, plan whole ones", i, c.Members, c.Queries)
 		}
 		ks[i] = math.Log2(c.Queries / queries / c.Members)
 		log += c.Members * ks[i]

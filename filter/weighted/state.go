@@ -65,7 +65,8 @@ func Open(s umbel.State) (*Filter, error) {
 		}
 		s.Arrays = s.Arrays[:1]
 		if table.Len == 0 || table.Width != 64 && table.Width != 8 {
-			return nil, sentinel.Errorf(umbel.ErrCorrupt, "weighted: a table of %d cells of %d bits, want 64 bits per digest or 8 bits per byte of the prefixes", table.Len, table.Width)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt,
+				"weighted: a table of %d cells of %d bits, want 64 bits per digest or 8 bits per byte of the prefixes", table.Len, table.Width)
 		}
 	}
 	bits, err := kind.OpenCells(s, names, dst...)

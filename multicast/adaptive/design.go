@@ -205,7 +205,9 @@ func (d *Design) checkRuns() error {
 	for i, r := range d.Runs {
 		switch {
 		case r.Positions < 1 || r.Positions > d.Bits()-positions:
-			return sentinel.Errorf(umbel.ErrGoal, "adaptive: run %d has %d positions, want 1 to %d, since %d are left of %d", i, r.Positions, d.Bits()-positions, d.Bits()-positions, d.Bits())
+			return sentinel.Errorf(umbel.ErrGoal,
+				"adaptive: run %d has %d positions, want 1 to %d, since %d are left of %d",
+				i, r.Positions, d.Bits()-positions, d.Bits()-positions, d.Bits())
 		case r.Odds == 0:
 			return sentinel.Errorf(umbel.ErrGoal, "adaptive: run %d has odds of 0, want more", i)
 		case i > 0 && r.Odds == d.Runs[i-1].Odds:
@@ -249,7 +251,8 @@ func checkGoal(n int, rate float64) error {
 // not valid; see [Design.Check].
 func (d *Design) ChooseLeast() error {
 	if m := d.Bits(); m > MaxBits {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links", len(d.Ends), d.Rate, MaxBits)
+		return sentinel.Errorf(umbel.ErrGoal,
+			"adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links", len(d.Ends), d.Rate, MaxBits)
 	}
 	d.Least = 0
 	if err := d.Check(); err != nil {

@@ -232,7 +232,8 @@ func (d *Design) UnmarshalJSON(b []byte) error {
 	x := Design{K: t.K, Least: t.Least, Ends: t.Ends, Rate: t.Rate, Weights: t.Weights}
 	objective, method := slices.Index(objectives[:], t.Objective), slices.Index(methods[:], t.Method)
 	if objective < 0 || method < 0 {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: objective %q and method %q, want one of %q and one of %q", clip(t.Objective), clip(t.Method), objectives, methods)
+		return sentinel.Errorf(umbel.ErrCorrupt,
+			"adaptive: objective %q and method %q, want one of %q and one of %q", clip(t.Objective), clip(t.Method), objectives, methods)
 	}
 	x.Objective, x.Method = Objective(objective), Method(method)
 	if len(x.Weights) == 0 {

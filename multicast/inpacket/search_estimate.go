@@ -84,7 +84,8 @@ func (t Task) check(forms []Form) (links, error) {
 		}
 	}
 	if !slices.Contains(forms, Staged) {
-		return flat, sentinel.Errorf(umbel.ErrGoal, "inpacket: a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop", Staged)
+		return flat, sentinel.Errorf(umbel.ErrGoal,
+			"inpacket: a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop", Staged)
 	}
 	return flat, nil
 }

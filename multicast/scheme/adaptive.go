@@ -91,7 +91,8 @@ func (a *Adaptive) make() {
 func (a *Adaptive) encode(links, _ [][]inpacket.BitString) (inpacket.Header, Plan, error) {
 	m, ok := a.design.Truncate(len(links))
 	if !ok {
-		return inpacket.Header{}, Plan{}, sentinel.Errorf(umbel.ErrGoal, "scheme: a tree of %d links, want at most %d; use a design for more links, or split the tree", len(links), a.design.Links())
+		return inpacket.Header{}, Plan{}, sentinel.Errorf(umbel.ErrGoal,
+			"scheme: a tree of %d links, want at most %d; use a design for more links, or split the tree", len(links), a.design.Links())
 	}
 	h, err := a.cut(links, m)
 	return h, Plan{Trials: 1, FalseMatch: a.design.RedrawnFPRate(len(links))}, err
@@ -103,7 +104,8 @@ func (a *Adaptive) cut(links [][]inpacket.BitString, m int) (inpacket.Header, er
 	for _, c := range links {
 		at := lowest(c[0])
 		if at < 0 {
-			return inpacket.Header{}, sentinel.Errorf(umbel.ErrGoal, "scheme: a link's codeword has no ones among the design's %d bits; use another network key", a.design.Bits())
+			return inpacket.Header{}, sentinel.Errorf(umbel.ErrGoal,
+				"scheme: a link's codeword has no ones among the design's %d bits; use another network key", a.design.Bits())
 		}
 		m = max(m, at+1)
 	}
@@ -118,7 +120,9 @@ func (a *Adaptive) cut(links [][]inpacket.BitString, m int) (inpacket.Header, er
 			return h, nil
 		}
 	}
-	return inpacket.Header{}, sentinel.Errorf(umbel.ErrGoal, "scheme: %d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree", len(links), a.design.Bits())
+	return inpacket.Header{}, sentinel.Errorf(umbel.ErrGoal,
+		"scheme: %d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree",
+		len(links), a.design.Bits())
 }
 
 // lowest returns the position of the lowest one of c, or -1.

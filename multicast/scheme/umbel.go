@@ -66,7 +66,8 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 		u.MaxFalseMatch = u.DropFalseMatch
 	}
 	if u.Slack > 0 && slices.Contains(u.Forms, inpacket.Staged) {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
+		return nil, sentinel.Errorf(umbel.ErrGoal,
+			"scheme: staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
 	}
 	if u.Repair && (slices.Contains(u.Forms, inpacket.Staged) || slices.Contains(u.Forms, inpacket.Linear)) {
 		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: repair supports the forms single and folded, not %s", formNames(u.Forms))

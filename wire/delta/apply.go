@@ -56,7 +56,8 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	}
 	if err := info.checkBase(d.Base); err != nil {
 		if info.Kind != base.Kind {
-			err = sentinel.Errorf(umbel.ErrMismatch, "delta: the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made",
+			err = sentinel.Errorf(umbel.ErrMismatch,
+				"delta: the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made",
 				short(info.Base), short(info.Result), info.Kind, short(d.Base), base.Kind)
 		}
 		return umbel.State{}, err
@@ -97,7 +98,8 @@ func (i Info) checkBase(base wire.ID) error {
 	case i.Result:
 		return sentinel.Errorf(umbel.ErrMismatch, "delta: the delta from %s to %s is already applied", short(i.Base), short(i.Result))
 	}
-	return sentinel.Errorf(umbel.ErrMismatch, "delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter",
+	return sentinel.Errorf(umbel.ErrMismatch,
+		"delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter",
 		short(i.Base), short(i.Result), short(base), short(base))
 }
 

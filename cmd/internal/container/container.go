@@ -89,7 +89,8 @@ func describe(path string, err error) error {
 	compression, cat := keys.Compressed(head)
 	switch {
 	case compression != "":
-		return sentinel.Errorf(umbel.ErrCorrupt, "%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already", path, compression, cat, path)
+		return sentinel.Errorf(umbel.ErrCorrupt,
+			"%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already", path, compression, cat, path)
 	case len(head) == 0:
 		return sentinel.Errorf(umbel.ErrCorrupt, "%s is empty, which no filter is; make it again", path)
 	case bytes.HasPrefix(head, []byte(squid.Head)):

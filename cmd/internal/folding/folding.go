@@ -101,7 +101,9 @@ func (l *Ladder) Size(r uint64) (cells, bytes uint64) {
 // the factor. It returns an error wrapping umbel.ErrGoal if the rate of the filter is above p.
 func (l *Ladder) ToRate(p float64) (umbel.Filter, uint64, error) {
 	if l.stats.FPRate > p {
-		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "the rate of the filter is already %s, above %s, and a fold only raises it", quantity.Rate(l.stats.FPRate).Percent(), quantity.Rate(p).Percent())
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal,
+			"the rate of the filter is already %s, above %s, and a fold only raises it",
+			quantity.Rate(l.stats.FPRate).Percent(), quantity.Rate(p).Percent())
 	}
 	// The search starts at the expected rate, and the measured rate decides.
 	i := 0

@@ -35,7 +35,8 @@ func (f *Filter) AppendFile(dst []byte) ([]byte, error) {
 	case f.core().Zero:
 		return dst, sentinel.Errorf(umbel.ErrGoal, "nixbloom: a zero Filter has no file: make it with New")
 	case f.hasher != NixHasher:
-		return dst, sentinel.Errorf(umbel.ErrMismatch, "nixbloom: the filter hashes with %v, the file of a Nix cache has hash %v: readers would get false negatives", f.hasher, NixHasher)
+		return dst, sentinel.Errorf(umbel.ErrMismatch,
+			"nixbloom: the filter hashes with %v, the file of a Nix cache has hash %v: readers would get false negatives", f.hasher, NixHasher)
 	}
 	le := binary.LittleEndian
 	end := len(dst) + int(FileBytes(f.bits.Len))

@@ -92,7 +92,8 @@ func (o *Options) enlarge(n uint64, p float64) error {
 	for !meets(high) {
 		low, high = high, 2*high
 		if l, err := newLayer(high, first.rate); err != nil || l.bits > most || high > MaxCapacity {
-			return sentinel.Errorf(umbel.ErrGoal, "redisbloom: %d keys at a rate of %.3g: with double hashing a filter of %d bits answers at %.3g, and one that doesn't is over %d",
+			return sentinel.Errorf(umbel.ErrGoal,
+				"redisbloom: %d keys at a rate of %.3g: with double hashing a filter of %d bits answers at %.3g, and one that doesn't is over %d",
 				n, p, first.bits, o.Forecast(n).FPRate, most)
 		}
 	}

@@ -132,7 +132,8 @@ const (
 // [ParquetHasher], or umbel.ErrLimit if the bitset is longer than MaxBitset.
 func (f *Filter) AppendBitset(dst []byte) ([]byte, error) {
 	if f.hasher != ParquetHasher {
-		return dst, sentinel.Errorf(umbel.ErrMismatch, "splitblock: the filter hashes with %v, Parquet with %v: readers would get false negatives", f.hasher, ParquetHasher)
+		return dst, sentinel.Errorf(umbel.ErrMismatch,
+			"splitblock: the filter hashes with %v, Parquet with %v: readers would get false negatives", f.hasher, ParquetHasher)
 	}
 	if f.bits.Bytes() > MaxBitset {
 		return dst, sentinel.Errorf(umbel.ErrLimit, "splitblock: a bitset of %d bytes, want at most %d; fold the filter", f.bits.Bytes(), MaxBitset)

@@ -37,7 +37,8 @@ func (d Digest) Tolerant() Digest {
 func (d Digest) Unfold(u int) (Digest, error) {
 	n := len(d.Mask)
 	if u < 1 || n > 0 && u > MaxMask/n {
-		return Digest{}, sentinel.Errorf(umbel.ErrGoal, "squid: a mask of %d bytes does not unfold by %d, want a factor of at least 1 and at most %d bytes", n, u, MaxMask)
+		return Digest{}, sentinel.Errorf(umbel.ErrGoal,
+			"squid: a mask of %d bytes does not unfold by %d, want a factor of at least 1 and at most %d bytes", n, u, MaxMask)
 	}
 	if u == 1 {
 		return d, nil

@@ -144,7 +144,8 @@ func set[F any](f *F, s umbel.State, open func(umbel.State) (*F, error)) error {
 		return nil
 	}
 	if z, ok := any(new(F)).(umbel.Filter); ok && z.State().Kind != s.Kind {
-		return sentinel.Errorf(umbel.ErrKind, "%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All",
+		return sentinel.Errorf(umbel.ErrKind,
+			"%s: the container has a filter of kind %.40q; open filters of any kind with wire.Read and the method Open of filter.All",
 			z.State().Kind, s.Kind)
 	}
 	return err

@@ -43,7 +43,8 @@ const tie = 1e-12
 func Divide(n uint64, p float64, layers, maxLayers, maxK int) (best []Share, mean float64, err error) {
 	switch {
 	case n == 0 || !(p > 0 && p < 1):
-		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d keys at a false-positive rate of %v, want at least 1, and a rate between 0 and 1, both excluded", n, p)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal,
+			"incremental: %d keys at a false-positive rate of %v, want at least 1, and a rate between 0 and 1, both excluded", n, p)
 	case maxK < 1:
 		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "incremental: %d cells per key, want at least 1", maxK)
 	}

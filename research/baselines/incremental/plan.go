@@ -148,7 +148,8 @@ func mostKeysIn(p float64, bytes uint64, layers int) (uint64, Shape, error) {
 	most := largest(first-1, first, 1<<56, fits)
 	s, err := size(most, p, layers)
 	if err != nil || s.bytes() > bytes {
-		return 0, Shape{}, sentinel.Errorf(umbel.ErrGoal, "incremental: %d bytes are too few for one key at a rate of %.3g: allow more bytes or a higher rate", bytes, p)
+		return 0, Shape{}, sentinel.Errorf(umbel.ErrGoal,
+			"incremental: %d bytes are too few for one key at a rate of %.3g: allow more bytes or a higher rate", bytes, p)
 	}
 	return most, s, nil
 }

@@ -46,7 +46,9 @@ func (r *Reader) magic() (version byte, err error) {
 	case string(b[:last]) != Magic[:last]:
 		return 0, errNoContainer(b)
 	case b[last] != Magic[last] && b[last] != VersionWithNotes:
-		return 0, sentinel.Errorf(umbel.ErrCorrupt, "container of version %d, written by a later version of umbel; this program reads versions %d and %d: %w", b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported)
+		return 0, sentinel.Errorf(umbel.ErrCorrupt,
+			"container of version %d, written by a later version of umbel; this program reads versions %d and %d: %w",
+			b[last], Magic[last], VersionWithNotes, errors.ErrUnsupported)
 	}
 	return b[last], nil
 }

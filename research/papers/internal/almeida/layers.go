@@ -72,7 +72,8 @@ func LayerAt(i int, p0, r float64, growth, slice0 uint64) (Layer, error) {
 	l.K = int(math.Ceil(bits))
 	cells := float64(slice0) * math.Pow(float64(growth), float64(i)) * bits
 	if l.FPRate == 0 || !(cells < planning.MaxCells) {
-		return Layer{}, sentinel.Errorf(plan.ErrRange, "almeida: layer %d would have a rate of %g and %.3g cells, more than 2^63; use fewer layers", i, l.FPRate, cells)
+		return Layer{}, sentinel.Errorf(plan.ErrRange,
+			"almeida: layer %d would have a rate of %g and %.3g cells, more than 2^63; use fewer layers", i, l.FPRate, cells)
 	}
 	for range i {
 		l.Slice *= growth
