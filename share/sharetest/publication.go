@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -75,6 +76,7 @@ func Subscriber(t testing.TB, source share.Source, verifier note.Verifier) *shar
 	t.Helper()
 	s, err := share.NewSubscriber(t.Context(), share.SubscriberOptions{
 		Source: source, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
