@@ -14,7 +14,7 @@ SLOW = ./cmd/umbel ./research/interop/faults ./research/interop/squid
 # Packages with goroutines, in the same order. Those of the program are found by their code and their tests.
 BEGINS = ^[[:space:]]*go [a-z]|[.]Go\(|RunParallel|httptest.NewServer
 CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- 'cmd/internal/*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-RACE = ./cmd/internal/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./internal/probe ./wire/... ./share/... ./share/nats ./siblings/... \
+RACE = ./cmd/internal/durable/store ./share ./cmd/internal/node . ./cells ./internal/merkle ./internal/probe ./wire/... ./share/... ./share/nats ./siblings/... \
 	./live ./multicast ./multicast/dataplane ./multicast/sim $(CONCURRENT)
 # Tests that vary sizes, damage or time, or use much memory, mostly in one goroutine, and take long with the race detector.
 LONGTESTS = MaxDiskIsNotExceeded LeastLimitIsEnough RefusalNamesTheLimit DeletionAtMaxDisk SnapshotBeforeTheDiskIsFull \
@@ -70,7 +70,7 @@ test:
 # verdicts of HTTP caching tests,
 # and all figures and tables of the papers.
 foreign:
-	$(call tests,$(STRIPPED),./cmd/internal/httpapi)
+	$(call tests,$(STRIPPED),./cmd/internal/http/httpapi)
 	$(call tests,$(STRIPPED),./research/interop/parquet)
 	$(call tests,$(STRIPPED) -run '^TestGoRedisSuite$$',./research/interop)
 	$(call tests,$(STRIPPED) -run '^(TestRecorded|TestUmbel|TestNoCache)$$',./research/cachetests)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter/ribbon"
 )
 

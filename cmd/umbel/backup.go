@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
 )
 
 const backupHelp = `Write all filters of a node to one file. With --addr the node keeps running; otherwise the data

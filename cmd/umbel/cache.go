@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/cacheserver"
-	"github.com/umbel-filters/umbel/cmd/internal/disk"
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/webcache/cacheserver"
 )
 
 const cacheHelp = `Run a shared HTTP cache; see docs/cache.md. With --origin it is in front of a server. Without, it is a

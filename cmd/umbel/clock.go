@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/window"
 )

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
 
 const countHelp = `Print how often each key was added to the filter in FILE and not removed. Without KEY the keys

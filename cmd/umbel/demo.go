@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/color"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 	"github.com/umbel-filters/umbel/cmd/internal/demo"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"golang.org/x/term"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
 )
 
 // usageError adds how to print the help.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 )
 
 // The guide describes all events of verbs with --follow.

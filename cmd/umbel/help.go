@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"golang.org/x/term"
 )
 

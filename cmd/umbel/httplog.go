@@ -4,8 +4,8 @@ import (
 	"log"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
-	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 )
 
 // logHTTPFaults makes what package net/http reports about connections a warning of the command, with --json an object. A verb with a log

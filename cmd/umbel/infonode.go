@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
-	"github.com/umbel-filters/umbel/cmd/internal/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
 
 // heldInfo is the description of a filter on a node, with the field names of [info].

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/interrupt"
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/service/interrupt"
 )
 
 // addFormatFlag adds -0 and --text, and returns a function for their value.

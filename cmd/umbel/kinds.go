@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/ability"
-	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )

@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
-	"github.com/umbel-filters/umbel/cmd/internal/color"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/share"
 )
 

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
-	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )

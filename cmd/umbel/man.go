@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 )
 
 func manCommand() *cobra.Command {

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/spec"
-	"github.com/umbel-filters/umbel/cmd/internal/suggest"
-	"github.com/umbel-filters/umbel/cmd/internal/table"
-	"github.com/umbel-filters/umbel/cmd/internal/trial"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/files/trial"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/filter"
 )
 

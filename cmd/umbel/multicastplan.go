@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/draw"
+	"github.com/umbel-filters/umbel/cmd/internal/multicast/draw"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/sim"
 	"github.com/umbel-filters/umbel/multicast/tree"

@@ -7,10 +7,10 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/nixcache"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 )
 

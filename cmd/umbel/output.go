@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
 // outputFlag guards the existing files that a verb might replace: its inputs, files of other

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/pagetest"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/pagetest"
 )
 
 // Every command of a page runs: those in sessions here, and print what the page shows; others are

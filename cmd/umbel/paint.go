@@ -3,8 +3,8 @@ package main
 import (
 	"os"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/color"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 // paint returns text for standard output, in a style if that is a terminal with colors. A message to

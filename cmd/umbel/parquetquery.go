@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
-	"github.com/umbel-filters/umbel/cmd/internal/parquetfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/parquetfile"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 )
 
 // valueInfo is the answer for one value.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 // The error of the last update has a column of its own, if one failed.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to ask them: by zone, cost and name

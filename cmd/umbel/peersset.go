@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
-	"github.com/umbel-filters/umbel/cmd/internal/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 )
 
 // remotePeers are the publications of a replica.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 

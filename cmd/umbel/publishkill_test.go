@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/ability"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/memory"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/memory"
+	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )

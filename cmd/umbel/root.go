@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
 )
 
 const rootHelp = `umbel makes filters of keys. A filter is a small summary of a set. It answers whether a key may

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/container"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
-	"github.com/umbel-filters/umbel/cmd/internal/prompt"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/prompt"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/filter"
 )
 

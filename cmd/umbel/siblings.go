@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
-	"github.com/umbel-filters/umbel/cmd/internal/sidecar"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/filter"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/signing"
-	"github.com/umbel-filters/umbel/cmd/internal/squidpeer"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/webcache/squidpeer"
 )
 
 const squidRelayHelp = `Relay the cache digests of Squids to other Squids until ^C, in a form that all releases read without

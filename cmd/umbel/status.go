@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/color"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
 
 // nodeCommand returns a command without arguments that works on a node only.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 // Changes that a limit refuses are not reported as accepted, and the line about them says what ends that.

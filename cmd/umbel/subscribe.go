@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 )
 
 const subscribeHelp = `Follow publications (umbel publish) and answer queries from them, or copy one to a file. SOURCE is the

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/progress"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/progress"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
 )
 
 const uniqHelp = `Print the lines that were not seen before, and remember them. Lines come from the files, or from

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/uniq"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 

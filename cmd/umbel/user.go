@@ -8,9 +8,9 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/access"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
-	"github.com/umbel-filters/umbel/cmd/internal/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 )
 
 const userHelp = `Create a user with a password, and add it to the file of umbel serve --users. The password is

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/color"
-	"github.com/umbel-filters/umbel/cmd/internal/message"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 

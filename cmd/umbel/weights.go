@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/build"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
 // weightsInfo is what umbel make has gained by a log of queries.

@@ -16,13 +16,13 @@ var layers = []layer{
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
 	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "wire/mapped", "internal/httptarget", "internal/hop/...", "internal/pace"}},
-	{"logs and files", []string{"cmd/internal/budget", "cmd/internal/quantity", "cmd/internal/disk/...", "cmd/internal/wal/...", "cmd/internal/oplog/...", "cmd/internal/snapfile/..."}},
-	{"engine", []string{"cmd/internal/engine", "cmd/internal/statecode"}},
-	{"changes", []string{"cmd/internal/changelog"}},
-	{"journal and snapshots", []string{"cmd/internal/journal", "cmd/internal/snapshot"}},
-	{"recovery", []string{"cmd/internal/recovery"}},
-	{"backup", []string{"cmd/internal/backup"}},
-	{"store", []string{"cmd/internal/store"}},
+	{"logs and files", []string{"cmd/internal/service/budget", "cmd/internal/files/quantity", "cmd/internal/durable/disk/...", "cmd/internal/durable/wal/...", "cmd/internal/durable/oplog/...", "cmd/internal/durable/snapfile/..."}},
+	{"engine", []string{"cmd/internal/engine", "cmd/internal/durable/statecode"}},
+	{"changes", []string{"cmd/internal/durable/changelog"}},
+	{"journal and snapshots", []string{"cmd/internal/durable/journal", "cmd/internal/durable/snapshot"}},
+	{"recovery", []string{"cmd/internal/durable/recovery"}},
+	{"backup", []string{"cmd/internal/durable/backup"}},
+	{"store", []string{"cmd/internal/durable/store"}},
 	{"program", []string{"cmd/..."}},
 	{"research", []string{"research/...", "tools/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
 }
@@ -64,22 +64,22 @@ var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/oplog/oplogtest",
-	"cmd/internal/disk/disktest",
+	"internal/fixture", "internal/freeport", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/durable/oplog/oplogtest",
+	"cmd/internal/durable/disk/disktest",
 }
 
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,
 // and so work with kinds of other modules.
 var kindAgnostic = []string{
-	"cmd/internal/engine", "cmd/internal/statecode", "cmd/internal/changelog", "cmd/internal/journal", "cmd/internal/snapshot",
-	"cmd/internal/recovery", "cmd/internal/backup", "cmd/internal/store",
+	"cmd/internal/engine", "cmd/internal/durable/statecode", "cmd/internal/durable/changelog", "cmd/internal/durable/journal", "cmd/internal/durable/snapshot",
+	"cmd/internal/durable/recovery", "cmd/internal/durable/backup", "cmd/internal/durable/store",
 }
 
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
-	"github.com/gofrs/flock": {"cmd/internal/disk", "internal/wholefile", "share/dir"},
+	"github.com/gofrs/flock": {"cmd/internal/durable/disk", "internal/wholefile", "share/dir"},
 	"gocloud.dev":            {"share/blob"},
-	"github.com/maypok86":    {"cmd/internal/httpcache"},
+	"github.com/maypok86":    {"cmd/internal/webcache/httpcache"},
 	"github.com/nats-io":     {"share/nats"},
 }
 

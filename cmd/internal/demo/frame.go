@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/umbel-filters/umbel/cmd/internal/color"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 )
 
 // wide is the width of a terminal from which rows are explained.

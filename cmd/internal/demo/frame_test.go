@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/umbel-filters/umbel/cmd/internal/color"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 )
 
 // sampled is a report with all states.

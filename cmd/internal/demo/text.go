@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/umbel-filters/umbel/cmd/internal/color"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
 // piece is text in one style.

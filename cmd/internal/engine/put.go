@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 

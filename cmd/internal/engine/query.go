@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
 )
 
 // Has sets dst[i] to whether ds[i] may have been added. It is true for every key of an incomplete

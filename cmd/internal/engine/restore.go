@@ -6,7 +6,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
-	"github.com/umbel-filters/umbel/cmd/internal/statecode"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 

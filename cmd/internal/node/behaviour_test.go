@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
 // words returns a command with items from..to-1 behind it.

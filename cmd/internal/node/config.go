@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/replica"
-	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 )
 
 // Config contains all settings of a node. DefaultConfig returns the defaults. The comment of a field names

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/umbel-filters/umbel/cmd/internal/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 )
 
 // copiesDir returns the directory for copies of large filters while they are sent.

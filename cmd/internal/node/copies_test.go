@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/umbel-filters/umbel/cmd/internal/disk"
-	"github.com/umbel-filters/umbel/cmd/internal/disk/disktest"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 )
 
 // A start removes the copies that a killed process left.

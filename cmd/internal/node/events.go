@@ -1,6 +1,6 @@
 package node
 
-import "github.com/umbel-filters/umbel/cmd/internal/eventlog"
+import "github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 
 // events are the values of the attribute "event" of log messages. They never change, also if the
 // message does, so that searches and alerts can rely on them. docs/node-logs.md describes them.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 )
 
 // A client without TLS is logged and counted on both ports. A connection that ends before it sends anything, as those of

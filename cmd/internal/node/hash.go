@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/umbel-filters/umbel/cmd/internal/loglimit"
+	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 )
 
 // webLog logs what the HTTP servers report themselves. They report it as text, for http.Server.ErrorLog.

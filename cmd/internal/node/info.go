@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
-	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
 )
 
 // Versions of Redis and RedisBloom that are reported, because some clients check them.

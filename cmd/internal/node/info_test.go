@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
 // infoFields returns the fields of INFO.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
 var latencySize = goflag.String("latency-size", "", "measure latencies during operations on a filter of this size, such as 1GiB")

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/umbel-filters/umbel/cmd/internal/yamltext"
+	"github.com/umbel-filters/umbel/cmd/internal/service/yamltext"
 )
 
 // Origin is the value of a setting and its origin.

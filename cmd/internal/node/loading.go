@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/command"
-	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
 // progressEvery is the interval of log messages about the recovery.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 

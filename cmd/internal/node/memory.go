@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/memory"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/memory"
 )
 
 // memoryLimit returns the memory limit of all filters in bytes; 0 means no limit. For auto it is

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 

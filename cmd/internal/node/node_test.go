@@ -18,9 +18,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
-	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

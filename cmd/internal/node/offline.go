@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/umbel-filters/umbel/cmd/internal/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/store"
 )
 
 // Check reads a data directory as a start would, and reports what it found, and the least max-disk, in bytes, that

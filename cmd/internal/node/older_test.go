@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 )
 
 // The directory of an older program is refused with the commands that migrate it, and not changed.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
 )
 
 // process implements keyspace.Node.

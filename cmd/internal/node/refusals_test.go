@@ -9,7 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 )
 
 // Refused additions have a message when they begin, one per minute while they last, and one when they are over.

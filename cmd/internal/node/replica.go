@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/replica"
-	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 )

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/command"
-	"github.com/umbel-filters/umbel/cmd/internal/replica"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/share"
 )

@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/umbel-filters/umbel/cmd/internal/backup"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/store"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 )
 
 // RestoreDir makes a data directory from a backup and reports what a start would find in it. The directory must

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/access"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 )
 
 // docs/node-commands.md lists every command in the row of the right that it needs for its keys.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 )
 
 // running runs a node, and returns its settings with the addresses it has, and what it returns.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/access"
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
 // secretUsers are one who may all with filters, and one who may read the node's secrets.

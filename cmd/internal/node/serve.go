@@ -12,15 +12,15 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/command"
-	"github.com/umbel-filters/umbel/cmd/internal/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/httpapi"
-	"github.com/umbel-filters/umbel/cmd/internal/keyspace"
-	"github.com/umbel-filters/umbel/cmd/internal/metrics"
-	"github.com/umbel-filters/umbel/cmd/internal/redisbloom"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/um"
+	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
+	"github.com/umbel-filters/umbel/cmd/internal/node/metrics"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/um"
 )
 
 // serve starts accepting clients.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/umbel-filters/umbel/cmd/internal/glob"
-	"github.com/umbel-filters/umbel/cmd/internal/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/node/glob"
 )
 
 // settings implements keyspace.Config: the node's settings, some of Redis', and those of BF.*.

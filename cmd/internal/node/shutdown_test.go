@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 )
 
 // faultyLog is a log whose Propose calls fault first, and whose Purge calls purge, if they are set.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
 // A node answers all that RedisBloom 8 was asked with the same bytes, in both versions of the
@@ -18,7 +18,7 @@ func TestTranscripts(t *testing.T) {
 			if version == 3 {
 				client.Do("HELLO", "3")
 			}
-			path := fmt.Sprintf("../redisbloom/testdata/bf-head-resp%d.txt", version)
+			path := fmt.Sprintf("../redis/redisbloom/testdata/bf-head-resp%d.txt", version)
 			if n := resptest.Replay(t, client, path, resptest.WithoutStrings); n < 150 {
 				t.Errorf("%d commands were replayed, want at least 150", n)
 			}

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/umbel-filters/umbel/cmd/internal/access"
-	"github.com/umbel-filters/umbel/cmd/internal/command"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
 // Replies of Redis 7.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/access"
-	"github.com/umbel-filters/umbel/cmd/internal/command"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
 // A command needs its right over each of its keys, or over all names if it has none.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/access"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
 // watchdog reports to systemd that the node responds, twice per watchdog interval. systemd restarts a

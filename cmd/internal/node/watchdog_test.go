@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
 // The watchdog's query reaches a filter, also on a node with users, and fails while commands hang.

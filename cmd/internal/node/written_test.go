@@ -18,9 +18,9 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
-	"github.com/umbel-filters/umbel/cmd/internal/resptest"
+	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/wire"

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/share/web"
 )
 

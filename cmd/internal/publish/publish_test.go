@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/api"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/internal/fixture"
 	"github.com/umbel-filters/umbel/share"

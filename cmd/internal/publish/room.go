@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
 
 // rooms counts the bytes of directories of publications in a budget, those that no publication uses any more

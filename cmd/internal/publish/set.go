@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/api"
-	"github.com/umbel-filters/umbel/cmd/internal/budget"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
 
 // ErrUnknown means that no publication of a filter is configured.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/umbel-filters/umbel/cmd/internal/budget"
+	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/share"
 )
 

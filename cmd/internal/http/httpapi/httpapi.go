@@ -1,0 +1,177 @@
+// Package httpapi serves the filters of an engine over HTTP. Keys are sent as JSON, lines or digests,
+// filters as containers. openapi.json, which is served too, describes the routes; docs/node-http.md is
+// the guide for users.
+package httpapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/export"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
+	"github.com/umbel-filters/umbel/cmd/internal/publish"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+)
+
+// Options configure the handler.
+type Options struct {
+	Engine   *engine.Engine
+	Wait     func(ctx context.Context, pos engine.Position) error // nil: changes are acknowledged at once
+	Room     func(ctx context.Context) error                      // waits until the journal has room; nil: it always has
+	Users    *access.Users                                        // nil: everyone has all rights
+	Audit    *access.Audit                                        // nil: nothing is recorded
+	Hasher   umbel.Hasher                                         // default for new filters
+	MaxBody  int64                                                // bytes of a request that is not a stream; 0: 8 MiB
+	Idle     time.Duration                                        // time in which a client must send or take the next piece; 0: one minute
+	Dir      disk.Dir                                             // for copies of large filters while they are sent; nil: the system's directory
+	Hosts    Hosts                                                // allowed in the Host header
+	Ready    func() error                                         // for /readyz: whether queries are answered
+	Writable func() error                                         // for /writable: whether changes are accepted
+	Status   func() api.Status
+	Metrics  http.Handler // for /metrics; nil: not enabled
+	Backup   func(ctx context.Context, w io.Writer) error
+	Snapshot func(ctx context.Context) error // logs its error
+	// Publications are those of the server; nil: none.
+	Publications *publish.Set
+	// Subscriptions are the publications that a replica follows; nil: the server is none.
+	Subscriptions *replica.Set
+	Profile       bool           // serve /debug/pprof to administrators
+	Rates         *Rates         // requests per client; nil: no limit
+	Budget        *budget.Budget // memory of bodies and answers; nil: no limit
+	Disk          *budget.Budget // bytes of the files in Dir; nil: no limit
+	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
+	// may be nil.
+	Serving context.Context
+	// Observe is called for each request that was answered, with the pattern of its route ("" if
+	// none matched), the status and the duration. It may be nil.
+	Observe func(pattern string, status int, took time.Duration)
+	Log     *slog.Logger
+}
+
+const (
+	defaultBody = 8 << 20
+	defaultIdle = time.Minute
+)
+
+// handler serves requests.
+type handler struct {
+	Options
+	mux    *http.ServeMux
+	guard  guard
+	export *export.Service
+
+	everyone *access.User // the user of all requests if Options.Users is nil
+}
+
+// New returns the handler of all routes. It sets the deadlines of connections itself. The
+// http.Server needs ReadHeaderTimeout, IdleTimeout and MaxHeaderBytes; it must have no
+// ReadTimeout and no WriteTimeout, because they would end streams.
+func New(o Options) http.Handler {
+	if o.MaxBody == 0 {
+		o.MaxBody = defaultBody
+	}
+	if o.Idle == 0 {
+		o.Idle = defaultIdle
+	}
+	if o.Rates == nil {
+		o.Rates = NewRates(0)
+	}
+	if o.Serving == nil {
+		o.Serving = context.Background()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Dir == nil {
+		o.Dir = disk.OS(os.TempDir())
+	}
+	h := &handler{
+		Options: o,
+		mux:     http.NewServeMux(),
+		guard:   newGuard(o.Hosts),
+		export:  export.New(o.Dir, o.Disk),
+
+		everyone: access.Everyone(),
+	}
+	for _, r := range h.routes() {
+		h.mux.Handle(r.pattern, h.serveRoute(r))
+		if r.list {
+			h.mux.Handle(r.pattern+"/{$}", h.serveRoute(r))
+		}
+	}
+	return h
+}
+
+// ServeHTTP serves one request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	a := newResponse(w, h.Idle)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = newTimedBody(r.Body, a)
+	}
+	pattern := ""
+	defer func() {
+		a.extendWriteDeadline() // for what the server sends after the handler
+		took := time.Since(began)
+		if h.Observe != nil {
+			h.Observe(pattern, a.status(), took)
+		}
+		h.Log.Debug("http", "method", r.Method, "path", r.URL.EscapedPath(), "status", a.status(), "bytes", a.bytes, "took", took, "client", r.RemoteAddr)
+	}()
+	if err := h.guard.check(r); err != nil {
+		writeProblem(a, r, err)
+		return
+	}
+	var inner http.Handler
+	inner, pattern = h.mux.Handler(r)
+	if pattern == "" {
+		h.noRoute(inner, a, r)
+		return
+	}
+	h.mux.ServeHTTP(a, r)
+}
+
+// noRoute responds as the mux would, but with a problem.
+func (h *handler) noRoute(inner http.Handler, w http.ResponseWriter, r *http.Request) {
+	head := &headRecorder{h: http.Header{}}
+	inner.ServeHTTP(head, r)
+	if head.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", head.h.Get("Allow"))
+		writeProblem(w, r, problemf(methodNotAllowed, "%s is not allowed for %s; allowed: %s", r.Method, r.URL.Path, head.h.Get("Allow")))
+		return
+	}
+	writeProblem(w, r, problemf(noPath, "no path %s; /openapi.json lists all paths", r.URL.Path))
+}
+
+// headRecorder is a response writer that keeps only status and headers.
+type headRecorder struct {
+	h      http.Header
+	status int
+}
+
+func (h *headRecorder) Header() http.Header         { return h.h }
+func (h *headRecorder) WriteHeader(status int)      { h.status = status }
+func (h *headRecorder) Write(b []byte) (int, error) { return len(b), nil }
+
+// Loading returns a handler for the time before the filters are restored: /healthz succeeds, and
+// everything else is the problem not-ready with the progress as detail.
+func Loading(progress func() string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close") // the next request is for the node
+		if r.URL.Path == "/healthz" {
+			_ = writeJSON(newResponse(w, 10*time.Second), http.StatusOK, status{"alive"})
+			return
+		}
+		writeProblem(w, r, problemf(notReady, "%s", progress()))
+	})
+}

@@ -1,0 +1,252 @@
+package httpapi
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/internal/sentinel"
+)
+
+// batchKeys is the number of keys per call of the engine: large enough to overlap cache misses,
+// small enough to let other requests run in between.
+const batchKeys = 4096
+
+// operation is what is done with each key.
+type operation struct {
+	counts bool // the answer to a key is a number
+	adds   bool // the filter may become overfull
+	run    func(f *engine.Filter, b *batch) (engine.Position, error)
+}
+
+// batch is a list of keys and their answers. After an error the first n have an answer.
+type batch struct {
+	ds     []umbel.Digest
+	n      int
+	yes    []bool
+	counts []uint64
+}
+
+var (
+	addKeys = operation{adds: true, run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
+		b.n, pos, err = f.Add(b.yes, b.ds)
+		return pos, err
+	}}
+	hasKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+		err := f.Has(b.yes, b.ds)
+		if err == nil {
+			b.n = len(b.ds)
+		}
+		return 0, err
+	}}
+	removeKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+		pos, err := f.Remove(b.yes, b.ds)
+		if err == nil {
+			b.n = len(b.ds)
+		}
+		return pos, err
+	}}
+	countKeys = operation{counts: true, run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+		err := f.Count(b.counts, b.ds)
+		if err == nil {
+			b.n = len(b.ds)
+		}
+		return 0, err
+	}}
+)
+
+// process runs the operation on b.ds. The first b.n keys have answers, also on an error.
+func (op operation) process(f *engine.Filter, b *batch) (engine.Position, error) {
+	b.n = 0
+	if n := len(b.ds); op.counts {
+		b.counts = grown(b.counts, n)
+	} else {
+		b.yes = grown(b.yes, n)
+	}
+	return op.run(f, b)
+}
+
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = make([]T, n, max(n, batchKeys))
+	}
+	return s[:n]
+}
+
+// serve answers a request with keys: one JSON value as a whole, other media types as a stream.
+func (op operation) serve(req *request) error {
+	media, err := bodyType(req.http, api.MediaJSON, api.MediaLines, api.MediaText, api.MediaDigests)
+	if err != nil {
+		return err
+	}
+	f, err := req.filter()
+	if err != nil {
+		return err
+	}
+	if err := req.checkHasher(f.Hasher()); err != nil {
+		return err
+	}
+	if media == api.MediaDigests {
+		if err := req.requireSeedAccess(f.Hasher(), req.name); err != nil {
+			return err
+		}
+	}
+	if media == api.MediaJSON {
+		return op.serveJSON(req, f)
+	}
+	return op.serveStream(req, f, codecs[media])
+}
+
+// checkHasher returns an error if the request names a hasher other than h for its digests. It
+// protects a client whose filter was replaced by another.
+func (req *request) checkHasher(h umbel.Hasher) error {
+	if said := req.http.Header.Get(api.HeaderHash); said != "" && said != api.HashName(h) {
+		return sentinel.Errorf(umbel.ErrMismatch, "the digests were made with %q, but the filter has another hasher; get its description again", said)
+	}
+	return nil
+}
+
+// keyDigest returns the digest of a key. If the filter's keys are digests already, key must be 32
+// hexadecimal digits.
+func keyDigest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
+	if h.Alg != umbel.Caller {
+		return h.HashBytes(key), nil
+	}
+	d, err := umbel.ParseDigest(string(key))
+	if err != nil {
+		return d, problemf(badRequest, "the filter accepts only digests: %w", err)
+	}
+	return d, nil
+}
+
+// addTotals adds the answers of a batch.
+func (op operation) addTotals(s *api.Totals, b *batch) {
+	s.Keys += uint64(b.n)
+	if op.counts {
+		for _, n := range b.counts[:b.n] {
+			if n > 0 {
+				s.Yes++
+			}
+			s.Sum += min(n, math.MaxUint64-s.Sum)
+		}
+		return
+	}
+	for _, yes := range b.yes[:b.n] {
+		if yes {
+			s.Yes++
+		}
+	}
+}
+
+// serveJSON answers keys that are one JSON value. It reads all of it before it changes the filter.
+func (op operation) serveJSON(req *request, f *engine.Filter) error {
+	in := keyListReader{
+		from: req.limitedBody(req.MaxBody), hasher: f.Hasher(), take: req.share.Take,
+		allowed: func() error { return req.requireSeedAccess(f.Hasher(), req.name) },
+	}
+	list, err := in.read()
+	if err != nil {
+		return err
+	}
+	pieces, minimal := list.all(), prefersMinimal(req.http)
+	var all batch // answers to all keys
+	if !minimal {
+		if err := all.reserve(op, pieces, req.share.Take); err != nil {
+			return err
+		}
+	}
+	sum, pos, err := op.processAll(f, pieces, func(b *batch) {
+		if !minimal {
+			all.yes, all.counts = append(all.yes, b.yes[:min(b.n, len(b.yes))]...), append(all.counts, b.counts[:min(b.n, len(b.counts))]...)
+		}
+	})
+	if keptErr := req.waitDurable(pos); keptErr != nil {
+		err = keptErr
+	}
+	if err != nil {
+		return partialError{err, sum.Keys}
+	}
+	if minimal {
+		return op.respondTotals(req, f, sum)
+	}
+	return op.respondAnswers(req, &all)
+}
+
+// reserve allocates memory for answers.
+func (b *batch) reserve(op operation, pieces digestList, take func(int) error) error {
+	n := 0
+	for _, ds := range pieces {
+		n += len(ds)
+	}
+	if op.counts {
+		if err := take(8 * n); err != nil {
+			return err
+		}
+		b.counts = make([]uint64, 0, n)
+		return nil
+	}
+	if err := take(n); err != nil {
+		return err
+	}
+	b.yes = make([]bool, 0, n)
+	return nil
+}
+
+// processAll runs the operation on all digests and calls each after each batch.
+func (op operation) processAll(f *engine.Filter, pieces digestList, each func(*batch)) (sum api.Totals, pos engine.Position, err error) {
+	var b batch
+	for _, b.ds = range pieces {
+		at, err := op.process(f, &b)
+		pos = max(pos, at)
+		op.addTotals(&sum, &b)
+		each(&b)
+		if err != nil {
+			return sum, pos, err
+		}
+	}
+	return sum, pos, nil
+}
+
+// respondAnswers responds with {"answers": […]}, in pieces.
+func (op operation) respondAnswers(req *request, b *batch) error {
+	h := req.Header()
+	h.Set("Content-Type", api.MediaJSON)
+	h.Set("Cache-Control", "no-store")
+	req.WriteHeader(http.StatusOK)
+	out := append(make([]byte, 0, 4<<10), `{"answers":[`...)
+	n := len(b.yes) + len(b.counts)
+	for i := range n {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if op.counts {
+			out = strconv.AppendUint(out, b.counts[i], 10)
+		} else {
+			out = strconv.AppendBool(out, b.yes[i])
+		}
+		if len(out) > cap(out)-32 {
+			if _, err := req.Write(out); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
+	}
+	_, err := req.Write(append(out, "]}\n"...))
+	return err
+}
+
+// respondTotals responds with the totals only, and with whether additions made the filter overfull.
+func (op operation) respondTotals(req *request, f *engine.Filter, s api.Totals) error {
+	s.Overfull = op.adds && f.FindOverfull()
+	req.Header().Set("Preference-Applied", "return=minimal")
+	return writeJSON(req.response, http.StatusOK, s)
+}
+
+// cannot returns an error that says that f's kind does not support an operation.
+func cannot(f umbel.Filter, what string) error {
+	return sentinel.Errorf(errors.ErrUnsupported, "kind %s %s", f.State().Kind, what)
+}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/http/export"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/internal/sentinel"
+)
+
+// Fits returns an error wrapping umbel.ErrLimit unless n bytes can be replied to the client.
+func Fits(c *resp.Conn, n uint64) error {
+	if most := c.MaxReply(); n > uint64(most) {
+		return sentinel.Errorf(umbel.ErrLimit, "the container has %d bytes and a reply at most %d; get it over HTTP", n, most)
+	}
+	return nil
+}
+
+// Export replies a container of a filter.
+func Export(c *resp.Conn, e *engine.Engine, f *engine.Filter, form export.Form) {
+	b, err := export.Bytes(e, f, form, func(n uint64) error { return Fits(c, n) })
+	if err != nil {
+		Fail(c, err)
+		return
+	}
+	c.Bulk(b)
+}
+
+// Bytes returns a function that returns the sum of the bytes of the filters that a call names, for
+// resp.Command.Long.
+func Bytes(e *engine.Engine, cmd *resp.Command) func(args [][]byte) uint64 {
+	return func(args [][]byte) (n uint64) {
+		cmd.Keys(args, func(name []byte) bool {
+			if f := e.Get(name); f != nil {
+				n += f.Bytes()
+			}
+			return true
+		})
+		return n
+	}
+}
