@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
 	"github.com/umbel-filters/umbel/cmd/internal/demo"
 )
 
@@ -25,15 +27,15 @@ func TestDemoWrong(t *testing.T) {
 	var out bytes.Buffer
 	cmd := rootCommand()
 	cmd.SetOut(&out)
-	r := demoRun{cmd: cmd}
-	if err := r.end(demo.Report{}); err != nil || !strings.Contains(out.String(), "0 of 0 present keys") {
+	r := publications.DemoRun{Cmd: cmd}
+	if err := r.End(demo.Report{}); err != nil || !strings.Contains(out.String(), "0 of 0 present keys") {
 		t.Errorf("%v, %q", err, &out)
 	}
-	if err := r.end(demo.Report{Wrong: 1}); !errors.Is(err, errAbsent) {
+	if err := r.End(demo.Report{Wrong: 1}); !errors.Is(err, cli.ErrAbsent) {
 		t.Error(err)
 	}
 	cmd.PersistentFlags().Set("quiet", "true")
-	if err := r.end(demo.Report{Wrong: 1}); !errors.Is(err, errAbsent) {
+	if err := r.End(demo.Report{Wrong: 1}); !errors.Is(err, cli.ErrAbsent) {
 		t.Error(err)
 	}
 }
@@ -50,7 +52,7 @@ func TestReadmeRecording(t *testing.T) {
 	var printed []string
 	for lasting := 200 * time.Millisecond; lasting < time.Minute; lasting *= 2 {
 		var stdout, stderr bytes.Buffer
-		if code := run([]string{"demo", "--plain", "--keys", "2000", "--every", "50ms", "--for", lasting.String()}, os.Stdin, &stdout, &stderr); code != exitOK {
+		if code := cli.Run(rootCommand(), []string{"demo", "--plain", "--keys", "2000", "--every", "50ms", "--for", lasting.String()}, os.Stdin, &stdout, &stderr); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &stderr)
 		}
 		printed = strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")

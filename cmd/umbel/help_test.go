@@ -8,13 +8,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
 
 // Each verb is in one group of umbel --help.
 func TestEachVerbIsListed(t *testing.T) {
 	times := map[string]int{}
-	for _, g := range verbGroups {
-		for _, name := range g.verbs {
+	for _, g := range cli.VerbGroups {
+		for _, name := range g.Verbs {
 			times[name]++
 		}
 	}
@@ -37,7 +38,7 @@ func TestHelpFits(t *testing.T) {
 		var b bytes.Buffer
 		c.SetOut(&b)
 		c.InitDefaultHelpFlag()
-		printHelp(c, nil)
+		cli.PrintHelp(c, nil)
 		usage, _, _ := strings.Cut(c.UseLine(), " [flags]")
 		for line := range strings.Lines(b.String()) {
 			line = strings.TrimSuffix(line, "\n")
@@ -61,7 +62,7 @@ func TestWidth(t *testing.T) {
 		"measure -n 1000 --fpr 0.1% --filters 1 --queries 5000", "measure -n 1000 --bytes 100 --filters 1 --queries 5000",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(append(strings.Fields(command), "--quiet"), os.Stdin, &stdout, &stderr); code != exitOK {
+		if code := cli.Run(rootCommand(), append(strings.Fields(command), "--quiet"), os.Stdin, &stdout, &stderr); code != cli.ExitOK {
 			t.Errorf("umbel %s: exit code %d: %s", command, code, &stderr)
 		}
 		for line := range strings.Lines(stdout.String()) {

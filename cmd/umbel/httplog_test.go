@@ -6,6 +6,8 @@ import (
 	"log"
 	"os"
 	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
 
 // What net/http reports has the form of the other messages of a verb.
@@ -19,7 +21,7 @@ func TestHTTPFaults(t *testing.T) {
 		{[]string{"version", "--json"}, `{"warning":"fault of an HTTP connection: bad"}` + "\n"},
 	} {
 		var messages bytes.Buffer
-		if code := run(c.args, os.Stdin, io.Discard, &messages); code != 0 {
+		if code := cli.Run(rootCommand(), c.args, os.Stdin, io.Discard, &messages); code != 0 {
 			t.Fatalf("exit code %d", code)
 		}
 		messages.Reset()

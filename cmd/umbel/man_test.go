@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
 
 // Each verb has a page that describes all of its flags, without defaults that say nothing.
@@ -14,7 +15,7 @@ func TestManPages(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
 		pages++
-		page := string(manPage(cmd))
+		page := string(cli.ManPage(cmd))
 		for line := range strings.Lines(page) {
 			macro, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if (line[0] == '.' || line[0] == '\'') && !macros[macro] {
@@ -44,8 +45,8 @@ func TestManPages(t *testing.T) {
 }
 
 func TestRoffEscapes(t *testing.T) {
-	var r roff
-	r.text(".hidden -x \\ 'quoted'\nplain")
+	var r cli.Roff
+	r.Text(".hidden -x \\ 'quoted'\nplain")
 	if got, want := r.String(), `\&.hidden \-x \e \(aqquoted\(aq`+"\nplain\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -106,7 +106,7 @@ func newFleet(t *testing.T) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.write()
+	f.Write()
 	directory, web, address := filepath.Join(d, "public"), freeAddress(t), freeAddress(t)
 	publisher := &process{t: t, program: "umbel", arguments: []string{
 		"publish", f.file, "--to", directory, "--key", keyFile, "--follow", "50ms", "--valid", headValid.String(), "--quiet",
@@ -138,8 +138,8 @@ func (f *fleet) nginx(address, directory string) *process {
 	return nginxOf(f.T, address, map[string]string{"set": directory})
 }
 
-// write writes the next edition of the set to the file.
-func (f *fleet) write() {
+// Write writes the next edition of the set to the file.
+func (f *fleet) Write() {
 	f.Helper()
 	b, err := bloom.New(setKeys, 0.01)
 	if err != nil {
@@ -164,7 +164,7 @@ func setKey(i int) string { return fmt.Sprint("key ", i) }
 func (f *fleet) disturb(d time.Duration) {
 	f.Helper()
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
-		f.write()
+		f.Write()
 	}
 	victim := f.started[rand.IntN(len(f.started))]
 	victim.kill()

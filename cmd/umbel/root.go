@@ -1,13 +1,14 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/nodes"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
+	multicastverbs "github.com/umbel-filters/umbel/cmd/internal/multicast/verbs"
+	nixverbs "github.com/umbel-filters/umbel/cmd/internal/nix/verbs"
+	cacheverbs "github.com/umbel-filters/umbel/cmd/internal/webcache/verbs"
 )
 
 const rootHelp = `umbel makes filters of keys. A filter is a small summary of a set. It answers whether a key may
@@ -59,10 +60,10 @@ func rootCommand() *cobra.Command {
 		Short:   "Bloom filters in files and on servers",
 		Long:    rootHelp,
 		Example: rootExample,
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(cmd)
+				return cli.PrintVersion(cmd)
 			}
 			return cmd.Help()
 		},
@@ -72,129 +73,27 @@ func rootCommand() *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors and warnings only: no summary, no progress")
-	root.SetFlagErrorFunc(flagError)
-	refuseAddr(root)
+	root.SetFlagErrorFunc(cli.FlagError)
+	cli.RefuseAddr(root)
 	root.AddCommand(
-		makeCommand(), addCommand(), hasCommand(), uniqCommand(), removeCommand(), countCommand(),
-		infoCommand(), showCommand(), shellCommand(),
-		foldCommand(), unfoldCommand(), mergeCommand(), intersectCommand(), diffSetsCommand(), clearCommand(),
-		advanceCommand(), compactCommand(),
-		packCommand(), unpackCommand(), diffCommand(), patchCommand(), refineCommand(),
-		planCommand(), measureCommand(), numberCommand(), kindsCommand(),
-		parquetCommand(), redisbloomCommand(), squidCommand(), nixCommand(), multicastCommand(),
-		listCommand(), getCommand(), putCommand(), deleteCommand(),
-		keygenCommand(), publishCommand(), subscribeCommand(), peersCommand(), demoCommand(),
-		cacheCommand(), siblingsCommand(),
-		serveCommand(), healthCommand(), statusCommand(), snapshotCommand(), acknowledgeCommand(), configCommand(), userCommand(), backupCommand(), verifyCommand(), restoreCommand(),
-		manCommand(), versionCommand(),
+		filters.MakeCommand(), filters.AddCommand(), filters.HasCommand(), filters.UniqCommand(), filters.RemoveCommand(), filters.CountCommand(),
+		filters.InfoCommand(), filters.ShowCommand(), filters.ShellCommand(),
+		filters.FoldCommand(), filters.UnfoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.DiffSetsCommand(), filters.ClearCommand(),
+		filters.AdvanceCommand(), filters.CompactCommand(),
+		filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(), filters.RefineCommand(),
+		filters.PlanCommand(), filters.MeasureCommand(), filters.NumberCommand(), filters.KindsCommand(),
+		filters.ParquetCommand(), filters.RedisbloomCommand(), cacheverbs.SquidCommand(), nixverbs.NixCommand(), multicastverbs.MulticastCommand(),
+		nodes.ListCommand(), nodes.GetCommand(), nodes.PutCommand(), nodes.DeleteCommand(),
+		publications.KeygenCommand(), publications.PublishCommand(), publications.SubscribeCommand(), publications.PeersCommand(), publications.DemoCommand(),
+		cacheverbs.CacheCommand(), cacheverbs.SiblingsCommand(),
+		nodes.ServeCommand(), nodes.HealthCommand(), nodes.StatusCommand(), nodes.SnapshotCommand(), nodes.AcknowledgeCommand(), nodes.ConfigCommand(), nodes.UserCommand(), nodes.BackupCommand(), nodes.VerifyCommand(), nodes.RestoreCommand(),
+		cli.ManCommand(), cli.VersionCommand(),
 	)
-	completeChoices(root)
-	root.SetHelpFunc(printHelp)
-	root.SetHelpCommand(helpCommand())
+	cli.CompleteChoices(root)
+	root.SetHelpFunc(cli.PrintHelp)
+	root.SetHelpCommand(cli.HelpCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	describeCompletion(root)
+	cli.DescribeCompletion(root)
 	return root
-}
-
-// completeChoices adds the completion of flags whose type is a list of words, always|everysec|none, to all commands.
-func completeChoices(cmd *cobra.Command) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-		}
-	})
-	for _, c := range cmd.Commands() {
-		completeChoices(c)
-	}
-}
-
-// arguments returns a check for at least least and at most most arguments; most is -1 for
-// any number.
-func arguments(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
-		if len(args) < least {
-			return usageError(cmd, fmt.Errorf("missing arguments: %s", usage))
-		}
-		if most >= 0 && len(args) > most {
-			return usageError(cmd, fmt.Errorf("unexpected argument %q: %s", args[most], usage))
-		}
-		return nil
-	}
-}
-
-// noArguments accepts no arguments. A word where a verb belongs is an unknown verb.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if !cmd.HasSubCommands() {
-		return arguments(0, 0)(cmd, args)
-	}
-	err := fmt.Errorf("unknown verb %q", args[0])
-	if near := similarVerbs(cmd, args[0]); len(near) > 0 {
-		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
-	}
-	return usageError(cmd, err)
-}
-
-// synonyms are the words of other programs for verbs.
-var synonyms = map[string][]string{
-	"create": {"make"}, "build": {"make"}, "new": {"make"}, "insert": {"add"},
-	"test": {"has"}, "contains": {"has"}, "check": {"has"}, "query": {"has"}, "exists": {"has"}, "grep": {"has"},
-	"rm": {"remove", "delete"}, "del": {"remove", "delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
-	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
-	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
-}
-
-// similarVerbs returns the verbs of cmd that a user may have meant by word.
-func similarVerbs(cmd *cobra.Command, word string) []string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() || c.Name() == "help" {
-			names = append(names, c.Name())
-		}
-	}
-	if verbs := synonyms[word]; len(verbs) > 0 && slices.Contains(names, verbs[0]) {
-		return verbs
-	}
-	return suggest.Nearest(word, names)
-}
-
-// helpCommand is cobra's with an error for a verb that does not exist.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [VERB]",
-		Short:   "print the help of a verb",
-		Example: "  umbel help make\n  umbel help multicast plan",
-		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, c := range cmd.Root().Commands() {
-				names = append(names, c.Name()+"\t"+c.Short)
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil {
-				return err
-			}
-			if len(rest) > 0 {
-				return noArguments(about, rest)
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
-}
-
-func wantsJSON(cmd *cobra.Command) bool {
-	b, _ := cmd.Flags().GetBool("json")
-	return b
-}
-
-func isQuiet(cmd *cobra.Command) bool {
-	b, _ := cmd.Flags().GetBool("quiet")
-	return b
 }

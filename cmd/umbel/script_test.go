@@ -30,6 +30,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/report/messagetest"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"umbel": main
 // mainAt is main with the time in the variable NOW, in seconds since 1970, if a script sets it.
 func mainAt() {
 	if now, err := strconv.ParseInt(os.Getenv("NOW"), 10, 64); err == nil {
-		clock = func() time.Time { return time.Unix(now, 0) }
+		cli.Clock = func() time.Time { return time.Unix(now, 0) }
 	}
 	main()
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
 
 // networkVerbs are the arguments of all verbs that talk to a server, whose address is ADDR. They run in a directory with
@@ -47,7 +48,7 @@ func TestTimeouts(t *testing.T) {
 	}
 	var verbs []string
 	for c := range commands(rootCommand()) {
-		if path := strings.TrimPrefix(c.CommandPath(), "umbel "); c.Flags().Lookup(timeoutFlag) != nil && !slices.Contains(servesForLong, path) {
+		if path := strings.TrimPrefix(c.CommandPath(), "umbel "); c.Flags().Lookup(cli.TimeoutFlag) != nil && !slices.Contains(servesForLong, path) {
 			verbs = append(verbs, path)
 			if networkVerbs[path] == "" {
 				t.Errorf("umbel %s has --timeout and is not in networkVerbs", path)

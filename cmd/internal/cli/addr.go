@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/share"
+)
+
+const (
+	AddrFlag    = "addr"
+	TimeoutFlag = "timeout"
+)
+
+// LocalNode is the default node of verbs that work on nodes only.
+const LocalNode = "127.0.0.1:8780"
+
+// AddAddrFlags adds the flags of a node's address and of the credentials.
+func AddAddrFlags(cmd *cobra.Command) {
+	cmd.Flags().String(AddrFlag, "", "use the `NODE` at host:port or at a URL (or UMBEL_ADDR)")
+	AddCredentialFlags(cmd)
+}
+
+// AddCredentialFlags adds the flags of the credentials for a node.
+func AddCredentialFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.String("token-file", "", "`FILE` with a token (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
+	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
+	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
+	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
+	if flags.Lookup(TimeoutFlag) == nil { // umbel health and umbel nix serve have their own
+		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `TIME` (default 1m, and 15m for work on whole filters)")
+		flags.Lookup(TimeoutFlag).DefValue = ""
+	}
+	for _, name := range []string{AddrFlag, TimeoutFlag, "token-file", "cacert", "client-cert", "client-key"} {
+		if f := flags.Lookup(name); f != nil {
+			f.Annotations = map[string][]string{spec.FlagGroup: {"Flags of the connection to a node"}}
+		}
+	}
+}
+
+// RefuseAddr makes --addr an error for verbs that work on files only.
+func RefuseAddr(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.String(AddrFlag, "", "")
+	flag := flags.Lookup(AddrFlag)
+	flag.Hidden = true // verbs that accept it define their own
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if !flag.Changed {
+			return nil
+		}
+		return UsageError(cmd, fmt.Errorf("%s works on files only; fetch the filter with umbel get", cmd.CommandPath()))
+	}
+}
+
+// localHint adds, to the error of a file that does not exist, that the verb works on files only although
+// UMBEL_ADDR names a node. Verbs for a data directory need no such hint.
+func localHint(cmd *cobra.Command, err error) error {
+	addr := cmd.Flag(AddrFlag)
+	if addr == nil || !addr.Hidden || cmd.Flag("data") != nil ||
+		os.Getenv("UMBEL_ADDR") == "" || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; UMBEL_ADDR names a node, but %s works on files only; fetch the filter with umbel get", err, cmd.CommandPath())
+}
+
+// Dial returns the client of the node that the flags name, nil for none.
+func Dial(cmd *cobra.Command) (*remote.Client, error) {
+	addr := flagOrEnv(cmd.Flags(), AddrFlag, "UMBEL_ADDR")
+	if addr == "" {
+		return nil, nil
+	}
+	return dialTo(cmd, addr)
+}
+
+// DialOrLocal is dial for verbs that work on nodes only; the default is localNode.
+func DialOrLocal(cmd *cobra.Command) (*remote.Client, error) {
+	return dialTo(cmd, cmp.Or(flagOrEnv(cmd.Flags(), AddrFlag, "UMBEL_ADDR"), LocalNode))
+}
+
+func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
+	Interruptible(cmd)
+	o, err := credentials(cmd)
+	if err != nil {
+		return nil, err
+	}
+	c, err := remote.New(addr, o)
+	if err != nil {
+		return nil, err
+	}
+	c.Refused = refusedWarning(cmd, c.Base.Host)
+	if c.Timeout, err = timeoutOf(cmd); err != nil {
+		return nil, err
+	}
+	if c.Token != "" {
+		return c, nil
+	}
+	if c.Base.User != nil { // credentials in the address
+		return c, nil
+	}
+	if c.Token = os.Getenv("UMBEL_CLIENT_TOKEN"); c.Token != "" {
+		return c, nil
+	}
+	if user := os.Getenv("UMBEL_CLIENT_USER"); user != "" {
+		c.Base.User = url.UserPassword(user, os.Getenv("UMBEL_CLIENT_PASSWORD"))
+	}
+	return c, nil
+}
+
+// timeoutOf returns how long a server may be silent by --timeout, or 0 for the default times.
+func timeoutOf(cmd *cobra.Command) (time.Duration, error) {
+	f := cmd.Flags().Lookup(TimeoutFlag)
+	if f == nil || !f.Changed {
+		return 0, nil
+	}
+	d, err := quantity.ParseDuration(f.Value.String())
+	if err == nil && d <= 0 {
+		err = UsageError(cmd, fmt.Errorf("--timeout is %v, want more than 0", d))
+	}
+	return d, err
+}
+
+// refusedWarning returns a function that warns once that a node refuses changes. It is safe for concurrent use.
+func refusedWarning(cmd *cobra.Command, host string) func(error) {
+	var once sync.Once
+	return func(err error) {
+		once.Do(func() { Warn(cmd, "%s: %s; trying again", host, message.Of(err)) })
+	}
+}
+
+// credentials returns the certificates of the flags or the environment, and the token of --token-file.
+func credentials(cmd *cobra.Command) (o remote.Options, err error) {
+	flags := cmd.Flags()
+	o = remote.Options{
+		CACert: flagOrEnv(flags, "cacert", "UMBEL_CLIENT_CA"),
+		Cert:   flagOrEnv(flags, "client-cert", "UMBEL_CLIENT_CERT"),
+		Key:    flagOrEnv(flags, "client-key", "UMBEL_CLIENT_KEY"),
+	}
+	if (o.Cert == "") != (o.Key == "") {
+		return o, UsageError(cmd, errors.New("--client-cert and --client-key must be given together"))
+	}
+	if file, _ := flags.GetString("token-file"); file != "" {
+		o.Token, err = readToken(file)
+	}
+	return o, err
+}
+
+// flagOr returns the value of a flag, or of an environment variable if the flag isn't given.
+func flagOrEnv(flags *pflag.FlagSet, name, variable string) string {
+	if f := flags.Lookup(name); f.Changed {
+		return f.Value.String()
+	}
+	return os.Getenv(variable)
+}
+
+func readToken(file string) (string, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	token := string(bytes.TrimSpace(b))
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("%s: want one line with a token, as printed by umbel user --token", file)
+	}
+	return token, nil
+}
+
+// nodeError adds to an error of a node what to do about it. It returns other errors unchanged.
+func nodeError(err error) error {
+	if e, ok := errors.AsType[*remote.Error](err); ok {
+		return withHint(fmt.Errorf("node: %w", err), replyHint(e))
+	}
+	if e, ok := errors.AsType[*remote.ConnectError](err); ok {
+		return withHint(err, connectHint(e))
+	}
+	return err
+}
+
+func withHint(err error, hint string) error {
+	if hint == "" {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, hint)
+}
+
+// replyHint returns what to do about an error reply.
+func replyHint(e *remote.Error) string {
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return "give --token-file, UMBEL_CLIENT_TOKEN, or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD"
+	case e.Status == http.StatusBadRequest && e.Foreign:
+		return "if the node uses TLS, use https://"
+	case errors.Is(e, engine.ErrNotFound):
+		return fmt.Sprintf("umbel list --addr %s lists the filters", e.Node)
+	case errors.Is(e, engine.ErrExists):
+		return "use another name, or delete the filter with umbel delete"
+	case errors.Is(e, errors.ErrUnsupported):
+		return "umbel kinds lists what each kind supports"
+	case errors.Is(e, share.ErrStale):
+		return fmt.Sprintf("umbel peers --addr %s shows what the replica follows", e.Node)
+	case e.Status == http.StatusServiceUnavailable:
+		return "the node's log has the reason; try again later"
+	}
+	return ""
+}
+
+// connectHint returns what to do if there is no reply, or none that can be read.
+func connectHint(e *remote.ConnectError) string {
+	var (
+		untrusted x509.UnknownAuthorityError
+		named     x509.HostnameError
+		plain     tls.RecordHeaderError
+	)
+	op, isOp := errors.AsType[*net.OpError](e.Err)
+	switch {
+	case errors.As(e.Err, &untrusted):
+		return "give the trusted certificates with --cacert FILE"
+	case errors.As(e.Err, &named):
+		return "use a host name that is in the node's certificate"
+	case errors.As(e.Err, &plain), strings.Contains(e.Err.Error(), "HTTP response to HTTPS client"):
+		return "the node doesn't use TLS; use http://"
+	case strings.Contains(e.Err.Error(), "malformed HTTP"):
+		return "this isn't HTTP; use the address of umbel serve --http, not that of Redis clients"
+	case strings.Contains(e.Err.Error(), "certificate required"):
+		return "give the client's certificate with --client-cert and --client-key"
+	case isOp && op.Op == "dial":
+		return "is the node running? umbel serve starts one, and umbel subscribe a replica"
+	}
+	return ""
+}

@@ -1,0 +1,8 @@
+package cli
+
+import (
+	"time"
+)
+
+// Clock returns the time; tests replace it.
+var Clock = time.Now

@@ -1,0 +1,142 @@
+package filters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/filter/ribbon"
+)
+
+const addHelp = `Add the keys in the files, or on standard input, to the filter in FILE.
+
+FILE is replaced after all keys are added. Most filters don't grow: their rate rises with
+the number of keys, and the summary prints it. If it is more than twice the rate that
+the filter was made for, a warning is printed, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and
+the exit code is 2.
+A filter with a limit rejects the key that
+would exceed it, and nothing is written. A second umbel add to the same file waits until the
+first has ended, except on Windows, where the keys of one of them are lost.
+
+With --addr, NAME is a filter on a node. Many clients may add to it at the same time. Keys
+that were added before an error stay. While the node refuses changes, because its disk is full, the keys
+that it refused are sent again for up to 30 seconds. With -o NAME the keys are added to a copy. The rate is known
+after the keys are added: with --strict the exit code is 2, the keys stay, and a copy is deleted.
+
+A filter of kind ribbon stores later keys in a list, 16 bytes each, and a warning is printed; umbel make
+makes it from all keys.
+
+Without any key, for example behind a command that failed, nothing is written, and the exit code is 2, unless
+--allow-empty is given.`
+
+const addExample = `  umbel add words.umb more-words.txt
+  echo umbelliferous | umbel add words.umb -o more.umb
+  umbel add users new-users.txt --addr 127.0.0.1:8780`
+
+func AddCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "add FILE [KEYFILE...]",
+		Short:   "add keys to a filter",
+		Long:    addHelp,
+		Example: addExample,
+		Args:    cli.Arguments(1, -1),
+	}
+	format := cli.AddFormatFlag(cmd)
+	AddStrictFlag(cmd)
+	allowEmpty := cli.AddAllowEmptyFlag(cmd)
+	return changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
+		var read, listed uint64
+		var changed umbel.Filter // nil on a node
+		return change{
+				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+					files, closeFiles, err := cli.OpenKeysFor(cmd, args[0], args[1:])
+					if err != nil {
+						return nil, err
+					}
+					defer closeFiles()
+					job, stop := cli.NewJob(cmd, f.State().Hasher, format(), files)
+					defer stop()
+					if read, err = build.Add(f, job, files); err == nil && read == 0 && !*allowEmpty {
+						err = cli.NoKeys(args[1:])
+					}
+					listed, changed = listedKeys(f.State()), f
+					return f, err
+				},
+				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+					files, closeFiles, err := cli.OpenKeys(cmd, args[1:])
+					if err != nil {
+						return remote.Info{}, err
+					}
+					defer closeFiles()
+					batches, stop := cli.ReadKeys(cmd, format(), files)
+					defer stop()
+					if !*allowEmpty {
+						batches = cli.OrError(batches, cli.NoKeys(args[1:]))
+					}
+					if read, err = addOnNode(cmd, n, name, batches); err != nil {
+						if name == args[0] && errors.Is(err, context.Canceled) {
+							return remote.Info{}, cli.Interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(read)))
+						}
+						if read > 0 && name == args[0] {
+							err = fmt.Errorf("%w; at least %v keys were added before the error", err, quantity.Count(read))
+						}
+						return remote.Info{}, err
+					}
+					in, err := n.Info(ctx, name)
+					if in.Kind == ribbon.Name {
+						listed = uint64(in.Params["listed"])
+					}
+					return in, err
+				},
+			}, func(s *Summary) string {
+				s.Read = &read
+				if changed != nil {
+					warnSaturated(cmd, changed)
+				}
+				if listed > 0 && !cli.IsQuiet(cmd) {
+					cli.Warn(cmd, "%s", listedWords(s.File, listed))
+				}
+				return quantity.Count(read).Of("key") + " added"
+			}, nil
+	})
+}
+
+// listedKeys returns the number of keys that a ribbon filter stores next to its solution, and 0 for other kinds.
+func listedKeys(s umbel.State) uint64 {
+	if s.Kind != ribbon.Name {
+		return 0
+	}
+	return s.Params.Uint("listed")
+}
+
+// listedWords describes the cost of the keys that were added to a ribbon filter after it was made.
+func listedWords(file string, listed uint64) string {
+	return fmt.Sprintf("%s stores %v of its keys in a list, %v in all, since they were added after it was made; make it again from all keys with umbel make",
+		file, quantity.Count(listed), quantity.Size(16*listed))
+}
+
+// addOnNode adds keys to a node's filter and returns how many were acknowledged. On an error
+// the node may have added more.
+func addOnNode(cmd *cobra.Command, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
+	ctx := cmd.Context()
+	f, _, err := n.Filter(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	var added uint64
+	err = f.Each(ctx, remote.Add, batches, func(keys [][]byte, _ []uint64) error {
+		added += uint64(len(keys))
+		return nil
+	})
+	if e, ok := errors.AsType[*remote.Error](err); ok {
+		added += e.Done
+	}
+	return added, err
+}

@@ -1,0 +1,168 @@
+package filters
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire/delta"
+)
+
+const diffHelp = `Write the delta from the filter in OLD (the base) to the one in NEW (the result), to send to
+a receiver that has OLD. It contains the IDs of both filters, and umbel patch checks them. All kinds
+have deltas, after any change: keys added and removed, folds, growth.
+
+A delta of sparse filters, which are lists, saves little. --bloom writes the delta of the
+equivalent Bloom filters instead, and umbel patch applies it to the sparse filter.
+
+Don't confuse it with umbel diff-sets, which subtracts the keys of one filter from another.`
+
+const diffExample = `  umbel diff monday.umb tuesday.umb -o tuesday.delta
+  umbel patch monday.umb tuesday.delta -o tuesday.umb
+  umbel diff sparse1.umb sparse2.umb --bloom -o sparse.delta`
+
+const refineHelp = `Write the delta from a fold of a filter (SMALL) to the filter itself (FULL), for umbel patch.
+So a small fold can be sent first and the rest later; both, packed, are about a hundred bytes
+larger than the packed filter.
+
+For sparse filters give --bloom: their equivalent Bloom filters are refined.`
+
+const refineExample = `  umbel fold words.umb -r 8 -o small.umb
+  umbel refine small.umb words.umb -o rest.delta
+  umbel pack small.umb -o first.umb
+  umbel patch first.umb rest.delta -o words-again.umb`
+
+// deltaSummary is the result of a verb that writes a delta.
+type deltaSummary struct {
+	File   string `json:"file"`
+	Base   string `json:"base"`
+	Result string `json:"result"`
+	Kind   string `json:"kind"`
+	Bytes  uint64 `json:"bytes"`
+	Packed uint64 `json:"packedBytes"` // of the whole result, for comparison
+}
+
+func DiffCommand() *cobra.Command {
+	return deltaCommand(&cobra.Command{
+		Use:     "diff OLD NEW [--bloom] -o DELTA",
+		Short:   "write the delta between two filters",
+		Long:    diffHelp,
+		Example: diffExample,
+	}, nil)
+}
+
+func RefineCommand() *cobra.Command {
+	return deltaCommand(&cobra.Command{
+		Use:     "refine SMALL FULL [--bloom] -o DELTA",
+		Short:   "write the delta from a fold to its filter",
+		Long:    refineHelp,
+		Example: refineExample,
+	}, func(small, full string, states [2]umbel.State) error {
+		if isFold(states[0], states[1]) {
+			return nil
+		}
+		return fmt.Errorf("%s is not a fold of %s; use umbel diff for filters of the same size", small, full)
+	})
+}
+
+// isFold reports whether small is the fold of full by some factor.
+func isFold(small, full umbel.State) bool {
+	f, err := filter.All.Open(full)
+	if err != nil {
+		return false
+	}
+	r := uint64(1)
+	folded := small.AllArrays()
+	for i, a := range full.AllArrays() {
+		if i < len(folded) && folded[i].Len > 0 {
+			r = max(r, a.Len/folded[i].Len)
+		}
+	}
+	folder, ok := f.(umbel.Folder)
+	return ok && folder.Fold(r) == nil && f.State().Equal(small)
+}
+
+// deltaCommand completes a verb that writes the delta from one filter to another. Check may refuse them.
+func deltaCommand(cmd *cobra.Command, check func(old, new string, states [2]umbel.State) error) *cobra.Command {
+	cmd.Args = cli.Arguments(2, 2)
+	cmd.DisableFlagsInUseLine = true
+	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
+	bloom := cmd.Flags().Bool("bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return cli.UsageError(cmd, cli.ErrNoOutput)
+		}
+		var states [2]umbel.State
+		for i, name := range args {
+			var err error
+			if states[i], err = cli.ReadFilter(cmd, name); err != nil {
+				return err
+			}
+			if *bloom {
+				if states[i], err = bloomOf(name, states[i]); err != nil {
+					return err
+				}
+			}
+		}
+		stop := cli.Note(cmd, fmt.Sprintf("comparing %s and %s", args[0], args[1]))
+		b, err := container.Differ().Append(nil, states[0], states[1])
+		stop()
+		if err == nil && check != nil {
+			if err := check(args[0], args[1], states); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
+		}
+		if err := container.WriteDelta(*output, b, states[1].Hasher.Secret()); err != nil || cli.IsQuiet(cmd) {
+			return err
+		}
+		info, err := delta.Inspect(b)
+		if err != nil {
+			return err
+		}
+		stop = cli.Note(cmd, "packing "+args[1])
+		whole, err := packed(states[1])
+		stop()
+		if err != nil {
+			return err
+		}
+		d := deltaSummary{*output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
+		return cli.Report(cmd, *output, d, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: delta of %v bytes; %s packed takes %v bytes%s\n",
+				d.File, quantity.Count(d.Bytes), args[1], quantity.Count(d.Packed), d.advice())
+			return err
+		})
+	}
+	return cmd
+}
+
+// advice returns what to send instead of a delta that is too large.
+func (d deltaSummary) advice() string {
+	switch {
+	case d.Bytes < d.Packed:
+		return ""
+	case d.Kind == sparse.Name:
+		return "; use --bloom"
+	}
+	return "; send that instead"
+}
+
+// bloomOf returns the Bloom filter that is equivalent to the sparse filter in a file.
+func bloomOf(file string, s umbel.State) (umbel.State, error) {
+	f, err := openSparse(file, s)
+	if err != nil {
+		return s, err
+	}
+	if err := container.Fits("the Bloom filter of "+file, f.Stats().Cells/8); err != nil {
+		return s, err
+	}
+	return f.Bloom()
+}

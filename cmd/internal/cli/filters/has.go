@@ -1,0 +1,258 @@
+package filters
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+)
+
+const hasHelp = `Query the filter in FILE for the keys, and print those that may be present, in order. Without
+KEY the keys are read from the files of -f or from standard input, and answered as they arrive. A
+FILE, KEY or KEYFILE of - is standard input.
+
+Lines are printed as they were read, with a carriage return that is not part of their key.
+
+The exit code is that of grep: 0 if some key is selected, 1 if none is, 2 on an error, and 3 if the filter of a replica is
+out of date. A key is selected if it may be present, and with --invert if it is absent; --count and -q select the same keys. With
+--all the code is 0 only if every key is selected. Without any key, for example behind a command that failed, it is 2, unless
+--allow-empty is given.
+
+With -q nothing is printed, only the exit code is set. With --json one object is printed per key, selected
+or not; with --count one in total.`
+
+const hasExample = `  umbel has words.umb zebra zebro
+  umbel has words.umb --invert < text-words.txt     # words that aren't in the list
+  umbel has words.umb --count < text-words.txt
+  umbel has words.umb --explain zebro               # which of its cells are 0
+  umbel has -q words.umb --all -f text-words.txt && echo all words are in the list
+  umbel has users alice bob --addr 127.0.0.1:8780
+  find . -print0 | umbel has files.umb -0 | xargs -0 ls`
+
+// HasRun is one run of umbel has.
+type HasRun struct {
+	filter local // for --explain
+	Format keys.Format
+	Out    *bufio.Writer
+
+	JSON, Count, Invert, explain, Quiet bool
+
+	Selection
+	asked, there uint64
+}
+
+func HasCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "has FILE [KEY...]",
+		Short:   "query whether keys may be in a filter",
+		Long:    hasHelp,
+		Example: hasExample,
+		Args:    cli.Arguments(1, -1),
+	}
+	var q HasRun
+	flags := cmd.Flags()
+	flags.BoolVarP(&q.Count, "count", "c", false, "print only the number of keys that may be present")
+	flags.BoolVarP(&q.Invert, "invert", "v", false, "print the absent keys instead")
+	flags.BoolVar(&q.explain, "explain", false, "print the cells of each key, and which are zero")
+	q.Selection.AddFlag(cmd)
+	cli.Exclusive(cmd, "count", "explain")
+	cli.Exclusive(cmd, "invert", "explain")
+	keysOf, format := cli.AddKeyFlags(cmd)
+	cli.AddAddrFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		t, err := targetOf(cmd)
+		if err != nil {
+			return err
+		}
+		list, err := keysOf(args)
+		if err != nil {
+			return err
+		}
+		q.Format, q.JSON, q.Quiet = format(), cli.WantsJSON(cmd), cli.IsQuiet(cmd)
+		q.Out = bufio.NewWriter(cmd.OutOrStdout())
+		a, err := q.querier(t, args[0])
+		if err != nil {
+			return err
+		}
+		if t.node == nil {
+			cli.Interruptible(cmd)
+		}
+		if err := a.Each(cmd.Context(), remote.Has, list, q.Answered); errors.Is(err, context.Canceled) {
+			return cli.Interrupted(cmd.Context(), answersWords(q.asked, q.Count || q.Quiet))
+		} else if err != nil {
+			return err
+		}
+		err = q.End()
+		if err == cli.ErrAbsent && len(args) == 2 && !q.Invert && t.node == nil && !q.Quiet {
+			hintKeyFile(cmd, args[0], args[1])
+		}
+		return err
+	}
+	return cmd
+}
+
+// answersWords describes what was printed of the answers for n keys before an interrupt.
+func answersWords(n uint64, none bool) string {
+	switch {
+	case n == 0 || none:
+		return "nothing was printed"
+	case n == 1:
+		return "the answer for one key was printed"
+	}
+	return fmt.Sprintf("the answers for %s were printed", quantity.Count(n).Of("key"))
+}
+
+// hintKeyFile prints how to query the keys in a file, if the key is the name of one.
+func hintKeyFile(cmd *cobra.Command, file, key string) {
+	if info, err := os.Stat(key); err == nil && info.Mode().IsRegular() {
+		text := fmt.Sprintf("%s was queried as a key; to query the keys in that file: umbel has %s -f %s", key, file, key)
+		cli.Say(cmd, cli.Notice{Note: text}, "note: "+text)
+	}
+}
+
+// querier returns the filter to query. With --explain it is not on a node.
+func (q *HasRun) querier(t target, name string) (querier, error) {
+	if !q.explain {
+		return t.querier(name)
+	}
+	f, err := q.explained(t, name)
+	if err != nil {
+		return nil, err
+	}
+	q.filter = f
+	_, err = require[umbel.Locator](name, f.Filter, opLocate)
+	return f, err
+}
+
+// explained returns the filter whose cells are printed.
+func (q *HasRun) explained(t target, name string) (local, error) {
+	if t.node == nil {
+		return openToQuery(name)
+	}
+	f, err := t.fetch(name)
+	return local{name, f, nil}, err
+}
+
+// Answered prints the answers for some keys.
+func (q *HasRun) Answered(list [][]byte, ns []uint64) error {
+	for i, key := range list {
+		q.asked++
+		q.there += ns[i]
+		q.Selection.Note((ns[i] == 1) != q.Invert)
+		if err := q.Print(key, ns[i] == 1); err != nil {
+			return err
+		}
+	}
+	return q.Out.Flush()
+}
+
+func (q *HasRun) Print(key []byte, has bool) error {
+	switch {
+	case q.Count, q.Quiet:
+		return nil
+	case q.explain:
+		d, err := keys.Digest(q.filter.Hasher(), key)
+		if err != nil {
+			return err
+		}
+		if fault := q.filter.query(1, func() { err = explainKey(q.Out, q.filter.Filter, key, d, has, q.JSON) }); fault != nil {
+			return fault
+		}
+		return err
+	case q.JSON:
+		return cli.JSONLine(q.Out, struct {
+			cli.KeyJSON
+			Has bool `json:"has"`
+		}{cli.NewKeyJSON(key), has})
+	case has == q.Invert:
+		return nil
+	}
+	q.Out.Write(keys.Line(key))
+	return q.Out.WriteByte(q.Format.Separator)
+}
+
+// End prints the counts, and returns the error of the selection.
+func (q *HasRun) End() error {
+	absent := q.asked - q.there
+	switch {
+	case q.Quiet:
+	case q.Count && q.JSON:
+		_ = cli.JSONLine(q.Out, struct {
+			Keys   uint64 `json:"keys"`
+			Has    uint64 `json:"has"`
+			Absent uint64 `json:"absent"`
+		}{q.asked, q.there, absent})
+	case q.Count && q.Invert:
+		fmt.Fprintln(q.Out, absent)
+	case q.Count:
+		fmt.Fprintln(q.Out, q.there)
+	}
+	if err := q.Out.Flush(); err != nil {
+		return err
+	}
+	return q.Selection.End()
+}
+
+// probedCell is a cell of a key, and its value.
+type probedCell struct {
+	Index uint64 `json:"index"`
+	Value uint64 `json:"value"`
+}
+
+// explainKey prints the cells of a key. f is an umbel.Locator.
+func explainKey(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, asJSON bool) error {
+	array := f.State().Arrays[0]
+	var cells []probedCell
+	zeros := 0
+	for _, i := range locate(f, key, d) {
+		c := probedCell{i, array.Get(i)}
+		if c.Value == 0 {
+			zeros++
+		}
+		cells = append(cells, c)
+	}
+	if asJSON {
+		return cli.JSONLine(w, struct {
+			cli.KeyJSON
+			Has    bool         `json:"has"`
+			Digest string       `json:"digest"`
+			Cells  []probedCell `json:"cells"`
+		}{cli.NewKeyJSON(key), has, d.String(), cells})
+	}
+	if has {
+		fmt.Fprintf(w, "%s: %s, none of its %d cells is 0\n", key, cli.Paint(color.Green, "may be present"), len(cells))
+	} else {
+		fmt.Fprintf(w, "%s: %s, %d of its %d cells are 0\n", key, cli.Paint(color.Red, "absent"), zeros, len(cells))
+	}
+	t := table.New(" Probe", " Cell", " Value", "")
+	for i, c := range cells {
+		mark := ""
+		if c.Value == 0 {
+			mark = cli.Paint(color.Red, "not set")
+		}
+		t.Row(fmt.Sprint(i+1), quantity.Count(c.Index).String(), fmt.Sprint(c.Value), mark)
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// locate returns the cells of a key; the key may determine its class.
+func locate(f umbel.Filter, key []byte, d umbel.Digest) []uint64 {
+	if c, ok := f.(umbel.Classifier); ok {
+		if class, ok := c.Class(key); ok {
+			return c.LocateClass(nil, d, class)
+		}
+	}
+	return f.(umbel.Locator).Locate(nil, d)
+}

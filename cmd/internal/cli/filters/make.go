@@ -1,0 +1,276 @@
+package filters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/weighted"
+)
+
+const makeHelp = `Make a filter of the keys in the files, or on standard input.
+
+Two of --fpr, --keys and --bytes determine the size, or parameters of the kind such as --m and
+--k. The default rate is 1%. If --bytes are enough for a rate below 1e-9, the filter is made for that rate and
+has room for more keys, unless --fpr is given. Without --keys the different keys are counted: their digests are kept
+in memory up to an eighth of --memory, about 3 million keys unless given. If there are more, files
+are read twice, and the number is estimated with a standard error of 0.2%; the filter is made for
+0.8% more, and its rate is checked at the end. The keys of a pipe are then added to a filter of half
+of --memory, which is folded to the rate at the end; it may be up to twice as large as with --keys.
+A kind that grows just grows.
+
+A filter of kind bloom or partitioned from 8 MiB on is filled with up to its own size of memory in addition, at
+most 256 MiB and half a MiB to a MiB per core, if that is free.
+
+Filters whose cells are to be joined by merge need the same size: give all of them the same --keys,
+the number of keys in all. Or give --like FILE: the filter then has the kind, hash, seed, size
+and every parameter of the filter in FILE, which must be planned for the keys of all filters together;
+otherwise the rate of the merged filter is high. The rate of the new filter is printed.
+
+With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
+repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
+with the same distribution. The summary states how many false positives remain, relative to a
+bloom filter of the same size including the table of these keys; see docs/kinds/weighted.md.
+
+If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
+many to plan for, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
+own, such as redisbloom with nonscaling, reject the key that would exceed it. Without any keys nothing is written either, unless
+--allow-empty is given.
+
+An existing filter in FILE is replaced, which the summary states. A key file, a file
+with other contents and a read-only file are not, unless --force is given.
+
+Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random unless --seed is
+given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
+redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexadecimal digits.
+
+In a filter of kind window old keys expire. With --window 1h it follows the system's clock, and verbs advance it
+before they add or query keys; with a number of ticks umbel advance sets its time.
+
+With --addr the filter is made on a node, with the name of -o, and with the node's hash unless
+--hash is given. Keys are added as they are read; if that fails, the filter is deleted. A pipe
+needs --keys or a size. With --allow-empty, /dev/null makes an empty filter. With --strict, a filter that is overfull is
+deleted.`
+
+const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
+  umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
+  find . -print0 | umbel make -o files.umb -0
+  umbel make -o small.umb --m 320000 --k 2 keys.txt
+  umbel make -o urls.umb --weights asked.log urls.txt
+  umbel make -o tuesday.umb --like monday.umb tuesday.txt
+  umbel make -o hour.umb --kind window --window 1h --keys 1e6 --allow-empty /dev/null
+  umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
+
+func MakeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "make -o FILE [KEYFILE...]",
+		Short:   "make a filter of keys",
+		Long:    makeHelp,
+		Example: makeExample,
+		Args:    cli.Arguments(0, -1),
+	}
+	flags := cmd.Flags()
+	wanted := addSpecFlags(cmd)
+	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights", "like"}})
+	like := flags.String("like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
+	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
+	allowEmpty := flags.Bool("allow-empty", false, "make an empty filter if there are no keys")
+	memory := quantity.Size(512 << 20)
+	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
+	format := cli.AddFormatFlag(cmd)
+	cli.AddAddrFlags(cmd)
+	AddStrictFlag(cmd)
+	cli.Exclusive(cmd, "like", "weights")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			if cli.OnNode(cmd) {
+				return cli.UsageError(cmd, errors.New("name the filter on the node: -o NAME"))
+			}
+			return cli.UsageError(cmd, cli.ErrNoOutput)
+		}
+		if *like != "" && wanted.Given() {
+			return cli.UsageError(cmd, errors.New("--like determines kind, hash and size; omit the other flags for these"))
+		}
+		if *weights != "" && !flags.Changed("kind") {
+			wanted.Kind = weighted.Name
+		}
+		if *weights != "" && wanted.Kind != weighted.Name {
+			return cli.UsageError(cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, wanted.Kind))
+		}
+		v, goal, params, err := resolve(wanted)
+		if err != nil {
+			return err
+		}
+		if flags.Changed("memory") && goal.Keys != 0 {
+			return cli.UsageError(cmd, errors.New("--memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
+		}
+		files, closeFiles, err := cli.OpenKeys(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer closeFiles()
+		t, err := targetOf(cmd)
+		if err != nil {
+			return err
+		}
+		order := build.Order{Kinds: filter.All, Kind: clocked(v, wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(memory)}
+		if t.node != nil {
+			if *like != "" {
+				return cli.UsageError(cmd, errors.New("--like can't be combined with --addr; make a file and upload it with umbel put"))
+			}
+			if *weights != "" {
+				return cli.UsageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
+			}
+			return t.make(*output, order, wanted.Spec(), format(), files, *allowEmpty)
+		}
+		stopEnding := cli.EndAtSignal(cmd, "nothing was written")
+		defer stopEnding()
+		var empty umbel.Filter
+		if *like != "" {
+			if empty, err = emptyLike(*like); err != nil {
+				return err
+			}
+			order.Goal.Hasher = empty.Hasher()
+		}
+		replaced := filterAt(*output)
+		job, stop := cli.NewJob(cmd, order.Goal.Hasher, format(), files)
+		order.Keys = job
+		made, err := makeFilter(order, empty, files, *weights)
+		stop()
+		if err != nil {
+			return err
+		}
+		if made.Read == 0 && !*allowEmpty {
+			return errNoKeys
+		}
+		if made.Read == 0 && goal.Keys != 1 && isForOneKey(made.Filter) {
+			return cli.UsageError(cmd, errNoGoal)
+		}
+		if err := refuseFull(cmd, made.Filter); err != nil {
+			return err
+		}
+		s, err := settle(cmd, *output, made.Filter, func() error {
+			stopEnding() // writing handles signals
+			return container.Write(*output, made.Filter.State())
+		})
+		if err != nil {
+			return err
+		}
+		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)
+		s.Weights.Warn(cmd, *output)
+		warnSaturated(cmd, made.Filter)
+		done := quantity.Count(made.Read).Of("key") + " read"
+		if n := made.Distinct; n > 0 && n < made.Read {
+			about := ""
+			if made.Estimated {
+				about = "about "
+			}
+			done += fmt.Sprintf(", %s%v distinct", about, quantity.Count(n))
+		}
+		if made.Fold > 1 {
+			s.Fold = made.Fold
+			done += fmt.Sprintf(", folded by %d", made.Fold)
+		}
+		s.Replaced = replaced
+		return s.Print(cmd, done+replaced.Words()+s.room(flags.Changed("bytes") && !flags.Changed("fpr")))
+	}
+	return cmd
+}
+
+// errNoKeys is the error of umbel make without keys, for example behind a command that failed.
+// isForOneKey reports whether a filter was planned for one key: without a number of keys, one without keys is.
+func isForOneKey(f umbel.Filter) bool {
+	p, ok := f.(umbel.Planner)
+	return ok && p.Planned().Keys == 1
+}
+
+var errNoKeys = errors.New("no keys were read; nothing was written; to make an empty filter give --allow-empty")
+
+// emptyLike returns the filter in a file without its keys.
+func emptyLike(file string) (umbel.Filter, error) {
+	f, err := openFile(file)
+	if err != nil {
+		return nil, err
+	}
+	c, err := require[umbel.Clearer](file, f, opClear)
+	if err == nil {
+		c.Clear()
+	}
+	return f, err
+}
+
+// makeFilter makes the filter of an order: in an empty filter unless that is nil, with a log of
+// queries unless log is empty.
+func makeFilter(o build.Order, empty umbel.Filter, files []*os.File, log string) (build.Result, error) {
+	if empty != nil {
+		return o.FillEmpty(empty, files)
+	}
+	if log != "" {
+		return makeByLog(o, files, log)
+	}
+	return o.Make(files)
+}
+
+// errNoGoal means that an empty filter has no size.
+var errNoGoal = errors.New("an empty filter needs the number of keys that it will hold; give --keys or --bytes; nothing was written")
+
+// make makes a filter on a node and adds the keys of the files. On an error, and if there are no
+// keys unless allowEmpty, it deletes the filter.
+func (t target) make(name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
+	order.Keys = keys.Job{Format: format, Workers: 1} // to count them
+	order, sized, err := order.Sized(files)
+	if err != nil {
+		return err
+	}
+	if !sized && allowEmpty {
+		return cli.UsageError(t.cmd, errNoGoal)
+	}
+	if !sized {
+		return cli.UsageError(t.cmd, errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or a size with --bytes, or write the keys to a file"))
+	}
+	s.Goal = order.Goal
+	ctx := t.cmd.Context()
+	if _, err := t.node.Make(ctx, name, s.JSON(order.Kind.Name)); err != nil {
+		return err
+	}
+	batches, stop := cli.ReadKeys(t.cmd, format, files)
+	read, err := addOnNode(t.cmd, t.node, name, batches)
+	stop()
+	if err == nil && read == 0 && !allowEmpty {
+		err = errNoKeys
+	}
+	var in remote.Info
+	if err == nil {
+		in, err = t.made(ctx, name)
+	}
+	if err != nil {
+		return t.undo(name, err)
+	}
+	sum := SummaryOf(name, in)
+	sum.Read = &read
+	if err := SettleOnNode(t.cmd, sum, func(failed error) error { return t.undo(name, failed) }); err != nil {
+		return err
+	}
+	return sum.Print(t.cmd, quantity.Count(read).Of("key")+" read"+sum.room(s.Goal.Bytes != 0))
+}
+
+// made seals a filter of a kind that is sealed, and returns its description.
+func (t target) made(ctx context.Context, name string) (remote.Info, error) {
+	in, err := t.node.Info(ctx, name)
+	if err == nil && slices.Contains(in.Can, "seal") {
+		in, err = t.node.Seal(ctx, name)
+	}
+	return in, err
+}

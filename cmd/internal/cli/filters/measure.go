@@ -1,0 +1,184 @@
+package filters
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/files/trial"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+const measureHelp = `Measure the false-positive rate, and compare it with the plan. Filters are filled with random
+keys and queried for others. The goal is that of umbel plan. For each kind --filters filters
+are made, and each is queried --queries times. All added keys are queried too, except for kinds
+whose keys expire.
+
+"Planned" is the rate of the formula for the goal's number of keys, "estimated" the filters'
+own estimate, and "ratio" the measured rate divided by the planned one. The same --seed gives the
+same numbers.`
+
+const measureExample = `  umbel measure -n 100000 --fpr 1%
+  umbel measure -n 1000 --fpr 1% --kind scalable --load 100`
+
+// measured is the result for one kind.
+type measured struct {
+	Kind        string    `json:"kind"`
+	Keys        uint64    `json:"keys"`
+	PlannedKeys uint64    `json:"plannedKeys"`
+	BitsPerKey  cli.Float `json:"bitsPerKey"`
+	Planned     cli.Float `json:"planned"`
+	FPRate      cli.Float `json:"fpRate"`
+	Sigma       cli.Float `json:"sigma"`
+	Estimated   cli.Float `json:"estimated"`
+	Queries     uint64    `json:"queries"`
+	Error       *string   `json:"error,omitempty"` // of the plan
+}
+
+func MeasureCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "measure [-n NUMBER] [--fpr RATE] [--bytes SIZE]",
+		Short:   "measure the false-positive rate",
+		Long:    measureHelp,
+		Example: measureExample,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if _, err := os.Stat(args[0]); err == nil {
+					return cli.UsageError(cmd, fmt.Errorf("measure makes filters of its own; umbel info %s states the rate of a file's filter", args[0]))
+				}
+			}
+			return cli.NoArguments(cmd, args)
+		},
+
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	var wanted spec.Flags
+	wanted.AddGoal(flags)
+	kind := flags.String("kind", "", "only this `KIND`")
+	load := flags.Float64("load", 1, "keys to add, as a `FACTOR` of those in the goal")
+	filters := flags.Int("filters", 5, "`NUMBER` of filters of each kind")
+	queries := quantity.Count(200_000)
+	flags.Var(&queries, "queries", "`NUMBER` of queries per filter")
+	seed := flags.Uint64("seed", 1, "`NUMBER` that determines the keys")
+	wanted.AddParams(flags, filter.All)
+	completeKinds(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		kinds, err := chosenKinds(*kind)
+		if err != nil {
+			return err
+		}
+		if !(*load > 0 && *load <= 1e6) || *filters < 1 || queries < 1 {
+			return cli.UsageError(cmd, fmt.Errorf("load %v, %d filters, %v queries: want more than 0 of each, and a load of at most 1e6", *load, *filters, queries))
+		}
+		s := wanted.Spec()
+		order := trial.Order{
+			Goal: s.Goal, Params: s.Params,
+			Load: *load, Filters: *filters, Queries: uint64(queries), Seed: *seed,
+		}
+		rows, err := measureAll(cmd, kinds, order)
+		if err != nil {
+			return cli.UsageError(cmd, err)
+		}
+		return printMeasured(cmd, rows)
+	}
+	return cmd
+}
+
+// chosenKinds returns the kind of a name, or all kinds for an empty name.
+func chosenKinds(name string) (umbel.Kinds, error) {
+	if name == "" {
+		return filter.All, nil
+	}
+	v, err := findKind(name)
+	return umbel.Kinds{v}, err
+}
+
+// findKind returns the kind of a name.
+func findKind(name string) (umbel.Kind, error) {
+	v, err := filter.All.Find(name)
+	if err != nil {
+		var names []string
+		for _, k := range filter.All {
+			names = append(names, k.Name)
+		}
+		if near := suggest.Nearest(name, names); len(near) > 0 {
+			return v, fmt.Errorf("there is no kind %.40q; did you mean %s?", name, strings.Join(near, " or "))
+		}
+	}
+	return v, err
+}
+
+// measureAll runs a trial of each kind. It returns an error if all trials fail.
+func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]measured, error) {
+	var rows []measured
+	var reasons []error
+	goal := order.Goal
+	for _, v := range kinds {
+		order.Kind, order.Goal = v, spec.Complete(v, goal, order.Params)
+		bar := cli.CountBar(cmd, v.Name+", keys and queries", -1)
+		order.Done = func(n int) { bar.Add(int64(n)) }
+		r, err := order.Run()
+		bar.Stop()
+		if err != nil {
+			reasons = append(reasons, err)
+			text := message.Of(err)
+			rows = append(rows, measured{Kind: v.Name, Error: &text})
+			continue
+		}
+		rows = append(rows, measured{
+			Kind: v.Name, Keys: r.Keys, PlannedKeys: r.Forecast.Keys, BitsPerKey: cli.Float(r.Bytes * 8 / float64(r.Keys)), Planned: cli.Float(r.Forecast.FPRate),
+			FPRate: cli.Float(r.FPRate), Sigma: cli.Float(r.Sigma), Estimated: cli.Float(r.Estimate), Queries: r.Queries,
+		})
+	}
+	if len(reasons) == len(kinds) {
+		return nil, reasons[0]
+	}
+	return rows, nil
+}
+
+func printMeasured(cmd *cobra.Command, rows []measured) error {
+	w := cmd.OutOrStdout()
+	if cli.WantsJSON(cmd) {
+		return cli.JSONLines(w, rows)
+	}
+	t := table.New("Kind", " Keys", " Bits/key", " Planned", " Measured", " ± Sigma", " Estimated", " Ratio")
+	for _, r := range rows {
+		if r.Error == nil {
+			t.Row(r.Kind, quantity.Count(r.Keys).String(), fmt.Sprintf("%.2f", r.BitsPerKey), cli.Percent(r.Planned),
+				cli.Percent(r.FPRate), cli.Percent(r.Sigma), cli.Percent(r.Estimated), fmt.Sprintf("%.3f", r.FPRate/r.Planned))
+		}
+	}
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	return writeMisses(w, rows)
+}
+
+// writeMisses lists the kinds whose trial failed, and those whose rate is significantly above
+// the planned one.
+func writeMisses(w io.Writer, rows []measured) error {
+	for _, r := range rows {
+		text := ""
+		switch over := float64(r.FPRate - r.Planned); {
+		case r.Error != nil:
+			text = reason(r.Kind, *r.Error)
+		case r.Keys <= r.PlannedKeys && over > math.Max(3*float64(r.Sigma), 0.03*float64(r.Planned)):
+			text = fmt.Sprintf("the rate is above the planned one by %.1f sigma", over/float64(r.Sigma))
+		default:
+			continue
+		}
+		cli.NewPage(w).Words("", "  ", r.Kind+": "+text)
+	}
+	return nil
+}

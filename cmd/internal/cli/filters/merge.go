@@ -1,0 +1,304 @@
+package filters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/merging"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/compare"
+	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+const mergeHelp = `Make a filter with the keys of all filters in the files. They need the same hash and seed.
+
+The cells of the filters are joined if all have the same kind and k, if their sizes have a common
+divisor of at least half of the smallest, and if the rate of the result is at most twice the largest
+rate of the filters: the one that they were planned for or, if it is higher, the present one.
+Otherwise the filters are kept side by side, in a filter of kind union: the rates add up, and each
+query takes longer. --as chooses one of the two, and a line on standard error states what
+the other would be. All filters are in memory at once.
+
+Filters that are made with the same --keys, the number of keys in all of them, can be joined. So
+can those that are made with umbel make --like. Counting filters that are joined add their counts.
+
+With --estimate nothing is written. The number of distinct keys in all files is estimated, with
+its 95% confidence interval.
+
+With --addr all are filters on a node, which joins their cells; the result is a new filter, or one
+of those merged. If it is overfull, --strict deletes a new filter; one of those merged stays changed.
+The exit code is 2.
+
+If the result is overfull, a warning is printed, and the exit code is 6, or 0 with --lossy.`
+
+const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
+  umbel merge --estimate monday.umb tuesday.umb
+  umbel merge shard-*.umb -o all.umb
+  umbel merge large.umb recent.umb --as union -o both.umb`
+
+func MergeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "merge FILE FILE... (-o FILE | --estimate)",
+		Aliases: []string{"union"},
+		Short:   "unite filters",
+		Long:    mergeHelp,
+		Example: mergeExample,
+		Args:    cli.Arguments(2, -1),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
+	estimate := cmd.Flags().Bool("estimate", false, "estimate the number of keys and write nothing")
+	as := cmd.Flags().String("as", "", "`FORM` of the result: joined or union")
+	cli.Exclusive(cmd, "output", "estimate")
+	cli.Exclusive(cmd, "as", "estimate")
+	cli.AddAddrFlags(cmd)
+	AddStrictFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form := merging.Form(*as)
+		if form != merging.Best && !slices.Contains(merging.Forms, form) {
+			return cli.UsageError(cmd, fmt.Errorf("--as is %q, want joined or union", *as))
+		}
+		if *output == "" && !*estimate {
+			return cli.UsageError(cmd, cli.ErrNoOutput)
+		}
+		t, err := targetOf(cmd)
+		if err != nil {
+			return err
+		}
+		if t.node != nil && form != merging.Best {
+			return cli.UsageError(cmd, errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
+		}
+		if *estimate {
+			return t.estimateUnion(args)
+		}
+		first, others := args[0], args[1:]
+		if t.node != nil {
+			first, others = apartFrom(*output, args)
+		}
+		s, err := t.change(first, *output, change{
+			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+				fs, err := t.openWith(f, first, others)
+				if err != nil {
+					return nil, err
+				}
+				r, err := merging.Filters(fs, form)
+				if err != nil {
+					if odd := oddWords(r, append([]string{first}, others...), fs); odd != "" {
+						err = fmt.Errorf("%w; %s", err, odd)
+					}
+					return nil, fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
+				}
+				text := formNote(r, form)
+				if odd := oddWords(r, append([]string{first}, others...), fs); odd != "" {
+					text += "\n(" + odd + ")"
+				}
+				if text != "" && r.Form == merging.Joined {
+					cli.Warn(cmd, "%s: %s", *output, text)
+				} else if text != "" {
+					cli.Remark(cmd, "%s: %s", *output, text)
+				}
+				if r.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return hasWindow(f.State()) }) {
+					cli.Warn(cmd, "%s does not forget: keys that are in its windows now stay", *output)
+				}
+				return r.Filter, nil
+			},
+			onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
+				for _, other := range others {
+					if in, err = n.Merge(ctx, name, other); err != nil {
+						return in, fmt.Errorf("%s and %s: %w%s", first, other, err, unionHelp(err, first, other))
+					}
+				}
+				return in, nil
+			},
+		})
+		if err != nil {
+			return err
+		}
+		return s.Print(cmd, fmt.Sprintf("%d filters merged", len(args)))
+	}
+	return cmd
+}
+
+// apartFrom returns the filter into which the others are merged: the output if it is one of
+// them, otherwise the first.
+func apartFrom(output string, names []string) (first string, others []string) {
+	i := max(slices.Index(names, output), 0)
+	return names[i], slices.Delete(slices.Clone(names), i, i+1)
+}
+
+// unionHelp returns what helps if a node cannot join the cells of two filters, or "".
+func unionHelp(err error, first, second string) string {
+	if errors.Is(err, umbel.ErrMismatch) {
+		return fmt.Sprintf("; a filter of kind union on the node takes both: umbel make -o NAME --kind union --keys NUMBER --allow-empty /dev/null, and then umbel merge NAME %s %s -o NAME", first, second)
+	}
+	return ""
+}
+
+// openWith opens other filters and returns all, f first. They must have the hasher of f.
+func (t target) openWith(f umbel.Filter, first string, others []string) ([]umbel.Filter, error) {
+	fs := []umbel.Filter{f}
+	for _, name := range others {
+		g, err := t.open(name)
+		if err != nil {
+			return nil, err
+		}
+		own, theirs := umbel.State{Hasher: f.Hasher()}, umbel.State{Hasher: g.Hasher()}
+		if err := own.CheckMatch(theirs); err != nil {
+			return nil, fmt.Errorf("%s and %s: %w; make one again from its keys: umbel make --like %s -o %s KEYFILE", first, name, err, first, name)
+		}
+		fs = append(fs, g)
+	}
+	return fs, nil
+}
+
+// formNote describes the form of a merged filter, and what the other form would be. It returns ""
+// if cells are joined at a rate that is not too high.
+func formNote(r merging.Result, form merging.Form) string {
+	side := fmt.Sprintf("%s, %v", cli.Percent(cli.Float(r.UnionRate)), quantity.Size(r.UnionBytes))
+	switch {
+	case r.Form == merging.Joined && r.Beyond:
+		return fmt.Sprintf("joined at a rate of %s; kept side by side, with --as union: %s", cli.Percent(cli.Float(r.JoinedRate)), side)
+	case r.Form == merging.Joined:
+		return ""
+	case r.Apart != nil && r.Joinable:
+		return fmt.Sprintf("kept side by side: %s; %s\n%s", side, message.Of(r.Apart), joinableHint)
+	case r.Apart != nil:
+		return fmt.Sprintf("kept side by side: %s; %s", side, message.Of(r.Apart))
+	}
+	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, cli.Percent(cli.Float(r.JoinedRate)))
+}
+
+// oddWords names the filters that have another kind or size than most, if that is why cells are not joined.
+func oddWords(r merging.Result, names []string, fs []umbel.Filter) string {
+	if r.Apart == nil || r.Form == merging.Joined {
+		return ""
+	}
+	type shape struct {
+		kind  string
+		cells uint64
+		k     float64
+	}
+	shapeOf := func(f umbel.Filter) shape {
+		s := f.Stats()
+		return shape{f.State().Kind, s.Cells, s.K}
+	}
+	number := map[shape]int{}
+	for _, f := range fs {
+		number[shapeOf(f)]++
+	}
+	var odd []string
+	for i, f := range fs {
+		if 2*number[shapeOf(f)] < len(fs) {
+			odd = append(odd, names[i])
+		}
+	}
+	if len(odd) == 0 || 2*len(odd) >= len(fs) {
+		return ""
+	}
+	return fmt.Sprintf("another kind or size than the %d others: %s", len(fs)-len(odd), strings.Join(odd, ", "))
+}
+
+// joinableHint is how filters are made whose cells can be joined.
+const joinableHint = "(filters made with the same --keys, for all keys together, or with make --like can be joined)"
+
+// setInfo is the estimated number of keys of a set, which may be that of a file.
+type setInfo struct {
+	File string `json:"file,omitempty"`
+	KeysInfo
+}
+
+// nodeSetInfo is [newSetInfo] for the reply of a node.
+func nodeSetInfo(name string, s api.Estimate) setInfo {
+	return setInfo{name, nodeKeys(s)}
+}
+
+func newSetInfo(file string, e plan.Estimate) setInfo {
+	return setInfo{file, KeysInfo{cli.Float(e.Value), cli.Float(e.Low), cli.Float(e.High)}}
+}
+
+func (s setInfo) row(t *table.Table, name string) {
+	t.Row(name, WholeKeys(float64(s.Estimate)), WholeKeys(float64(s.Low)), WholeKeys(float64(s.High)))
+}
+
+// estimateUnion prints the estimated number of distinct keys in all files.
+func (t target) estimateUnion(names []string) error {
+	f, err := t.open(names[0])
+	if err != nil {
+		return err
+	}
+	fs, err := t.openWith(f, names[0], names[1:])
+	if err != nil {
+		return err
+	}
+	merged, err := merging.Filters(fs, merging.Best)
+	if err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(names, ", "), err)
+	}
+	var files []setInfo
+	for i, f := range fs {
+		files = append(files, newSetInfo(names[i], compare.Keys(f)))
+	}
+	rate := merged.Stats.FPRate
+	union, bounds := keysOf(fs, merged)
+	result := struct {
+		Files  []setInfo `json:"files"`
+		Union  setInfo   `json:"union"`
+		FPRate cli.Float `json:"fpRate"` // of the merged filter
+	}{files, newSetInfo("", union), cli.Float(rate)}
+	return cli.Answer(t.cmd, result, func(w io.Writer) error {
+		t := table.New("", " Keys", " Least", " Most")
+		for _, s := range files {
+			s.row(t, s.File)
+		}
+		if bounds { // the value is the sum, and no estimate
+			t.Row("union", "", WholeKeys(union.Low), WholeKeys(union.High))
+		} else {
+			result.Union.row(t, "union")
+		}
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
+		if bounds {
+			fmt.Fprintln(w, "union: only bounds, because more than two filters are compared by joined cells")
+		}
+		_, err := fmt.Fprintf(w, "merged, %s, they would have a false-positive rate of %s\n", formWords[merged.Form], cli.RateOf(rate))
+		return err
+	})
+}
+
+// formWords are the forms of a merged filter in a sentence.
+var formWords = map[merging.Form]string{merging.Joined: "cell by cell", merging.Union: "side by side"}
+
+// keysOf estimates the number of distinct keys in filters: from their cells joined, if that is
+// possible, or from the cells of two filters side by side. Otherwise bounds is set: the number is between the
+// largest number of keys of a filter and the sum.
+func keysOf(fs []umbel.Filter, merged merging.Result) (keys plan.Estimate, bounds bool) {
+	if r, err := merging.Filters(fs, merging.Joined); err == nil {
+		return compare.Keys(r.Filter), false
+	}
+	if len(fs) == 2 {
+		if o, err := compare.Of(filter.All, fs[0], fs[1]); err == nil {
+			return o.Union, false
+		}
+	}
+	return compare.Keys(merged.Filter), true
+}
+
+// hasWindow reports whether a state is that of a window, or has one among its parts.
+func hasWindow(s umbel.State) bool {
+	return s.Kind == window.Name || slices.ContainsFunc(s.Parts, hasWindow)
+}

@@ -1,0 +1,186 @@
+package filters
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/internal/number"
+	"github.com/umbel-filters/umbel/plan"
+)
+
+const numberHelp = `Show how well a filter of M groups of cells folds, and which numbers near M are better. It
+folds to each divisor of M, so a good size has many divisors, close to each other.
+
+A fold keeps the cells of a group together: 1 cell in a small filter, 64 in a large one. So for
+64,000 cells in a large filter, give 1000.`
+
+const numberExample = `  umbel number 131040
+  umbel number 1e6 --within 5%
+  umbel number 720720 --json | jq .divisors`
+
+// listed is the number of divisors that are printed without --all.
+const listed = 24
+
+func NumberCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "number M",
+		Short:   "show how well a size folds",
+		Long:    numberHelp,
+		Example: numberExample,
+		Args:    cli.Arguments(1, 1),
+	}
+	within := quantity.Rate(0.01)
+	cmd.Flags().Var(&within, "within", "look for better numbers within `RATE` of M")
+	all := cmd.Flags().Bool("all", false, "list all divisors")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		m, err := quantity.ParseCount(args[0])
+		if err != nil {
+			return cli.UsageError(cmd, err)
+		}
+		if m == 0 {
+			return cli.UsageError(cmd, errors.New("number 0, want 1 or more"))
+		}
+		a := analyze(uint64(m), float64(within))
+		return cli.Answer(cmd, a, func(w io.Writer) error { return a.Write(w, within, *all) })
+	}
+	return cmd
+}
+
+// analysis is the result of umbel number.
+type analysis struct {
+	Number       uint64    `json:"number"`
+	Factors      []factor  `json:"factors"`
+	Divisors     []uint64  `json:"divisors"`
+	LargestPrime uint64    `json:"largestPrime"` // 1 for 1
+	Superior     bool      `json:"superiorHighlyComposite"`
+	Highly       bool      `json:"highlyComposite"`
+	Largely      bool      `json:"largelyComposite"`
+	Excess       cli.Float `json:"excess"` // of a fold, on average
+	Better       []better  `json:"better"` // ascending
+}
+
+type factor struct {
+	Prime    uint64 `json:"prime"`
+	Exponent int    `json:"exponent"`
+}
+
+// better is a number with more divisors.
+type better struct {
+	Number   uint64    `json:"number"`
+	Divisors int       `json:"divisors"`
+	Excess   cli.Float `json:"excess"`
+}
+
+func analyze(m uint64, within float64) analysis {
+	ladder := plan.FoldSizes(m, 1)
+	a := analysis{
+		Number: m, Factors: []factor{}, Divisors: ladder, LargestPrime: 1,
+		Superior: endsWith(number.SuperiorHighlyComposite(m), m),
+		Highly:   endsWith(number.HighlyComposite(m), m),
+		Largely:  endsWith(number.LargelyComposite(m), m),
+		Excess:   cli.Float(plan.MeanOvershoot(ladder)),
+		Better:   []better{},
+	}
+	for _, p := range number.Factor(m) {
+		a.Factors = append(a.Factors, factor{p.Prime, p.Exponent})
+		a.LargestPrime = p.Prime
+	}
+	reach := uint64(float64(m) * within)
+	a.look(m-min(reach, m-1), m-1)
+	a.look(m+1, m+min(reach, ^m))
+	return a
+}
+
+func endsWith(list []uint64, m uint64) bool { return len(list) > 0 && list[len(list)-1] == m }
+
+// look adds the best number from low to high if it has more divisors.
+func (a *analysis) look(low, high uint64) {
+	m, ok := number.MostDivisors(low, high)
+	if !ok {
+		return
+	}
+	if ladder := plan.FoldSizes(m, 1); len(ladder) > len(a.Divisors) {
+		a.Better = append(a.Better, better{m, len(ladder), cli.Float(plan.MeanOvershoot(ladder))})
+	}
+}
+
+func (a analysis) Write(w io.Writer, within quantity.Rate, all bool) error {
+	shown := a.Divisors
+	if !all && len(shown) > listed {
+		shown = shown[:listed]
+	}
+	texts := make([]string, len(shown))
+	for i, d := range shown {
+		texts[i] = quantity.Count(d).String()
+	}
+	if len(shown) < len(a.Divisors) {
+		texts = append(texts, "… (--all)")
+	}
+	divisors := "divisors"
+	if len(a.Divisors) == 1 {
+		divisors = "divisor"
+	}
+	fmt.Fprintf(w, "%v = %s\n%v %s: %s\n\n", quantity.Count(a.Number), product(a.Factors),
+		quantity.Count(len(a.Divisors)), divisors, strings.Join(texts, ", "))
+	fmt.Fprintf(w, "%s.\n", a.composite())
+	if a.Number > 1 {
+		fmt.Fprintf(w, "On average the fold is %s larger than the requested size.\n", cli.Percent(a.Excess))
+	}
+	return a.writeBetter(w, within)
+}
+
+// product formats prime powers as a product.
+func product(factors []factor) string {
+	var texts []string
+	for _, f := range factors {
+		text := quantity.Count(f.Prime).String()
+		if f.Exponent > 1 {
+			text += fmt.Sprint("^", f.Exponent)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		return "1"
+	}
+	return strings.Join(texts, " · ")
+}
+
+// composite classifies the number in words.
+func (a analysis) composite() string {
+	largest := quantity.Count(a.LargestPrime)
+	switch {
+	case a.Number == 1:
+		return "One cell, which doesn't fold"
+	case a.Superior:
+		return fmt.Sprintf("Superior highly composite, %v-smooth: all smaller numbers have fewer divisors, and all larger ones fewer relative to their size", largest)
+	case a.Highly:
+		return fmt.Sprintf("Highly composite, %v-smooth: all smaller numbers have fewer divisors", largest)
+	case a.Largely:
+		return fmt.Sprintf("Largely composite, %v-smooth: no smaller number has more divisors", largest)
+	case a.LargestPrime == a.Number:
+		return "A prime: it folds to 1 only"
+	}
+	return fmt.Sprintf("%v-smooth (its largest prime factor); smaller numbers have more divisors", largest)
+}
+
+func (a analysis) writeBetter(w io.Writer, within quantity.Rate) error {
+	share := cli.Percent(cli.Float(within))
+	if len(a.Better) == 0 {
+		_, err := fmt.Fprintf(w, "\nNo number within %s has more divisors.\n", share)
+		return err
+	}
+	fmt.Fprintf(w, "\nMore divisors within %s:\n", share)
+	t := table.New(" Number", " Difference", " Divisors", " Larger by")
+	for _, b := range a.Better {
+		difference := 100 * float64(int64(b.Number-a.Number)) / float64(a.Number)
+		t.Row(quantity.Count(b.Number).String(), fmt.Sprintf("%+.2g%%", difference), quantity.Count(b.Divisors).String(), cli.Percent(b.Excess))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}

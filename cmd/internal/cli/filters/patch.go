@@ -1,0 +1,160 @@
+package filters
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
+)
+
+const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. Several
+deltas are applied in their order. A delta with another base, a damaged one, and one that was already
+applied are rejected, and nothing is written. With --if-needed deltas that were already applied are no
+error: OLD is the result of the last of them, and the others are applied. If none is left, OLD is
+copied to FILE, or stays. If OLD is packed (umbel pack), so is the result: compare the IDs of filters
+(umbel info), not the bytes of files.
+
+A delta of Bloom filters with k = 1 can be applied to a sparse filter, which stays sparse. This
+temporarily needs the memory of the Bloom filter.`
+
+const patchExample = `  umbel patch monday.umb tuesday.delta -o tuesday.umb
+  umbel patch words.umb today.delta --in-place
+  umbel patch words.umb 1.delta 2.delta 3.delta --in-place --if-needed`
+
+func PatchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "patch OLD DELTA... (-o FILE | --in-place)",
+		Short:   "apply a delta to a filter",
+		Long:    patchHelp,
+		Example: patchExample,
+		Args:    cli.Arguments(2, -1),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
+	AddStrictFlag(cmd)
+	inPlace := cmd.Flags().Bool("in-place", false, "replace OLD")
+	cli.Exclusive(cmd, "output", "in-place")
+	ifNeeded := cmd.Flags().Bool("if-needed", false, "accept a delta that was already applied")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		isStdin := func(name string) bool { return name == "-" }
+		if i := slices.IndexFunc(args, isStdin); i >= 0 && slices.ContainsFunc(args[i+1:], isStdin) {
+			return cli.UsageError(cmd, errors.New("only one of OLD and the deltas can be standard input"))
+		}
+		target := *output
+		if *inPlace {
+			target = args[0]
+		}
+		if target == "" {
+			return cli.UsageError(cmd, errors.New("give the file to write: -o FILE or --in-place"))
+		}
+		lock, err := cli.LockFile(cmd, target)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+		old, size, err := cli.ReadFilterWith(cmd, args[0], wire.Read)
+		if err != nil {
+			return err
+		}
+		form := container.FormOf(old, size)
+		deltas, err := readDeltas(args[1:])
+		if err != nil {
+			return err
+		}
+		list := old.Kind == sparse.Name && deltas[0].info.Kind == bloom.Name
+		if list {
+			if old, err = bloomOf(args[0], old); err != nil {
+				return err
+			}
+		}
+		if *ifNeeded {
+			deltas = deltas.After(hashtree.Identify(old))
+		}
+		s, err := deltas.apply(cmd, old)
+		if err != nil {
+			return err
+		}
+		f, err := open(s, list)
+		if err != nil {
+			return err
+		}
+		if len(deltas) == 0 && *inPlace {
+			return Summarize(target, f).Print(cmd, "unchanged, since the delta was already applied")
+		}
+		s = f.State()
+		sum, err := settle(cmd, target, f, func() error {
+			_, err := cli.WriterOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) })
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return sum.Print(cmd, "patched")
+	}
+	return cmd
+}
+
+// deltaFile is a delta that was read from a file.
+type deltaFile struct {
+	name    string
+	message []byte
+	info    delta.Info
+}
+
+// deltaFiles are deltas of which each has the result of the one before as its base.
+type deltaFiles []deltaFile
+
+func readDeltas(names []string) (deltaFiles, error) {
+	var all deltaFiles
+	for _, name := range names {
+		message, info, err := container.ReadDelta(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, deltaFile{name, message, info})
+	}
+	return all, nil
+}
+
+// After returns the deltas after the last one with that result, and all if none has it.
+func (ds deltaFiles) After(id wire.ID) deltaFiles {
+	for i, d := range slices.Backward(ds) {
+		if d.info.Result == id && d.info.Base != id { // otherwise only notes differ
+			return ds[i+1:]
+		}
+	}
+	return ds
+}
+
+// apply applies the deltas to s in their order.
+func (ds deltaFiles) apply(cmd *cobra.Command, s umbel.State) (umbel.State, error) {
+	for _, d := range ds {
+		stop := cli.Note(cmd, "applying "+d.name)
+		var err error
+		s, err = container.Patch(s, d.name, d.message, d.info)
+		stop()
+		if err != nil {
+			return umbel.State{}, err
+		}
+	}
+	return s, nil
+}
+
+// open returns the filter with state s, as a sparse filter if list is true.
+func open(s umbel.State, list bool) (umbel.Filter, error) {
+	if list {
+		return sparse.FromBloom(s)
+	}
+	return filter.All.Open(s)
+}

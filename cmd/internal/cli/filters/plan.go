@@ -1,0 +1,332 @@
+package filters
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/explain"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/ribbon"
+	"github.com/umbel-filters/umbel/filter/union"
+)
+
+const planHelp = `Print what a filter would cost, without making it. Give two of the number of keys, the rate and
+the size; the third follows, for each kind. With all three, kinds that take more than the size are
+listed below the others. With the number of keys alone the rate is 1%.
+
+--explain prints the formulas of the numbers, in letters and with numbers, and their sources.
+
+--memory is the same as --bytes: the size of the cells in memory. An unpacked container is a
+few bytes larger.
+
+Any of --sent, --churn, --peers, --per-hour, --tail and --query-only plans a filter that is
+sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
+--sent; with --sent and --fpr alone, for as many keys as fit. --memory is then the memory of a
+receiver. With --churn an update is a delta, and --sent
+is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
+over k. See docs/messages.md.
+
+With --json one object is printed per kind, or per way to send it.`
+
+const planExample = `  umbel plan -n 1e8 --fpr 1%
+  umbel plan -n 1e6 --bytes 1MiB
+  umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked
+  umbel plan -n 1e6 --fpr 1% --kind bloom --explain
+  umbel plan -n 10000 --fpr 1% --churn 5% --memory 64KiB
+  umbel plan -n 1000 --sent 1400B --query-only
+  umbel plan -n 10000 --sent 10000B --curve -`
+
+// kindPlan is the plan of one kind for a goal.
+type kindPlan struct {
+	Kind       string    `json:"kind"`
+	Keys       uint64    `json:"keys,omitempty"` // this and the other numbers are missing with an error
+	FPRate     cli.Float `json:"fpRate,omitempty"`
+	Bytes      uint64    `json:"bytes,omitempty"`
+	Cells      uint64    `json:"cells,omitempty"`
+	K          cli.Float `json:"k,omitempty"`
+	BitsPerKey cli.Float `json:"bitsPerKey,omitempty"`
+	Error      *string   `json:"error,omitempty"` // the goal is impossible for the kind
+
+	Explain []explain.Formula `json:"explain,omitempty"`
+}
+
+func PlanCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plan [-n NUMBER] [--fpr RATE] [--memory SIZE] [--sent SIZE]",
+		Short:   "print what a filter would cost",
+		Long:    planHelp,
+		Example: planExample,
+		Args:    cli.NoArguments,
+
+		DisableFlagsInUseLine: true,
+	}
+	flags := cmd.Flags()
+	var wanted spec.Flags
+	wanted.AddGoal(flags)
+	flags.Var(&wanted.Bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
+	flags.Lookup("memory").DefValue = ""
+	cli.Exclusive(cmd, "bytes", "memory")
+	kind := flags.String("kind", "", "only this `KIND`")
+	explained := flags.Bool("explain", false, "print the formulas behind the numbers")
+	wanted.AddParams(flags, filter.All)
+	var message messageFlags
+	message.add(cmd)
+	completeKinds(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if flags.Changed("memory") && wanted.Bytes == 0 {
+			return cli.UsageError(cmd, errors.New("--memory is 0, want a size above 0; without the flag it is planned"))
+		}
+		if message.given(flags) {
+			if len(wanted.Spec().Params) > 0 {
+				return cli.UsageError(cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
+			}
+			return planMessage(cmd, &wanted, message)
+		}
+		kinds, err := chosenKinds(*kind)
+		if err != nil {
+			return err
+		}
+		if *kind == "" { // a union of one filter is planned as that filter
+			kinds = slices.DeleteFunc(slices.Clone(kinds), func(k umbel.Kind) bool { return k.Name == union.Name })
+		}
+		s := wanted.Spec()
+		if err := wanted.Check(); err != nil {
+			return cli.UsageError(cmd, err)
+		}
+		for _, p := range s.Params { // the others can't be planned with it
+			if having := spec.HavingParam(kinds, p.Name); *kind == "" && len(having) > 0 {
+				kinds = having
+			}
+		}
+		if s.Goal.Keys == 0 && (s.Goal.FPRate == 0 || s.Goal.Bytes == 0) {
+			return cli.UsageError(cmd, errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))
+		}
+		offers, err := kindPlansOf(kinds, s)
+		if err != nil {
+			return cli.UsageError(cmd, err)
+		}
+		if *explained {
+			if err := explainPlans(kinds, s, offers); err != nil {
+				return err
+			}
+			if !cli.WantsJSON(cmd) {
+				return writeExplained(cmd.OutOrStdout(), offers)
+			}
+		}
+		return printKindPlans(cmd, s.Goal, offers)
+	}
+	return cmd
+}
+
+// kindPlansOf plans all kinds. It returns an error if the goal is impossible for all.
+func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
+	limit := uint64(math.MaxUint64)
+	if s.Goal.Keys != 0 && s.Goal.FPRate != 0 && s.Goal.Bytes != 0 {
+		limit, s.Goal.Bytes = s.Goal.Bytes, 0
+	}
+	var offers []kindPlan
+	var reasons []error
+	for _, v := range kinds {
+		f, err := v.Plan(spec.Complete(v, s.Goal, s.Params), s.Params)
+		switch {
+		case err != nil:
+		case f.Bytes > limit:
+			err = fmt.Errorf("takes %v", quantity.Size(f.Bytes))
+		case f.FPRate > fullRate && s.Goal.FPRate == 0:
+			err = fmt.Errorf("%v are too few: most other keys would be false positives", quantity.Size(s.Goal.Bytes))
+		}
+		if err != nil {
+			reasons = append(reasons, err)
+			text := message.Of(err)
+			offers = append(offers, kindPlan{Kind: v.Name, Error: &text})
+			continue
+		}
+		offers = append(offers, kindPlan{
+			Kind: v.Name, Keys: f.Keys, FPRate: cli.Float(f.FPRate), Bytes: f.Bytes, Cells: f.Cells, K: cli.Float(f.K),
+			BitsPerKey: cli.Float(float64(f.Bytes) * 8 / float64(f.Keys)),
+		})
+	}
+	if len(reasons) < len(kinds) {
+		return offers, nil
+	}
+	if limit < math.MaxUint64 && len(kinds) > 1 {
+		return nil, fmt.Errorf("no kind has %v keys at a rate of %s in %v; omit one of the three to see what is possible",
+			quantity.Count(s.Goal.Keys), cli.Percent(cli.Float(s.Goal.FPRate)), quantity.Size(limit))
+	}
+	return nil, reasons[0]
+}
+
+func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
+	w := cmd.OutOrStdout()
+	if cli.WantsJSON(cmd) {
+		return cli.JSONLines(w, offers)
+	}
+	first := slices.IndexFunc(offers, func(o kindPlan) bool { return o.Error == nil })
+	best := offers[first] // there is one
+	open, ratio := measureOf(g)
+	header := []string{"Kind", " Size", " Bits/key", " K", "False-positive rate", " Difference"}
+	if g.Keys == 0 {
+		header = []string{"Kind", " Size", " Bits/key", " K", " Keys", "Rate", " Difference"}
+	}
+	t := table.New(header...)
+	for _, o := range offers {
+		if o.Error != nil {
+			continue
+		}
+		row := []string{o.Kind, quantity.Size(o.Bytes).String(), fmt.Sprintf("%.2f", o.BitsPerKey), fmt.Sprintf("%.4g", o.K),
+			cli.RateOf(float64(o.FPRate)), paintDifference(ratio(o)/ratio(best), g.Keys == 0)}
+		if g.Keys == 0 { // the lines stay below 80 columns
+			row[4] = cli.Percent(o.FPRate)
+			row = slices.Insert(row, 4, quantity.Count(o.Keys).String())
+		}
+		t.Row(row...)
+	}
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	writeNotes(w, offers)
+	words := fmt.Sprintf("%s: %v keys in %v; %s.",
+		best.Kind, quantity.Count(best.Keys), quantity.Size(best.Bytes), inWords(float64(best.FPRate)))
+	if len(offers) > first+1 {
+		words += fmt.Sprintf("\n\"Difference\" compares the %s with that of %s. umbel kinds describes the kinds.", open, best.Kind)
+	}
+	if g.Keys != 0 && g.Bytes != 0 && best.Keys > g.Keys {
+		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this rate, see:\numbel plan -n %d --fpr %g",
+			cli.Percent(spec.LeastRate), quantity.Count(g.Keys), g.Keys, spec.LeastRate)
+	}
+	p := cli.NewPage(w)
+	fmt.Fprintln(w)
+	for line := range strings.SplitSeq(words, "\n") {
+		p.Words("", "", line)
+	}
+	return nil
+}
+
+// writeNotes says for which kinds the goal is impossible, and which need much more memory until they are sealed.
+func writeNotes(w io.Writer, offers []kindPlan) {
+	p := cli.NewPage(w)
+	for _, o := range offers {
+		switch needed := uint64(ribbonMaking * float64(o.Keys)); {
+		case o.Error != nil:
+			p.Words("", "  ", o.Kind+": "+reason(o.Kind, *o.Error))
+		case o.Kind == ribbon.Name && needed > 1<<30:
+			p.Words("", "  ", fmt.Sprintf("%s: made from all keys at once, which takes about %v of memory", o.Kind, quantity.Size(needed)))
+		}
+	}
+}
+
+// ribbonMaking is the memory in bytes per key that umbel make takes for kind ribbon.
+const ribbonMaking = 100
+
+// reason returns a message without the kind's name.
+func reason(kind, text string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(text, kind+": "), "a filter of kind "+kind+" ")
+}
+
+// measureOf returns the number that a goal leaves open, in which plans differ.
+func measureOf(g umbel.Goal) (string, func(kindPlan) float64) {
+	switch {
+	case g.Bytes == 0, g.Keys != 0 && g.FPRate != 0:
+		return "size", func(o kindPlan) float64 { return float64(o.Bytes) }
+	case g.Keys == 0:
+		return "number of keys", func(o kindPlan) float64 { return float64(o.Keys) }
+	}
+	return "rate", func(o kindPlan) float64 { return float64(o.FPRate) }
+}
+
+// differs formats a ratio as a difference, and a large one as a factor.
+func differs(ratio float64) string {
+	switch {
+	case math.Abs(ratio-1) < 0.0005:
+		return "same"
+	case ratio >= 1.995:
+		return fmt.Sprintf("× %.3g", ratio)
+	}
+	return fmt.Sprintf("%+.1f%%", 100*(ratio-1))
+}
+
+// paintDifference is [differs] in green for a ratio that is better than 1, and in red for one that is much
+// worse. more states that more is better.
+func paintDifference(ratio float64, more bool) string {
+	text, cost := differs(ratio), ratio
+	if more {
+		cost = 1 / ratio
+	}
+	switch {
+	case text == "same":
+		return text
+	case cost < 1:
+		return cli.Paint(color.Green, text)
+	case cost >= 1.995:
+		return cli.Paint(color.Red, text)
+	}
+	return text
+}
+
+// inWords describes a rate.
+func inWords(p float64) string {
+	if p > 0.5 {
+		return "most other keys are false positives"
+	}
+	if p < 1e-18 {
+		return "the false-positive rate is " + cli.RateOf(p)
+	}
+	return "one in " + quantity.Count(math.Round(1/p)).String() + " other keys is a false positive"
+}
+
+// explainOffers adds to each offer the formulas of its plan.
+func explainPlans(kinds umbel.Kinds, s spec.Spec, offers []kindPlan) error {
+	for i, k := range kinds {
+		if offers[i].Error != nil {
+			continue
+		}
+		var err error
+		if offers[i].Explain, err = explain.Plan(k, spec.Complete(k, s.Goal, s.Params), s.Params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeExplained writes the plan of each kind in words, then its formulas.
+func writeExplained(w io.Writer, offers []kindPlan) error {
+	for i, o := range offers {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if o.Error != nil {
+			fmt.Fprintf(w, "%s: %s\n", o.Kind, reason(o.Kind, *o.Error))
+			continue
+		}
+		fmt.Fprintf(w, "%s: %v keys in %v, %.2f bits per key, %.4g cells set per key;\n%s.\n",
+			o.Kind, quantity.Count(o.Keys), quantity.Size(o.Bytes), o.BitsPerKey, o.K, inWords(float64(o.FPRate)))
+		for _, f := range o.Explain {
+			if err := writeFormula(w, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeFormula writes the steps of a formula, one per line.
+func writeFormula(w io.Writer, f explain.Formula) error {
+	source := ""
+	if f.Source != "" {
+		source = "    (" + f.Source + ")\n"
+	}
+	_, err := fmt.Fprintf(w, "\n  %s\n    %s\n  = %s\n  = %s\n%s", f.What, f.General, f.Numbers, f.Value, source)
+	return err
+}

@@ -1,0 +1,188 @@
+package filters
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/compare"
+	"github.com/umbel-filters/umbel/filter/union"
+)
+
+const intersectHelp = `Estimate how many keys are in both filters, and in one of them only, with intervals of about 95%
+confidence. The estimate is the keys in A, plus those in B, minus those in the union, each from the number of
+set cells. It is coarse if A and B share few keys. No filter of the shared keys is made.
+
+Both must be filters of bits with the same hash and kind, but a counting filter takes part with
+its nonzero counters, and a folding filter with its folded filter, so kinds bloom, counting and
+folding can be compared with each other, of any sizes and k. The intervals are wide if one filter is much
+smaller than the other: one that is made with make --like of the larger has narrower ones. Filters of other
+kinds and different sizes are folded to a common divisor, if there is one close to both.`
+
+const intersectExample = `  umbel intersect monday.umb tuesday.umb
+  umbel intersect --json a.umb b.umb | jq .both.estimate`
+
+// intersection is the result of umbel intersect.
+type intersection struct {
+	A     setInfo `json:"a"`
+	B     setInfo `json:"b"`
+	Union setInfo `json:"union"`
+	Both  setInfo `json:"both"`
+	OnlyA setInfo `json:"onlyA"`
+	OnlyB setInfo `json:"onlyB"`
+	Cells uint64  `json:"cells,omitempty"` // 0: at their own sizes
+}
+
+func IntersectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "intersect FILE FILE",
+		Short:   "estimate how many keys two filters share",
+		Long:    intersectHelp,
+		Example: intersectExample,
+		Args:    cli.Arguments(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := targetOf(cmd)
+			if err != nil {
+				return err
+			}
+			if t.node == nil {
+				found, err := intersect(t, args[0], args[1])
+				if err != nil {
+					return err
+				}
+				return found.Print(cmd)
+			}
+			o, err := t.node.Intersect(cmd.Context(), args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return intersection{
+				A: nodeSetInfo(args[0], o.A), B: nodeSetInfo(args[1], o.B), Union: nodeSetInfo("", o.Union), Both: nodeSetInfo("", o.Both),
+				OnlyA: nodeSetInfo("", o.OnlyA), OnlyB: nodeSetInfo("", o.OnlyB), Cells: o.Cells,
+			}.Print(cmd)
+		},
+	}
+	cli.AddAddrFlags(cmd)
+	return cmd
+}
+
+// intersect compares the filters of two files.
+func intersect(t target, a, b string) (intersection, error) {
+	f, err := t.open(a)
+	if err != nil {
+		return intersection{}, err
+	}
+	fs, err := t.openWith(f, a, []string{b})
+	if err != nil {
+		return intersection{}, err
+	}
+	for i, name := range []string{a, b} {
+		if fs[i].State().Kind == union.Name {
+			return intersection{}, fmt.Errorf("%s: the filters of a union can't be compared as one: compare them before they are merged, or make one filter of all keys", name)
+		}
+		if fs[i], err = compare.Bits(fs[i]); err != nil {
+			return intersection{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	o, err := compare.Of(filter.All, fs[0], fs[1])
+	if err != nil {
+		return intersection{}, fmt.Errorf("%s and %s: %w", a, b, err)
+	}
+	return intersection{
+		A: newSetInfo(a, o.A), B: newSetInfo(b, o.B), Union: newSetInfo("", o.Union), Both: newSetInfo("", o.Both),
+		OnlyA: newSetInfo("", o.OnlyA), OnlyB: newSetInfo("", o.OnlyB), Cells: o.Cells,
+	}, nil
+}
+
+func (result intersection) Print(cmd *cobra.Command) error {
+	return cli.Answer(cmd, result, func(w io.Writer) error {
+		t := table.New("", " Keys", " Least", " Most")
+		result.A.row(t, result.A.File)
+		result.B.row(t, result.B.File)
+		result.Union.row(t, "union")
+		result.Both.row(t, "both")
+		result.OnlyA.row(t, "only "+result.A.File)
+		result.OnlyB.row(t, "only "+result.B.File)
+		if _, err := t.WriteTo(w); err != nil {
+			return err
+		}
+		at := "compared at their own sizes" + result.advice()
+		if result.Cells != 0 {
+			at = fmt.Sprintf("compared at %v cells", quantity.Count(result.Cells))
+		}
+		_, err := fmt.Fprintln(w, at)
+		return err
+	})
+}
+
+// advice says how the interval becomes narrower if it contains most numbers that are possible.
+func (result intersection) advice() string {
+	few, many := result.A, result.B
+	if few.Estimate > many.Estimate {
+		few, many = many, few
+	}
+	const much = 8
+	if !(few.Estimate*much < many.Estimate) || result.Both.High-result.Both.Low < few.Estimate/2 {
+		return ""
+	}
+	return fmt.Sprintf("; if %s is made with --like %s, the intervals are narrower", few.File, many.File)
+}
+
+const diffSetsHelp = `Subtract the keys of B from A: each cell of the result is the cell of A minus the cell of B.
+Both must be counting filters with the same kind, hash, k and width. A filter of bits doesn't
+support this, because a bit doesn't count its keys.
+
+The result is correct if each key is in A at least as often as in B. If a cell of B is higher
+than that of A, this is not so, and nothing is written.`
+
+const diffSetsExample = `  umbel diff-sets all.umb expired.umb -o left.umb`
+
+func DiffSetsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "diff-sets A B -o FILE",
+		Short:   "subtract one counting filter from another",
+		Long:    diffSetsHelp,
+		Example: diffSetsExample,
+		Args:    cli.Arguments(2, 2),
+
+		DisableFlagsInUseLine: true,
+	}
+	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return cli.UsageError(cmd, cli.ErrNoOutput)
+		}
+		f, _, err := container.Open(args[0], filter.All)
+		if err != nil {
+			return err
+		}
+		a, err := require[ability.Differencer](args[0], f, "subtracting another filter")
+		if err != nil {
+			return err
+		}
+		b, _, err := container.Read(args[1])
+		if err != nil {
+			return err
+		}
+		err = a.Difference(b)
+		if errors.Is(err, cells.ErrLess) {
+			return fmt.Errorf("%s doesn't contain all keys of %s: %w; give the larger set first", args[0], args[1], err)
+		}
+		if err != nil {
+			return fmt.Errorf("%s minus %s: %w", args[0], args[1], err)
+		}
+		if err := container.Write(*output, f.State()); err != nil {
+			return err
+		}
+		return Summarize(*output, f).Print(cmd, fmt.Sprintf("%s minus %s", args[0], args[1]))
+	}
+	return cmd
+}

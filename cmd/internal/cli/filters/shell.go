@@ -1,0 +1,181 @@
+package filters
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/prompt"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/filter"
+)
+
+const shellHelp = `Work on the filter in FILE interactively: add, query and remove keys, and see their cells.
+"help" lists the commands. If FILE doesn't exist, the flags of umbel make describe the new
+filter.
+
+"save" and "quit" write FILE, and so does the end of the input; at a terminal "quit" asks for
+confirmation. "discard" leaves FILE unchanged. Commands in a file or pipe are read without
+prompts; the first error ends the shell without saving, with exit code 2.`
+
+const shellExample = `  umbel shell words.umb
+  umbel shell visits.umb --kind counting -n 1000
+  printf 'add alice bob\nhas carol\nshow\n' | umbel shell tiny.umb --m 20 --k 3`
+
+func ShellCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "shell FILE",
+		Short:   "work on a filter interactively",
+		Long:    shellHelp,
+		Example: shellExample,
+		Args:    cli.Arguments(1, 1),
+	}
+	wanted := addSpecFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cli.WantsJSON(cmd) {
+			return cli.UsageError(cmd, errors.New("--json isn't available in umbel shell"))
+		}
+		s := &session{file: args[0], out: bufio.NewWriter(cmd.OutOrStdout())}
+		s.lines = prompt.New(cmd.InOrStdin().(*os.File), os.Stdout, s.Words())
+		if err := s.begin(cmd, wanted); err != nil {
+			return err
+		}
+		return s.run(cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// session is one run of umbel shell.
+type session struct {
+	file    string
+	filter  umbel.Filter
+	form    container.Form // of the file
+	lines   *prompt.Reader
+	out     *bufio.Writer
+	changed bool // since the file was read or written
+	ended   bool
+}
+
+// begin opens the file, or makes the filter that the flags describe.
+func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
+	_, err := os.Stat(s.file)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case !missing && wanted.Given():
+		return cli.UsageError(cmd, fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
+	case !missing:
+		s.filter, s.form, err = openToChange(s.file)
+		return err
+	case !wanted.Given():
+		return cli.UsageError(cmd, fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
+	}
+	v, goal, params, err := resolve(wanted)
+	if err != nil {
+		return err
+	}
+	forecast, err := v.Plan(goal, params)
+	if err != nil {
+		return err
+	}
+	if err := container.Fits("a filter of kind "+v.Name, forecast.Bytes); err != nil {
+		return err
+	}
+	s.filter, err = clocked(v, wanted.Spec().Tick).New(goal, params)
+	s.changed = true
+	return err
+}
+
+// run executes the commands. At a terminal it prints errors and continues.
+func (s *session) run(stderr io.Writer) error {
+	if s.lines.Interactive() {
+		fmt.Fprintf(s.out, "%s: %s; try help\n", s.file, s.what())
+	}
+	for number := 1; !s.ended; number++ {
+		if err := s.out.Flush(); err != nil {
+			return err
+		}
+		line, err := s.lines.Line("> ")
+		switch {
+		case err == io.EOF:
+			err = s.quit(nil)
+		case err == nil:
+			err = s.do(line)
+		}
+		if err == nil {
+			continue
+		}
+		if !s.lines.Interactive() {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if err := s.out.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(stderr, message.Of(err))
+	}
+	return s.out.Flush()
+}
+
+// what describes the filter.
+func (s *session) what() string {
+	stats, kind := s.filter.Stats(), s.filter.State().Kind
+	return fmt.Sprintf("%s filter of %v cells, k %.4g, %s", kind, quantity.Count(stats.Cells), stats.K, KeysOfStats(stats).brief(kind))
+}
+
+// do executes a line.
+func (s *session) do(line string) error {
+	words, err := split(line)
+	if err != nil || len(words) == 0 {
+		return err
+	}
+	follow(s.filter)
+	for _, c := range sessionCommands() {
+		for _, name := range c.names {
+			if name == words[0] {
+				return c.run(s, words[1:])
+			}
+		}
+	}
+	return fmt.Errorf("unknown command %q; help lists the commands", words[0])
+}
+
+// Words returns the names of all commands.
+func (s *session) Words() []string {
+	var list []string
+	for _, c := range sessionCommands() {
+		list = append(list, c.names...)
+	}
+	return list
+}
+
+// split splits a line into words at spaces. A word in single or double quotes may contain
+// spaces and the other quotes.
+func split(line string) ([]string, error) {
+	var words []string
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		quote := line[0]
+		if quote != '"' && quote != '\'' {
+			end := strings.IndexAny(line, " \t")
+			if end < 0 {
+				end = len(line)
+			}
+			words, line = append(words, line[:end]), line[end:]
+			continue
+		}
+		end := strings.IndexByte(line[1:], quote)
+		if end < 0 {
+			return nil, fmt.Errorf("%s: missing closing quote", line)
+		}
+		words, line = append(words, line[1:1+end]), line[end+2:]
+	}
+	return words, nil
+}

@@ -1,0 +1,354 @@
+package filters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/scalable"
+	"github.com/umbel-filters/umbel/filter/union"
+	"github.com/umbel-filters/umbel/wire"
+)
+
+// Numbers of different lines for which a state is made, if --keys isn't given.
+const (
+	uniqKeys       = 100_000 // in the first layer
+	uniqWindowKeys = 1_000_000
+)
+
+// uniqState is the lines that umbel uniq has seen: in memory only, in a file, or on a node.
+type uniqState struct {
+	name    string // "": in memory only
+	lasting time.Duration
+	rate    quantity.Rate
+	keys    quantity.Count
+	most    quantity.Size
+
+	owner   *atomicfile.Owner // of the file, nil for none
+	existed bool              // the file has lines of earlier runs
+	full    bool              // it has more of them than it was made for
+	unsaved bool              // the last save failed
+	filter  umbel.Filter
+	seen    *uniq.Filter
+
+	node *remote.Client
+	// Of the node's filter: its rate at the beginning, and what it is planned for, 0 if unknown.
+	nodeRate, nodePlanned float64
+}
+
+func (s *uniqState) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&s.name, "state", "", "`FILE` with the lines seen, which is made if it does not exist")
+	quantity.DurationVar(flags, &s.lasting, "for", 0, "forget lines that were not seen for this `TIME`, such as 1h")
+	s.rate = 1e-6
+	flags.VarP(&s.rate, "fpr", "p", "`RATE` of new lines that are taken for known ones, 1e-6 by default")
+	flags.Lookup("fpr").DefValue = ""
+	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines at first, with --for in this time")
+	flags.Lookup("keys").DefValue = ""
+	flags.Var(&s.most, "max-memory", "limit of the filter's `SIZE`, none by default")
+	flags.Lookup("max-memory").DefValue = ""
+	cli.OutputFlag{Name: "state"}.Guard(cmd)
+}
+
+// check returns an error for flags that contradict each other.
+func (s *uniqState) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case given("for") && s.lasting < time.Second:
+		return fmt.Errorf("--for %v is too short, want at least 1s: the clock counts seconds", s.lasting)
+	case given("keys") && s.keys == 0:
+		return errors.New("--keys 0: want the number of different lines, at least 1")
+	case s.name == "-":
+		return errors.New("--state is a file, not standard input")
+	case given("save") && s.name == "":
+		return errors.New("--save needs --state")
+	case given(cli.AddrFlag) && s.name == "":
+		return errors.New("--addr needs --state, the name of a filter on the node")
+	case s.name == "" || !cli.OnNode(cmd):
+		return nil
+	}
+	for _, name := range []string{"for", "fpr", "keys", "max-memory", "save"} {
+		switch {
+		case given(name) && name == "for":
+			return errors.New("--for is for a state in a file: lines expire only there")
+		case given(name):
+			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable --fpr 1e-6 --keys NUMBER --allow-empty -o %s --addr NODE /dev/null", name, s.name)
+		}
+	}
+	return nil
+}
+
+// open returns the lines seen so far.
+func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
+	if s.name != "" && cli.OnNode(cmd) {
+		return s.openOnNode(cmd)
+	}
+	stop := cli.Note(cmd, "waiting until no other program changes "+s.name)
+	err := s.load(cmd)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	if limited, ok := s.filter.(interface{ SetMaxBytes(uint64) }); ok && s.most > 0 {
+		limited.SetMaxBytes(uint64(s.most))
+	}
+	if bytes := s.filter.State().Bytes(); s.most > 0 && bytes > uint64(s.most) {
+		return nil, fmt.Errorf("the filter takes %v, more than --max-memory; give fewer --keys or a higher --fpr for a new state", quantity.Size(bytes))
+	}
+	var now func() uint64
+	if follows, err := s.followsClock(); err != nil {
+		return nil, err
+	} else if follows {
+		now = func() uint64 { return ticks(time.Duration(s.filter.State().Tick)) }
+	}
+	s.seen = uniq.NewFilter(s.filter, now)
+	if !s.existed {
+		return s.seen, nil
+	}
+	s.seen.Advance()
+	return s.seen, s.Judge(cmd)
+}
+
+// load sets the filter: that in the file, or a new one, which the file then has. If another program makes the
+// file at the same time, load waits for it.
+func (s *uniqState) load(cmd *cobra.Command) error {
+	for {
+		err := s.tryLoad(cmd)
+		if _, missing := os.Stat(s.name); !errors.Is(err, fs.ErrExist) || missing != nil { // a link that leads nowhere
+			return err
+		}
+	}
+}
+
+// tryLoad is load. Its error wraps fs.ErrExist if another program has made the file meanwhile.
+func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
+	if s.name != "" {
+		if s.owner, err = atomicfile.Own(s.name); err != nil {
+			return err
+		}
+		if !s.owner.Missing() {
+			state, _, err := container.Read(s.name)
+			if err == nil {
+				s.filter, err = s.openFilter(state)
+			}
+			if err != nil {
+				return err
+			}
+			s.existed = true
+			return s.checkShape(cmd)
+		}
+	}
+	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
+		return err
+	}
+	return s.Write(s.filter.State())
+}
+
+// openFilter opens the filter of the file. Windows that follow the clock grow with their lines.
+func (s *uniqState) openFilter(state umbel.State) (umbel.Filter, error) {
+	first := state
+	if state.Kind == union.Name && len(state.Parts) > 0 {
+		first = state.Parts[0]
+	}
+	span, ok := windowSpan(first)
+	isUnion := state.Kind == union.Name // another verb may have written it, without the tick
+	if ok && (state.Tick != 0 || isUnion && span.unix() || s.lasting > 0 && (span.now == 0 || span.unix())) {
+		if w, ok, err := uniq.OpenWindows(state, uint64(tick)); ok || err != nil {
+			return w, err
+		}
+	}
+	f, err := filter.All.Open(state)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return f, nil
+}
+
+// newFilter makes the filter that the flags describe.
+func (s *uniqState) newFilter() (umbel.Filter, error) {
+	goal := umbel.Goal{Keys: uint64(cmp.Or(s.keys, uniqKeys)), FPRate: float64(s.rate)}
+	if s.lasting > 0 {
+		goal.Keys = uint64(cmp.Or(s.keys, uniqWindowKeys))
+		return uniq.NewWindows(goal, s.seconds(), uint64(tick), ticks(tick))
+	}
+	forecast, err := scalable.Kind.Plan(goal, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := container.Fits(fmt.Sprintf("a filter of %v lines", quantity.Count(goal.Keys)), forecast.Bytes); err != nil {
+		return nil, err
+	}
+	return scalable.Kind.New(goal, nil)
+}
+
+// stated returns the rate at which new lines may be taken for known ones: that of --fpr, or of an existing filter.
+func (s *uniqState) stated(cmd *cobra.Command) float64 {
+	switch {
+	case cmd.Flags().Changed("fpr"):
+		return float64(s.rate)
+	case s.node != nil:
+		return cmp.Or(s.nodePlanned, float64(s.rate))
+	}
+	return cmp.Or(s.filter.State().Planned.FPRate, float64(s.rate))
+}
+
+// checkShape returns an error if a flag contradicts the filter of the file.
+func (s *uniqState) checkShape(cmd *cobra.Command) error {
+	given, planned := cmd.Flags().Changed, s.filter.State().Planned
+	if w, ok := s.filter.(*uniq.Windows); ok {
+		planned = w.First()
+	}
+	for _, f := range []struct{ flag, made, now string }{
+		{"fpr", quantity.Rate(planned.FPRate).Percent(), s.rate.Percent()},
+		{"keys", quantity.Count(planned.Keys).String(), s.keys.String()},
+	} {
+		switch {
+		case !given(f.flag) || f.made == f.now:
+		case planned == umbel.Planned{}:
+			return fmt.Errorf("%s was made without --%s; leave the flag out, or use another --state", s.name, f.flag)
+		default:
+			return fmt.Errorf("%s was made with --%s %s, and not %s; leave the flag out, or use another --state", s.name, f.flag, f.made, f.now)
+		}
+	}
+	w, ok := windowSpan(s.filter.State())
+	switch {
+	case !given("for"):
+	case !ok:
+		return fmt.Errorf("%s was made without --for; leave the flag out, or use another --state", s.name)
+	case (s.seconds()-1)/w.steps+1 != w.step: // the length of a step is rounded up
+		return fmt.Errorf("lines of %s expire %s, and not after %s as --for requests; leave the flag out, or use another --state", s.name, w.After(), duration(s.seconds(), tick))
+	}
+	return nil
+}
+
+// seconds returns --for, rounded up.
+func (s *uniqState) seconds() uint64 { return uint64((s.lasting + tick - 1) / tick) }
+
+// followsClock reports whether the filter follows the system's clock. With --for it makes a window do so whose
+// time can be in seconds since 1970; that of another one may be in another unit, and only umbel advance sets it.
+func (s *uniqState) followsClock() (bool, error) {
+	span, ok := windowSpan(s.filter.State())
+	switch {
+	case !ok || span.tick == 0 && s.lasting == 0:
+		return false, nil
+	case span.tick != 0:
+		return true, nil
+	case span.now != 0 && !span.unix():
+		return false, fmt.Errorf("the time of %s is %d, and not that of the system's clock; use another --state", s.name, span.now)
+	}
+	followClock(s.filter)
+	return true, nil
+}
+
+// save writes the file if the filter has changed since the last save, or that one failed.
+func (s *uniqState) save() error {
+	if s.owner == nil || !s.seen.Changed() && !s.unsaved {
+		return nil
+	}
+	return s.Write(s.filter.State())
+}
+
+// saveLater returns a function that writes the file as save does, but the filter as it is now: from a copy, so that it may
+// change meanwhile. It returns nil if there is nothing to write. If memory is short, saveLater itself writes the file.
+func (s *uniqState) saveLater() (func() error, error) {
+	if !s.seen.Changed() {
+		return nil, nil
+	}
+	state := s.filter.State()
+	if container.Fits("a copy of the state", state.Bytes()) != nil {
+		return nil, s.Write(state)
+	}
+	state = state.Clone()
+	return func() error { return s.Write(state) }, nil
+}
+
+func (s *uniqState) Write(state umbel.State) error {
+	err := s.owner.Write(func(w io.Writer) error { return wire.Write(w, state) })
+	s.unsaved = err != nil
+	return err
+}
+
+// sizeWords says how much room the state needs, after an error for a full disk.
+func (s *uniqState) sizeWords(err error) string {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return ""
+	}
+	return fmt.Sprintf("; the state needs %v bytes, and the old one stays until they are written", quantity.Count(wire.Size(s.filter.State())))
+}
+
+func (s *uniqState) close() {
+	if s.owner != nil {
+		s.owner.Close()
+	}
+}
+
+// exceeded returns an error if a line of this run was beyond what the filter is planned for.
+func (s *uniqState) exceeded() error {
+	if s.seen == nil {
+		return nil
+	}
+	return s.seen.Full()
+}
+
+// summary describes the filter.
+func (s *uniqState) summary(cmd *cobra.Command) (Summary, error) {
+	if s.node == nil {
+		return Summarize(s.name, s.filter), nil
+	}
+	in, err := s.node.Info(cmd.Context(), s.name)
+	return SummaryOf(s.name, in), err
+}
+
+// openOnNode returns the lines in the node's filter.
+func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
+	var err error
+	if s.node, err = cli.Dial(cmd); err != nil {
+		return nil, err
+	}
+	f, in, err := s.node.Filter(cmd.Context(), s.name)
+	if err != nil {
+		return nil, err
+	}
+	for _, can := range []string{"advance", "count", "remove"} {
+		if slices.Contains(in.Can, can) {
+			return nil, fmt.Errorf("%s is of kind %s, whose reply to an addition does not show whether the key was new; use a filter of kind scalable or bloom", s.name, in.Kind)
+		}
+	}
+	rate := float64(in.FPRate)
+	s.nodeRate = rate
+	if in.Planned != nil {
+		rate = float64(in.Planned.FPRate)
+		s.nodePlanned = rate
+	}
+	return nodeSeen{f}, s.judgeRate(cmd, rate)
+}
+
+// nodeSeen is the lines in a filter on a node, which answers whether an addition changed it.
+type nodeSeen struct{ f *remote.Filter }
+
+func (n nodeSeen) Look(ctx context.Context, known []bool, list [][]byte) error {
+	changed, err := n.f.Keys(ctx, remote.Add, list)
+	for i, c := range changed {
+		known[i] = c == 0
+	}
+	return err
+}
+
+// Remember does nothing: Look has added the lines.
+func (nodeSeen) Remember(int) {}

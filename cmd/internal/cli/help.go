@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"golang.org/x/term"
+)
+
+// VerbGroups are the titles of the verbs in umbel --help, in its order. The first are those to begin with.
+var VerbGroups = []struct {
+	title string
+	Verbs []string
+}{
+	{"To begin with", []string{"make", "has", "add", "info", "plan", "serve"}},
+	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "unfold", "merge", "intersect", "diff-sets", "clear", "advance", "compact"}},
+	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
+	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
+	{"Other formats", []string{"parquet", "redisbloom"}},
+	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
+	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
+	{"Caches", []string{"cache", "siblings", "squid", "nix"}},
+	{"Multicast in packet headers", []string{"multicast"}},
+	{"About umbel", []string{"help", "version", "man", "completion"}},
+}
+
+// PrintHelp prints the help of cmd, wrapped to the terminal. That of umbel begins with the verbs.
+func PrintHelp(cmd *cobra.Command, _ []string) {
+	p := Page{cmd.OutOrStdout(), PageWidth()}
+	fmt.Fprintf(p.w, "%s: %s\n", cmd.CommandPath(), cmd.Short)
+	fmt.Fprintf(p.w, "\nUsage:\n  %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+	about := func() {
+		if cmd.Long != "" {
+			p.Text(cmd.Long)
+		}
+	}
+	if cmd.HasParent() {
+		about()
+	}
+	p.verbs(cmd)
+	if cmd.Example != "" {
+		fmt.Fprintf(p.w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if !cmd.HasParent() {
+		about()
+	}
+	p.flags(cmd)
+}
+
+// PageWidth is the width of the terminal, from 60 to 100 columns, and otherwise 80.
+func PageWidth() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return min(max(width, 60), 100)
+	}
+	return 80
+}
+
+// Page writes text in at most width columns.
+type Page struct {
+	w     io.Writer
+	width int
+}
+
+// NewPage returns a page of the width of the terminal.
+func NewPage(w io.Writer) Page { return Page{w, PageWidth()} }
+
+// Text writes paragraphs, which empty lines separate, after an empty line each. Paragraphs with indented lines
+// stay as they are.
+func (p Page) Text(s string) {
+	for paragraph := range strings.SplitSeq(s, "\n\n") {
+		fmt.Fprintln(p.w)
+		if strings.Contains("\n"+paragraph, "\n ") {
+			fmt.Fprintln(p.w, paragraph)
+			continue
+		}
+		p.Words("", "", paragraph)
+	}
+}
+
+// Words writes the words of s after first, and further lines after indent.
+func (p Page) Words(first, indent, s string) {
+	line, empty := first, true
+	for _, word := range strings.Fields(s) {
+		if !empty && len([]rune(line))+1+len([]rune(word)) > p.width {
+			fmt.Fprintln(p.w, line)
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	fmt.Fprintln(p.w, strings.TrimRight(line, " "))
+}
+
+// row writes a name and its description, next to it or below.
+func (p Page) row(name, doc string) {
+	const column = 26
+	if len(name) > column-2 {
+		fmt.Fprintln(p.w, name)
+		name = ""
+	}
+	p.Words(fmt.Sprintf("%-*s", column, name), strings.Repeat(" ", column), doc)
+}
+
+// verbGroup is verbs below a title, which may be empty.
+type verbGroup struct {
+	title string
+	verbs []*cobra.Command
+}
+
+// groupsOf returns the verbs of cmd: those of umbel by [verbGroups], others as one group.
+func groupsOf(cmd *cobra.Command) []verbGroup {
+	if cmd.HasParent() {
+		return []verbGroup{{"", cmd.Commands()}}
+	}
+	var groups []verbGroup
+	for _, g := range VerbGroups {
+		group := verbGroup{title: g.title}
+		for _, name := range g.Verbs {
+			c, _, _ := cmd.Find([]string{name})
+			group.verbs = append(group.verbs, c)
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// verbs writes the verbs of cmd.
+func (p Page) verbs(cmd *cobra.Command) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	for _, g := range groupsOf(cmd) {
+		fmt.Fprintf(p.w, "\n%s:\n", cmp.Or(g.title, "Verbs"))
+		for _, c := range g.verbs {
+			p.row("  "+c.Name(), c.Short)
+		}
+	}
+	if !cmd.HasParent() {
+		fmt.Fprintln(p.w, "\numbel VERB --help describes a verb.")
+	}
+}
+
+// flagGroup is flags below a title.
+type flagGroup struct {
+	title string
+	flags []*pflag.Flag
+}
+
+// flagGroups returns the flags of cmd: its own, those of each kind, those of the connection, and those of all verbs.
+func flagGroups(cmd *cobra.Command) []flagGroup {
+	const own, all = "Flags", "Flags of all verbs"
+	lists, titles := map[string][]*pflag.Flag{}, []string{own}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		title := own
+		if group := f.Annotations[spec.FlagGroup]; group != nil {
+			title = group[0]
+		} else if cmd.InheritedFlags().Lookup(f.Name) != nil || f.Name == "help" || !cmd.HasParent() {
+			title = all
+		}
+		if !f.Hidden {
+			lists[title] = append(lists[title], f)
+		}
+		if title != all && !slices.Contains(titles, title) {
+			titles = append(titles, title)
+		}
+	})
+	// The longest titles are those of the flags that most kinds have.
+	slices.SortStableFunc(titles[1:], func(a, b string) int {
+		return cmp.Or(strings.Count(b, ",")-strings.Count(a, ","), strings.Compare(a, b))
+	})
+	var groups []flagGroup
+	for _, title := range append(titles, all) {
+		if len(lists[title]) > 0 {
+			groups = append(groups, flagGroup{title, lists[title]})
+		}
+	}
+	return groups
+}
+
+// flags writes the flags of cmd.
+func (p Page) flags(cmd *cobra.Command) {
+	for _, g := range flagGroups(cmd) {
+		fmt.Fprintln(p.w)
+		p.Words("", "  ", g.title+":")
+		for _, f := range g.flags {
+			p.row(describeFlag(f))
+		}
+	}
+}
+
+// describeFlag returns the name of a flag, with its value, and its description.
+func describeFlag(f *pflag.Flag) (name, doc string) {
+	value, doc := pflag.UnquoteUsage(f)
+	name = "      --" + f.Name
+	if f.Shorthand != "" {
+		name = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	if value != "" {
+		name += " " + value
+	}
+	value = f.DefValue
+	if _, list := f.Value.(pflag.SliceValue); list {
+		value = strings.Trim(value, "[]")
+	}
+	if !slices.Contains([]string{"", "0", "false", "[]", "0s", "0 B"}, value) {
+		doc += " (default " + value + ")"
+	}
+	return name, doc
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+)
+
+// Paint returns text for standard output, in a style if that is a terminal with colors. A message to
+// standard error uses [paintMessage].
+func Paint(s color.Style, text string) string { return paintFor(os.Stdout, s, text) }
+
+// paintMessage is [paint] for standard error.
+func paintMessage(s color.Style, text string) string { return paintFor(os.Stderr, s, text) }
+
+func paintFor(f *os.File, s color.Style, text string) string {
+	if !color.Enabled(f) {
+		return text
+	}
+	return s.Paint(text)
+}
+
+// PaintState returns the state of a subscription in its color: that of umbel demo.
+func PaintState(state string) string {
+	switch state {
+	case api.SubscriptionExact:
+		return Paint(color.Green, state)
+	case api.SubscriptionStale:
+		return Paint(color.Red, state)
+	}
+	return Paint(color.Yellow, state)
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+)
+
+// Percent formats a share, which may be far above 1.
+func Percent(f Float) string {
+	if f > 0 && f < 1e-6 {
+		return quantity.Rate(f).Percent()
+	}
+	if f < 10 {
+		return fmt.Sprintf("%.3g%%", 100*float64(f))
+	}
+	return quantity.Count(math.Round(100*float64(f))).String() + "%"
+}
+
+// Answer prints the result of a verb: v as one JSON object, or with text.
+func Answer(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+	if WantsJSON(cmd) {
+		return JSONLine(cmd.OutOrStdout(), v)
+	}
+	return text(cmd.OutOrStdout())
+}
+
+// Report is [answer] for a verb that wrote a file. If the file is standard output, the result
+// goes to standard error.
+func Report(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
+	if IsStdout(file) {
+		cmd.SetOut(cmd.ErrOrStderr())
+	}
+	return Answer(cmd, v, text)
+}
+
+// IsStdout reports whether the file at path is standard output, for example "-" or /dev/stdout, and
+// not a regular file, which is replaced when it is written.
+func IsStdout(path string) bool {
+	if path == "-" {
+		return true
+	}
+	file, err := os.Stat(path)
+	if err != nil || file.Mode().IsRegular() {
+		return false
+	}
+	out, err := os.Stdout.Stat()
+	return err == nil && os.SameFile(file, out)
+}
+
+// Flush writes what a verb has printed, before it goes on.
+func Flush(cmd *cobra.Command) error {
+	if b, ok := cmd.OutOrStdout().(*bufio.Writer); ok {
+		return b.Flush()
+	}
+	return nil
+}
+
+// JSONLine writes v as one line of JSON.
+func JSONLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// JSONLines writes each value of list as a line of JSON.
+func JSONLines[T any](w io.Writer, list []T) error {
+	for _, v := range list {
+		if err := JSONLine(w, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AnswerAll prints the results of a verb: each as one JSON object, or all with text.
+func AnswerAll[T any](cmd *cobra.Command, list []T, text func(io.Writer) error) error {
+	if WantsJSON(cmd) {
+		return JSONLines(cmd.OutOrStdout(), list)
+	}
+	return text(cmd.OutOrStdout())
+}
+
+// Float is a number that may be infinite; in JSON that is null.
+type Float float64
+
+func (f Float) MarshalJSON() ([]byte, error) {
+	if x := float64(f); math.IsInf(x, 0) || math.IsNaN(x) {
+		return []byte("null"), nil
+	}
+	if f == 0 {
+		return []byte("0"), nil // not -0
+	}
+	return json.Marshal(float64(f))
+}
+
+// KeyJSON is a key in JSON: as text, or in hexadecimal if it isn't UTF-8.
+type KeyJSON struct {
+	Key    *string `json:"key,omitempty"`
+	KeyHex string  `json:"keyHex,omitempty"`
+}
+
+func NewKeyJSON(key []byte) KeyJSON {
+	if !utf8.Valid(key) {
+		return KeyJSON{KeyHex: hex.EncodeToString(key)}
+	}
+	s := string(key)
+	return KeyJSON{Key: &s}
+}
+
+// RateOf formats a measured rate, which may be 0.
+func RateOf(p float64) string {
+	if p == 0 {
+		return "0"
+	}
+	return quantity.Rate(p).String()
+}

@@ -1,0 +1,299 @@
+package publications
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/share/web"
+)
+
+const publishHelp = `Publish the filter in FILE as the next version of the publication in a directory. Any web server
+can serve the directory, and any copy of it works as well. umbel subscribe follows it: it fetches
+what changed since the version that it has, and verifies it with the public key.
+
+The head of the publication is valid for a time, --valid. Afterwards subscribers no longer take its
+answers for exact. Publish again before, even if the filter has not changed.
+
+A key is for one directory. If a second one is published with it, subscribers follow the
+publisher that began later.
+
+With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.
+Heads are then valid for three periods, at least 1m, unless --valid is given, also if the last
+head was valid for longer.
+With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
+at once. --log-format makes a log of the messages on standard error, with an event each; so does --json.
+
+A filter that has lost more than half the keys of the version before, by estimates, is not published: its list
+may have been emptied, or be another one, by mistake. --max-shrink states another share of the keys that may be
+lost; 100% permits every filter. With --follow the version before stays published, with a warning. Kinds that
+umbel intersect does not compare are judged by their numbers of keys.
+
+An overfull filter is published with a warning, and the exit code is 6, or 0 with --lossy.
+
+With --folds subscribers may follow the filter folded by one of these factors: fewer bytes and less memory, at
+a higher rate of false positives. Each factor divides the next one and the size of the filter.
+
+Files and directories get the permissions that the umask leaves: with umask 077 no web server of
+another user can read them. Exit codes: 4 if the filter has lost too many keys; 6 if it
+is overfull; 2 other errors.`
+
+const publishExample = `  umbel keygen example.org/words                # prints the public key
+  umbel publish words.umb --to public --key words.key
+  umbel publish words.umb --to public --key words.key --follow 10s --listen 127.0.0.1:8080`
+
+// publication is the result of publishing a version.
+type publication struct {
+	Directory string    `json:"directory"`
+	Name      string    `json:"name"`
+	Version   uint64    `json:"version"`
+	New       bool      `json:"new"` // the filter has changed
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind"`
+	Bytes     uint64    `json:"bytes"`                // memory of the filter
+	Delta     *uint64   `json:"deltaBytes,omitempty"` // from the version before
+	Expires   time.Time `json:"expires"`
+}
+
+func (p publication) Write(w io.Writer) error {
+	what := fmt.Sprintf("version %v of %s", quantity.Count(p.Version), p.Name)
+	switch {
+	case !p.New:
+		what += " is unchanged and"
+	case p.Delta != nil:
+		what += fmt.Sprintf(", %v bytes from the version before,", quantity.Count(*p.Delta))
+	}
+	_, err := fmt.Fprintf(w, "%s: %s is valid until %s\n", p.Directory, what, p.Expires.UTC().Format(time.RFC3339))
+	return err
+}
+
+// publisher is one run of umbel publish.
+type publisher struct {
+	cmd     *cobra.Command
+	file    string
+	to      string
+	key     signing.Key
+	follow  time.Duration
+	listen  string
+	log     cli.FollowLog
+	o       share.PublisherOptions
+	p       *share.Publisher
+	read    os.FileInfo     // of the file that was read last
+	summary filters.Summary // of its filter
+	shown   uint64          // the version that was printed last
+}
+
+func PublishCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "publish FILE --to DIRECTORY --key FILE",
+		Short:   "publish a filter, or its next version",
+		Long:    publishHelp,
+		Example: publishExample,
+		Args:    cli.Arguments(1, 1),
+	}
+	flags := cmd.Flags()
+	to := flags.String("to", "", "`DIRECTORY` of the publication")
+	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
+	var valid, follow, grace time.Duration
+	quantity.DurationVar(flags, &valid, "valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
+	quantity.DurationVar(flags, &follow, "follow", 0, "look at the file once per `period`, and publish its changes until ^C")
+	listen := flags.String("listen", "", "serve the directory over HTTP at `HOST:PORT`, with --follow")
+	quantity.DurationVar(flags, &grace, "grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	maxShrink := LostShare(0.5)
+	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
+	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
+	folds := flags.UintSlice("folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
+	logFormat := cli.AddFollowLogFlag(cmd)
+	filters.AddLossyFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *to == "" || *key == "" {
+			return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+		}
+		for name, value := range map[string]time.Duration{"valid": valid, "follow": follow, "grace": grace} {
+			if flags.Changed(name) && value <= 0 {
+				return cli.UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
+			}
+		}
+		if *listen != "" && follow <= 0 {
+			return cli.UsageError(cmd, errors.New("--listen needs --follow"))
+		}
+		if err := cli.CheckLogFormat(cmd, *logFormat); err != nil {
+			return err
+		}
+		if flags.Changed("log-format") && follow <= 0 {
+			return cli.UsageError(cmd, errors.New("--log-format needs --follow"))
+		}
+		k, err := signing.Read(*key)
+		if err != nil {
+			return err
+		}
+		log := cli.FollowLog{Cmd: cmd}
+		if follow > 0 {
+			log = cli.NewFollowLog(cmd)
+		}
+		if valid == 0 {
+			valid = 24 * time.Hour
+			if follow > 0 {
+				valid = max(time.Minute, (3*follow + time.Second - 1).Truncate(time.Second))
+			}
+		}
+		if valid > longValid {
+			cli.Warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", valid)
+		}
+		shareLog := log.Share()
+		if log.Log != nil {
+			shareLog = shareLog.With("file", args[0])
+		}
+		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, log: log, o: share.PublisherOptions{
+			Key: k.Key, Valid: valid, Grace: grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
+			Log: slog.New(Explainer{shareLog.Handler(), args[0]}), Kinds: filter.All, MaxShrink: float64(maxShrink),
+		}}
+		for _, r := range *folds {
+			p.o.Folds = append(p.o.Folds, uint64(r))
+		}
+		return p.run()
+	}
+	return cmd
+}
+
+// longValid is the validity above which a version is published with a warning.
+const longValid = 7 * 24 * time.Hour
+
+func (p *publisher) run() (err error) {
+	ctx, stop := cli.SignalContext(p.cmd)
+	defer stop()
+	update, err := p.next(ctx)
+	if err != nil {
+		return err
+	}
+	var listener net.Listener
+	if p.listen != "" {
+		if listener, err = net.Listen("tcp", p.listen); err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		defer listener.Close()
+	}
+	store, err := dir.Create(p.to)
+	if errors.Is(err, dir.ErrLocked) {
+		return fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", p.to)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	p.o.Store = store
+	if p.p, err = share.NewPublisher(ctx, p.o); err != nil {
+		return PublishError(p.file, err)
+	}
+	if h := p.p.Head(); h != nil {
+		p.shown = h.Version
+	}
+	// Without the notes the next run continues with larger deltas.
+	defer func() { err = errors.Join(err, p.p.Close(context.WithoutCancel(ctx))) }()
+	h, err := p.p.Publish(ctx, update.State)
+	if h == nil {
+		return PublishError(p.file, err)
+	}
+	if err != nil {
+		p.log.Warn("old objects of the publication remain", []any{"error", err}, "%s", message.Of(err))
+	}
+	if err := p.Print(h); err != nil || p.follow == 0 {
+		return err
+	}
+	if listener == nil {
+		return p.watch(ctx)
+	}
+	ctx, ended := p.serve(ctx, listener, store)
+	return errors.Join(p.watch(ctx), ended())
+}
+
+// serve serves the directory over HTTP: see [serving].
+func (p *publisher) serve(ctx context.Context, l net.Listener, source share.Source) (context.Context, func() error) {
+	p.log.Inform("serving", []any{"directory", p.to, "listen", "http://" + l.Addr().String() + "/"}, "serving %s at http://%s/", p.to, l.Addr())
+	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	if p.log.Log != nil {
+		server.ErrorLog = eventlog.ServerLog(p.log.Log)
+	}
+	return cli.Serving(ctx, server, l)
+}
+
+// next returns the filter in the file, nil if the file has not changed since it was read.
+func (p *publisher) next(context.Context) (*share.Update, error) {
+	info, err := os.Stat(p.file)
+	if err != nil {
+		return nil, err
+	}
+	if p.read != nil && os.SameFile(info, p.read) && info.ModTime().Equal(p.read.ModTime()) && info.Size() == p.read.Size() {
+		return nil, nil
+	}
+	p.read = nil // a file that cannot be read is read again
+	s, err := cli.ReadFilter(p.cmd, p.file)
+	if err != nil {
+		return nil, err
+	}
+	f, err := filter.All.Open(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.file, err)
+	}
+	p.read, p.summary = info, filters.Summarize(p.file, f)
+	return &share.Update{State: s}, nil
+}
+
+// watch publishes the changes of the file until ctx ends.
+func (p *publisher) watch(ctx context.Context) error {
+	err := p.p.Run(ctx, share.Feed{Next: p.next, Period: p.follow, Hold: true, Done: p.done})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// done prints a version that was published.
+func (p *publisher) done(h *share.Head, err error) {
+	if err == nil && h.Version != p.shown {
+		_ = p.Print(h) // a closed pipe ends the process
+	}
+}
+
+// Print prints the version of a head, which contains the filter that was read last.
+func (p *publisher) Print(h *share.Head) error {
+	if text := p.summary.Overfull(); text != "" {
+		p.log.Warn("filter is overfull", []any{"file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate)}, "%s", text)
+		if p.follow == 0 && !filters.Accepts(p.cmd) {
+			filters.Exceeded(p.cmd)
+		}
+	}
+	isNew := h.Version != p.shown
+	p.shown = h.Version
+	if cli.IsQuiet(p.cmd) {
+		return nil
+	}
+	v := publication{
+		Directory: p.to, Name: h.Name, Version: h.Version, New: isNew, ID: h.ID.String(), Kind: h.Kind,
+		Bytes: h.Bytes, Expires: h.Expires(),
+	}
+	if isNew && len(h.Deltas) > 0 {
+		v.Delta = &h.Deltas[0].Bytes
+	}
+	if err := cli.Answer(p.cmd, v, v.Write); err != nil {
+		return err
+	}
+	return cli.Flush(p.cmd)
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
+)
+
+// CompleteChoices adds the completion of flags whose type is a list of words, always|everysec|none, to all commands.
+func CompleteChoices(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	for _, c := range cmd.Commands() {
+		CompleteChoices(c)
+	}
+}
+
+// Arguments returns a check for at least least and at most most arguments; most is -1 for
+// any number.
+func Arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+		if len(args) < least {
+			return UsageError(cmd, fmt.Errorf("missing arguments: %s", usage))
+		}
+		if most >= 0 && len(args) > most {
+			return UsageError(cmd, fmt.Errorf("unexpected argument %q: %s", args[most], usage))
+		}
+		return nil
+	}
+}
+
+// NoArguments accepts no arguments. A word where a verb belongs is an unknown verb.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return Arguments(0, 0)(cmd, args)
+	}
+	err := fmt.Errorf("unknown verb %q", args[0])
+	if near := similarVerbs(cmd, args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return UsageError(cmd, err)
+}
+
+// synonyms are the words of other programs for verbs.
+var synonyms = map[string][]string{
+	"create": {"make"}, "build": {"make"}, "new": {"make"}, "insert": {"add"},
+	"test": {"has"}, "contains": {"has"}, "check": {"has"}, "query": {"has"}, "exists": {"has"}, "grep": {"has"},
+	"rm": {"remove", "delete"}, "del": {"remove", "delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
+	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
+	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
+}
+
+// similarVerbs returns the verbs of cmd that a user may have meant by word.
+func similarVerbs(cmd *cobra.Command, word string) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() || c.Name() == "help" {
+			names = append(names, c.Name())
+		}
+	}
+	if verbs := synonyms[word]; len(verbs) > 0 && slices.Contains(names, verbs[0]) {
+		return verbs
+	}
+	return suggest.Nearest(word, names)
+}
+
+// HelpCommand is cobra's with an error for a verb that does not exist.
+func HelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [VERB]",
+		Short:   "print the help of a verb",
+		Example: "  umbel help make\n  umbel help multicast plan",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, c := range cmd.Root().Commands() {
+				names = append(names, c.Name()+"\t"+c.Short)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return NoArguments(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+func WantsJSON(cmd *cobra.Command) bool {
+	b, _ := cmd.Flags().GetBool("json")
+	return b
+}
+
+func IsQuiet(cmd *cobra.Command) bool {
+	b, _ := cmd.Flags().GetBool("quiet")
+	return b
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// versionInfo is the result of umbel version.
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func VersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "print the version",
+		Long:    "Print the version of umbel, the Go version that built it, and its platform.",
+		Example: "  umbel version",
+		Args:    NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return PrintVersion(cmd) },
+	}
+}
+
+// PrintVersion prints the version: umbel version and umbel --version.
+func PrintVersion(cmd *cobra.Command) error {
+	v := versionInfo{"(devel)", "", runtime.Version(), runtime.GOOS, runtime.GOARCH}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		if b.Main.Version != "" {
+			v.Version = b.Main.Version
+		}
+		for _, s := range b.Settings {
+			if s.Key == "vcs.revision" {
+				v.Revision = s.Value
+			}
+		}
+	}
+	return Answer(cmd, v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "umbel %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+		return err
+	})
+}

@@ -1,0 +1,140 @@
+package verbs
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/multicast/draw"
+	"github.com/umbel-filters/umbel/multicast/scheme"
+	"github.com/umbel-filters/umbel/multicast/sim"
+	"github.com/umbel-filters/umbel/multicast/tree"
+)
+
+const multicastPlanHelp = `Find a tree from --source to --receivers and encode it into a packet's header. The header
+is printed in hexadecimal; -o also writes its bytes to a file. The command then sends the
+packet through the network in memory and prints the result. The bits of a header are those
+of the filter and 8 or 16 bits of seed.
+
+--scheme umbel searches for the shortest filter that contains the tree and none of the
+links next to it. --forms restricts the forms: linear is the shortest, and links can be
+added by OR to the others. --effort is the number of seeds to try. --max-false-match
+limits the probability that a link unknown to the planner matches. See docs/multicast.md.`
+
+func multicastPlanCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan --topology FILE --source NODE --receivers NODES",
+		Short: "encode a tree into a packet's header",
+		Long:  multicastPlanHelp,
+		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
+		Args: cli.NoArguments,
+
+		DisableFlagsInUseLine: true,
+	}
+	var from treeFlags
+	from.add(cmd)
+	flags := cmd.Flags()
+	group := flags.Uint32("group", 1, "`NUMBER` of the group")
+	out := flags.StringP("output", "o", "", "write the header's bytes to `FILE`")
+	svg := flags.String("svg", "", "draw the tree to `FILE`")
+	// Headers begin with the version.
+	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"\x10"}, Inputs: treeInputs}, cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs})
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		on, err := from.plan(cmd, *group)
+		if err != nil {
+			return err
+		}
+		fabric := sim.NewFabric(on.network)
+		record := fabric.Send(on.domain, on.tree, on.plan, sim.Options{})
+		if *out != "" {
+			headers := on.plan.Headers
+			if len(headers) > 1 {
+				return fmt.Errorf("%s encodes this tree into %d packets, but -o writes one", on.scheme.Name(), len(headers))
+			}
+			if _, err := cli.WriteFile(cmd, *out, -1, func(w io.Writer) error { _, err := w.Write(headers[0]); return err }); err != nil {
+				return err
+			}
+		}
+		if *svg != "" {
+			trace := fabric.Trace(on.domain, on.tree, on.plan, sim.Options{})
+			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
+				return err
+			}
+		}
+		info := newPlanInfo(on.scheme, on.tree, on.plan, record)
+		return summarizeWritten(cmd, *out, info, info.Write)
+	}
+	return cmd
+}
+
+// planInfo is the output of umbel multicast plan.
+type planInfo struct {
+	Scheme     string   `json:"scheme"`
+	Form       string   `json:"form"`
+	Bits       int      `json:"bits"`
+	Headers    []string `json:"headers"` // in hexadecimal
+	Bytes      int      `json:"bytes"`
+	FalseMatch float64  `json:"falseMatch"` // probability that a link unknown to the planner matches
+	Trials     uint64   `json:"trials"`     // number of filters tried
+	SearchMS   float64  `json:"searchMs"`
+	Source     string   `json:"source"`
+	Receivers  []string `json:"receivers"`
+	Links      []string `json:"links"` // of the tree, as FROM>TO
+	Hops       int      `json:"hops"`
+
+	Copies        int     `json:"copies"`
+	FalseForwards int     `json:"falseForwards"`
+	Efficiency    float64 `json:"efficiency"`
+	Loops         int     `json:"loops"`
+	Reached       int     `json:"reached"`
+}
+
+func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) planInfo {
+	nodes := t.Graph.Nodes
+	in := planInfo{
+		Scheme: s.Name(), Form: p.Form, Bits: p.Bits, SearchMS: float64(p.Search) / float64(time.Millisecond),
+		Source: nodes[t.Source].Name, Links: []string{}, Hops: t.Depth(),
+		FalseMatch: p.FalseMatch, Trials: p.Trials,
+		Copies: r.Copies, FalseForwards: r.FalseForwards(), Efficiency: r.Efficiency(), Loops: r.Loops, Reached: r.Reached,
+	}
+	for _, h := range p.Headers {
+		in.Headers = append(in.Headers, hex.EncodeToString(h))
+		in.Bytes += len(h)
+	}
+	for _, n := range t.Receivers {
+		in.Receivers = append(in.Receivers, nodes[n].Name)
+	}
+	for _, step := range t.Steps {
+		from, to := t.Graph.Ends(step.Arc)
+		in.Links = append(in.Links, nodes[from].Name+">"+nodes[to].Name)
+	}
+	return in
+}
+
+func (in planInfo) Write(w io.Writer) error {
+	fmt.Fprintf(w, "%s to %s: %d links, at most %d hops\n", in.Source, strings.Join(in.Receivers, ", "), len(in.Links), in.Hops)
+	fmt.Fprintf(w, "%s, %s: %d bits, a header of %d bytes, found in %.2f ms\n", in.Scheme, in.Form, in.Bits, in.Bytes, in.SearchMS)
+	if in.FalseMatch > 0 {
+		fmt.Fprintf(w, "a link unknown to the planner matches with probability %.3g\n", in.FalseMatch)
+	}
+	fmt.Fprintf(w, "simulated: %d copies, %d of them false, efficiency %.1f%%, %d of %d receivers reached\n",
+		in.Copies, in.FalseForwards, 100*in.Efficiency, in.Reached, len(in.Receivers))
+	for _, h := range in.Headers {
+		if _, err := fmt.Fprintln(w, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawTree draws a tree with the false forwards that a trace found.
+func drawTree(cmd *cobra.Command, file string, t *tree.Tree, trace *sim.Trace) error {
+	o := draw.Options{Tree: t, False: trace.False}
+	_, err := cli.WriteFile(cmd, file, -1, func(w io.Writer) error { return draw.SVG(w, t.Graph, o) })
+	return err
+}

@@ -1,0 +1,250 @@
+// Package verbs has the verbs for Nix binary caches.
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
+	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
+	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+)
+
+const nixHelp = `Summaries of Nix binary caches: which store paths a cache may have. make, has and info are for files
+NixBloom, which Nix itself can read. publish publishes the paths of a cache, so that clients receive only
+what changes. serve is a local substituter: it answers at once for paths that no cache has. See docs/nix.md.`
+
+const nixExample = `  nix path-info --all | umbel nix make -o bloom-filter -
+  umbel nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080
+  umbel nix serve --upstream https://cache.example.org=https://cache.example.org/umbel,cache.example.org.pub`
+
+func NixCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "nix",
+		Short:   "summaries of Nix binary caches",
+		Long:    nixHelp,
+		Example: nixExample,
+		Args:    cli.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(nixMakeCommand(), nixHasCommand(), nixInfoCommand(), nixPublishCommand(), nixServeCommand())
+	return cmd
+}
+
+const nixMakeHelp = `Make the file NixBloom of the store paths in a list, as nix path-info --all prints them, or of the files
+HASH.narinfo in the directory of a binary cache. It has the size that Nix would give it. A cache offers it with
+the line "BloomFilter: /bloom-filter" in its nix-cache-info.`
+
+// defaultNixRate is the rate of the filters that Nix makes.
+const defaultNixRate = 0.0001
+
+func nixMakeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "make LIST|DIRECTORY|- -o FILE",
+		Short:   "make the file NixBloom of store paths",
+		Long:    nixMakeHelp,
+		Example: "  nix path-info --all | umbel nix make -o bloom-filter -\n  umbel nix make -o bloom-filter /var/cache/nix --fpr 0.1%",
+		Args:    cli.Arguments(1, 1),
+
+		DisableFlagsInUseLine: true,
+	}
+	rate := quantity.Rate(defaultNixRate)
+	cmd.Flags().VarP(&rate, "fpr", "p", "false-positive `RATE`")
+	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Heads: []string{"NixBloom"}})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *output == "" {
+			return cli.UsageError(cmd, cli.ErrNoOutput)
+		}
+		paths, err := readPaths(cmd, args[0])
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		if len(paths) == 0 {
+			return fmt.Errorf("no store paths were read from %s; check the command or directory that they come from", args[0])
+		}
+		f, err := paths.NixBloom(float64(rate))
+		if err != nil {
+			return err
+		}
+		file, err := f.AppendFile(nil)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.Write(*output, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+			return err
+		}
+		s := filters.Summarize(*output, f)
+		read := uint64(len(paths))
+		s.Read = &read
+		return s.Print(cmd, fmt.Sprintf("%v paths read", quantity.Count(read)))
+	}
+	return cmd
+}
+
+// readPaths reads a list, or the directory of a cache; "-" is standard input.
+func readPaths(cmd *cobra.Command, name string) (nixcache.Paths, error) {
+	if name == "-" {
+		return nixcache.ReadList(cli.StandardInput(cmd))
+	}
+	s, err := nixcache.NewSource(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Read()
+}
+
+const nixHasHelp = `Query the file NixBloom for store paths, names of narinfo files or hashes, and print those that the cache
+may have. Without PATH they are read from standard input. With --json one object is printed per path, present or
+absent.
+
+The exit code is that of grep: 0 if the cache may have some of them, 1 if it has none, 2 on an error. With --all it is
+0 only if the cache may have all.`
+
+func nixHasCommand() *cobra.Command {
+	q := nixQuery{}
+	cmd := &cobra.Command{
+		Use:     "has FILE [PATH...]",
+		Short:   "query a file NixBloom for store paths",
+		Long:    nixHasHelp,
+		Example: "  umbel nix has bloom-filter /nix/store/nvd61k9nalji1zl9rrdfmsmvyyjqpzg4-hello-2.12\n  nix path-info --all | umbel nix has bloom-filter",
+		Args:    cli.Arguments(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, _, err := openNixBloom(args[0])
+			if err != nil {
+				return err
+			}
+			q.cmd, q.f = cmd, f
+			for _, path := range args[1:] {
+				if err := q.query([]byte(path)); err != nil {
+					return err
+				}
+			}
+			if len(args) == 1 {
+				if err := q.queryLines(); err != nil {
+					return err
+				}
+			}
+			return q.End()
+		},
+	}
+	q.AddFlag(cmd)
+	return cmd
+}
+
+// nixQuery is one run of umbel nix has.
+type nixQuery struct {
+	filters.Selection
+	cmd *cobra.Command
+	f   *nixbloom.Filter
+}
+
+// queryLines queries the paths on standard input.
+func (q *nixQuery) queryLines() error {
+	none := true
+	for list, err := range cli.KeyBatches(q.cmd.Context(), keys.Lines, nil, cli.StandardInput(q.cmd)) {
+		if err != nil {
+			return err
+		}
+		for _, path := range list {
+			if len(path) == 0 {
+				continue
+			}
+			none = false
+			if err := q.query(path); err != nil {
+				return err
+			}
+		}
+		if err := cli.Flush(q.cmd); err != nil {
+			return err
+		}
+	}
+	if none {
+		return errors.New("no store paths were read from standard input; check the command that they come from")
+	}
+	return nil
+}
+
+// query queries a path and prints the answer.
+func (q *nixQuery) query(path []byte) error {
+	d, err := nixbloom.DigestOf(string(path))
+	if err != nil {
+		return fmt.Errorf("%.80q is not a store path; want /nix/store/HASH-NAME, HASH.narinfo or HASH", path)
+	}
+	has := q.f.Has(d)
+	q.Note(has)
+	switch {
+	case cli.IsQuiet(q.cmd):
+		return nil
+	case cli.WantsJSON(q.cmd):
+		return cli.JSONLine(q.cmd.OutOrStdout(), struct {
+			Path string `json:"path"`
+			Has  bool   `json:"has"`
+		}{string(path), has})
+	case has:
+		_, err = fmt.Fprintf(q.cmd.OutOrStdout(), "%s\n", keys.Line(path))
+	}
+	return err
+}
+
+func nixInfoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "info FILE",
+		Short:   "describe a file NixBloom",
+		Long:    "Print the size of a file NixBloom, its estimated number of store paths, and its estimated false-positive rate.",
+		Example: "  umbel nix info bloom-filter\n  curl -s https://cache.example.org/bloom-filter | umbel nix info -",
+		Args:    cli.Arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, n, err := openNixBloom(args[0])
+			if err != nil {
+				return err
+			}
+			s := filters.Summarize(args[0], f)
+			return cli.Answer(cmd, s, func(w io.Writer) error {
+				return s.Write(w, fmt.Sprintf("NixBloom version 1, %v bytes", quantity.Count(n)))
+			})
+		},
+	}
+}
+
+// openNixBloom reads a file NixBloom, or standard input if its name is "-", and returns its length as well. It checks the
+// header before it reads the rest.
+func openNixBloom(name string) (*nixbloom.Filter, int, error) {
+	in := os.Stdin
+	if name != "-" {
+		var err error
+		if in, err = os.Open(name); err != nil {
+			return nil, 0, err
+		}
+		defer in.Close()
+	}
+	f, n, err := readNixBloom(in)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, n, nil
+}
+
+func readNixBloom(r io.Reader) (*nixbloom.Filter, int, error) {
+	file, err := io.ReadAll(io.LimitReader(r, nixbloom.HeaderBytes))
+	if err != nil {
+		return nil, 0, err
+	}
+	s, err := nixbloom.CheckHeader(file)
+	if err != nil {
+		return nil, 0, err
+	}
+	rest, err := io.ReadAll(io.LimitReader(r, int64(nixbloom.FileBytes(s.M))-nixbloom.HeaderBytes+1))
+	if err != nil {
+		return nil, 0, err
+	}
+	file = append(file, rest...)
+	f, err := nixbloom.ParseFile(file)
+	return f, len(file), err
+}

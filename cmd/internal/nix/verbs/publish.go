@@ -1,0 +1,240 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/dir"
+	"github.com/umbel-filters/umbel/share/web"
+)
+
+const nixPublishHelp = `Publish which store paths a binary cache has, as the next version of the publication in a directory: the
+paths in LIST, as nix path-info --all prints them, or of the files HASH.narinfo in the directory of the cache. Clients
+(umbel nix serve) receive what changes. The keys of the filter are the hashes of the paths.
+
+With --follow the list or directory is looked at twice per second, additions are published at once, and the head
+is renewed, until ^C. A head is valid for a minute then (--valid): a client that has no valid head requests the cache
+for every path, because a wrong "absent" would cost a build. With --listen as well, the publication is served over HTTP.
+
+The filter has as few cells per path as --memory permits, since that gives the smallest messages. It is made for --paths
+paths, by default a quarter more than there are. A cache that outgrows it gets a larger one.
+
+With --nixbloom the file bloom-filter and its line in nix-cache-info are written to a directory, usually that of
+the cache, for clients that know only Nix' own format. Other lines of nix-cache-info stay.
+
+A list or directory with less than half the paths of the version before is not published: --max-shrink, as for umbel
+publish. Exit codes: 4 if too many paths are lost; 2 other errors.`
+
+const nixPublishExample = `  umbel keygen cache.example.org
+  umbel nix publish /var/cache/nix --to /var/cache/nix/umbel --key cache.example.org.key
+  umbel nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080 --nixbloom /var/cache/nix`
+
+// nixVersion is the result of publishing the paths of a cache.
+type nixVersion struct {
+	Directory string    `json:"directory"`
+	Name      string    `json:"name"`
+	Version   uint64    `json:"version"`
+	New       bool      `json:"new"`
+	Paths     uint64    `json:"paths"`
+	Added     uint64    `json:"added"`
+	Removed   uint64    `json:"removed"`
+	Cells     uint64    `json:"cells"`
+	K         int       `json:"k"`
+	Delta     *uint64   `json:"deltaBytes,omitempty"`
+	Expires   time.Time `json:"expires"`
+}
+
+func (v nixVersion) Write(w io.Writer) error {
+	what := ""
+	switch {
+	case !v.New:
+		what = " is unchanged and"
+	case v.Delta != nil:
+		what = fmt.Sprintf(", %v bytes from the version before,", quantity.Count(*v.Delta))
+	}
+	_, err := fmt.Fprintf(w, "%s: version %v of %s with %v paths%s is valid until %s\n", v.Directory, quantity.Count(v.Version), v.Name,
+		quantity.Count(v.Paths), what, v.Expires.UTC().Format(time.RFC3339))
+	return err
+}
+
+// nixPublisher is one run of umbel nix publish.
+type nixPublisher struct {
+	cmd    *cobra.Command
+	source string
+	to     string
+	key    signing.Key
+	follow bool
+	listen string
+	o      nixcache.Options
+	share  share.PublisherOptions
+	p      *nixcache.Publication
+}
+
+func nixPublishCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "publish LIST|DIRECTORY --to DIRECTORY --key FILE",
+		Short:   "publish which store paths a cache has",
+		Long:    nixPublishHelp,
+		Example: nixPublishExample,
+		Args:    cli.Arguments(1, 1),
+	}
+	p := nixPublisher{cmd: cmd}
+	flags := cmd.Flags()
+	flags.StringVar(&p.to, "to", "", "`DIRECTORY` of the publication")
+	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
+	rate, paths, memory := quantity.Rate(0.001), quantity.Count(0), quantity.Size(nixcache.DefaultMemory)
+	flags.VarP(&rate, "fpr", "p", "false-positive `RATE`: the share of absent paths for which a client requests the cache")
+	flags.Var(&paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
+	flags.Var(&memory, "memory", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
+	flags.Lookup("paths").DefValue = ""
+	valid := flags.Duration("valid", 0, "time for which the head is valid (default 5m, with --follow 1m)")
+	flags.BoolVar(&p.follow, "follow", false, "publish changes until ^C")
+	flags.StringVar(&p.listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
+	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
+	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	maxShrink := publications.LostShare(0.5)
+	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
+	cli.Needs(cmd, "listen", "follow", "--follow")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if p.to == "" || *key == "" {
+			return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+		}
+		for name, value := range map[string]time.Duration{"valid": *valid, "grace": *grace} {
+			if flags.Changed(name) && value <= 0 {
+				return cli.UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
+			}
+		}
+		if *valid == 0 {
+			*valid = 5 * time.Minute
+			if p.follow {
+				*valid = time.Minute
+			}
+		}
+		var err error
+		if p.key, err = signing.Read(*key); err != nil {
+			return err
+		}
+		if p.follow {
+			cli.StampMessages(cmd)
+		}
+		p.source, p.o.Log = args[0], slog.New(publications.Explainer{Handler: cli.WarningLog(cmd).Handler(), File: args[0]})
+		p.o.Design = nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
+		p.share = share.PublisherOptions{
+			Key: p.key.Key, Valid: *valid, Grace: *grace, Workers: runtime.GOMAXPROCS(0), Log: p.o.Log, Kinds: filter.All, MaxShrink: float64(maxShrink),
+		}
+		return p.run()
+	}
+	return cmd
+}
+
+func (p *nixPublisher) run() (err error) {
+	ctx, stop := cli.SignalContext(p.cmd)
+	defer stop()
+	if p.o.Source, err = nixcache.NewSource(p.source); err != nil {
+		return err
+	}
+	var listener net.Listener
+	if p.listen != "" {
+		if listener, err = net.Listen("tcp", p.listen); err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		defer listener.Close()
+	}
+	store, err := dir.Create(p.to)
+	if errors.Is(err, dir.ErrLocked) {
+		return fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", p.to)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	p.share.Store = store
+	if p.o.Publisher, err = share.NewPublisher(ctx, p.share); err != nil {
+		return publications.PublishError(p.source, err)
+	}
+	if s := p.o.Publisher.State(); s != nil && !nixcache.HasKind(s.Kind) {
+		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.to, s.Kind)
+	}
+	// Without the notes the next run continues with larger deltas.
+	defer func() { err = errors.Join(err, p.o.Publisher.Close(context.WithoutCancel(ctx))) }()
+	p.o.Published = p.Print
+	p.p = nixcache.New(p.o)
+	v, err := p.p.Publish(ctx)
+	if v.Head.Version == 0 {
+		return publications.PublishError(p.source, err)
+	}
+	if err != nil {
+		cli.Warn(p.cmd, "%s", message.Of(err))
+	}
+	p.Print(v)
+	if !p.follow {
+		return nil
+	}
+	if listener == nil {
+		return p.watch(ctx)
+	}
+	ctx, ended := p.serve(ctx, listener, store)
+	return errors.Join(p.watch(ctx), ended())
+}
+
+// watch publishes the changes of the cache until ctx ends.
+func (p *nixPublisher) watch(ctx context.Context) error {
+	err := p.p.Follow(ctx, nixcache.DefaultPeriod)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Print prints a version.
+func (p *nixPublisher) Print(v nixcache.Version) {
+	if cli.IsQuiet(p.cmd) {
+		return
+	}
+	h := v.Head
+	out := nixVersion{
+		Directory: p.to, Name: h.Name, Version: h.Version, New: v.New, Paths: uint64(v.Paths), Added: uint64(v.Added), Removed: uint64(v.Removed),
+		Cells: v.Cells, K: v.K, Expires: h.Expires(),
+	}
+	if v.New && len(h.Deltas) > 0 {
+		out.Delta = &h.Deltas[0].Bytes
+	}
+	if cli.Answer(p.cmd, out, out.Write) == nil {
+		_ = cli.Flush(p.cmd) // a closed pipe ends the process
+	}
+}
+
+// serve serves the publication, and the files of --nixbloom: see [serving].
+func (p *nixPublisher) serve(ctx context.Context, l net.Listener, source share.Source) (context.Context, func() error) {
+	cli.Inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
+	publication := web.NewHandler(source, web.HandlerOptions{})
+	mux := http.NewServeMux()
+	mux.Handle("/", publication)
+	if p.o.Bloom != "" {
+		for _, name := range []string{nixcache.InfoName, nixcache.BloomName} {
+			mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+				http.ServeFile(w, r, filepath.Join(p.o.Bloom, name))
+			})
+		}
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	ctx, ended := cli.Serving(ctx, server, l)
+	return ctx, func() error { publication.Close(); return ended() }
+}

@@ -1,0 +1,208 @@
+// Package verbs has the verbs of the HTTP cache, of caches next to it, and of the digests of Squid.
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/webcache/cacheserver"
+)
+
+const cacheHelp = `Run a shared HTTP cache; see docs/cache.md. With --origin it is in front of a server. Without, it is a
+forward proxy: clients name it as their proxy (http_proxy, https_proxy). It stores http: responses;
+https: goes through a tunnel and is not stored.
+
+It keeps 256 MiB in memory, or with --disk more in a directory. Clients that want the same response at
+the same time wait for one request to the origin. Responses to one user are not stored: private ones, those that
+set cookies, and those to requests with Authorization unless they say that they may be.
+
+With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed. The origin gets
+X-Forwarded-Proto: https then. Behind a server that ends TLS, --scheme https states the same.
+
+With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
+flags from --cache to --token-file are those of umbel siblings, and need --siblings.
+
+Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
+as JSON at /status.json, and for Prometheus at /metrics.
+
+^C and SIGTERM stop it after the answers that are being sent, and it prints its counters; a second one stops it at
+once.`
+
+const cacheExample = `  umbel cache                                   # http_proxy=http://127.0.0.1:8080
+  umbel cache --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
+  umbel cache --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB
+  umbel cache --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --token-file token \
+    --host www.example.org --peer south=http://10.0.0.2,south.pub`
+
+// leastStore is the least size of a store. A response takes 4 KiB on disk or more, and a body an eighth of the store at most.
+const leastStore = quantity.Size(1 << 20)
+
+// shutdownPatience is the time for answers that are being sent.
+const shutdownPatience = 30 * time.Second
+
+func CacheCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "cache",
+		Short:   "run a shared HTTP cache",
+		Long:    cacheHelp,
+		Example: cacheExample,
+		Args:    cli.NoArguments,
+	}
+	flags := cmd.Flags()
+	c := cacheserver.Config{Name: "umbel"}
+	memory, diskSize, largest := quantity.Size(256<<20), quantity.Size(10<<30), quantity.Size(0)
+	flags.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "serve clients at `HOST:PORT`")
+	flags.StringVar(&c.Status, "status", "", "serve counters at `HOST:PORT`")
+	origin := flags.String("origin", "", "the server at `URL`, such as http://127.0.0.1:8000; without it the cache is a forward proxy")
+	flags.Var(&memory, "memory", "`SIZE` of the store in memory")
+	flags.StringVar(&c.Disk, "disk", "", "store in `DIRECTORY` instead of memory")
+	flags.Var(&diskSize, "disk-size", "`SIZE` of the store on disk, with --disk")
+	flags.Var(&largest, "largest", "do not store bodies above this `SIZE` (default an eighth of the store)")
+	flags.DurationVar(&c.Disconnected, "stale", time.Hour, "use stale responses for this time if the origin cannot be reached")
+	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
+	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
+	flags.StringVar(&c.Scheme, "scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
+	logFormat := cli.AddLogFormatFlag(cmd)
+	flags.StringVar(&c.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
+	flags.StringVar(&c.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
+	cli.Needs(cmd, "tls-cert", "tls-key", "its key with --tls-key FILE")
+	cli.Needs(cmd, "tls-key", "tls-cert", "the certificate with --tls-cert FILE")
+	join := flags.Bool("siblings", false, "use what sibling caches hold, and publish what this one stores")
+	var mesh meshFlags
+	mesh.add(cmd)
+	cli.Needs(cmd, "siblings", "key", "the private key with --key, made by umbel keygen")
+	cli.Needs(cmd, "siblings", "token-file", "the secret of all siblings with --token-file")
+	for _, name := range []string{"publish-listen", "cache", "key", "token-file", "cacert", "peer", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
+		cli.Needs(cmd, name, "siblings", "--siblings")
+	}
+	cli.Needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")
+	cli.Exclusive(cmd, "memory", "disk")
+	cli.Exclusive(cmd, "origin", "tunnel-ports")
+	cli.Needs(cmd, "scheme", "origin", "--origin: the URLs of a forward proxy have a scheme")
+	cli.Needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var err error
+		if c.Origin, err = originURL(*origin); err != nil {
+			return cli.UsageError(cmd, err)
+		}
+		if !isToken(c.Name) {
+			return cli.UsageError(cmd, fmt.Errorf("--name %q: want letters, digits, dots and hyphens", c.Name))
+		}
+		if c.Disconnected < 0 {
+			return cli.UsageError(cmd, fmt.Errorf("--stale is %v, want at least 0", c.Disconnected))
+		}
+		if c.Scheme != "" && c.Scheme != "http" && c.Scheme != "https" {
+			return cli.UsageError(cmd, fmt.Errorf("--scheme %q: want http or https", c.Scheme))
+		}
+		for _, flag := range []string{"listen", "status"} {
+			if err := cli.CheckListen(cmd, flag); err != nil {
+				return err
+			}
+		}
+		if err := cli.CheckLogFormat(cmd, *logFormat); err != nil {
+			return err
+		}
+		store, flag := memory, "memory"
+		if c.Disk != "" {
+			store, flag = diskSize, "disk-size"
+		}
+		switch {
+		case store < leastStore:
+			return cli.UsageError(cmd, fmt.Errorf("--%s is %v, so that hardly anything could be stored; want at least %v", flag, store, leastStore))
+		case largest > store:
+			return cli.UsageError(cmd, fmt.Errorf("--largest is %v, above the %v of --%s; want at most that", largest, store, flag))
+		}
+		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
+		for _, port := range *ports {
+			c.TunnelPorts = append(c.TunnelPorts, strconv.FormatUint(uint64(port), 10))
+		}
+		if *join {
+			if err := mesh.complete(cmd); err != nil {
+				return err
+			}
+			c.Siblings = &cacheserver.Siblings{Options: mesh.mesh, Publish: mesh.publish}
+		}
+		return runCache(cmd, c, *logFormat)
+	}
+	return cmd
+}
+
+// originURL parses --origin.
+func originURL(s string) (*url.URL, error) {
+	if s == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(s)
+	if !strings.Contains(s, "://") {
+		return nil, fmt.Errorf("--origin %q has no scheme: want a URL such as http://%s", s, s)
+	}
+	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("--origin %q has the scheme %s: want http or https", s, u.Scheme)
+	}
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("--origin %q: want a URL without a path, such as http://127.0.0.1:8000", s)
+	}
+	return u, nil
+}
+
+// isToken reports whether a name may be a token of HTTP headers.
+func isToken(s string) bool {
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// runCache serves until a signal.
+func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error {
+	ctx, stop := cli.SignalContext(cmd)
+	defer stop()
+	level := slog.LevelInfo
+	if cli.IsQuiet(cmd) {
+		level = slog.LevelError
+	}
+	c.Log = eventlog.New(os.Stderr, logFormat, level, cacheserver.Events)
+	if c.Siblings != nil {
+		c.Siblings.Log = c.Log
+	}
+	s, err := cacheserver.Start(c)
+	if errors.Is(err, disk.ErrLocked) {
+		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("--disk %s: want a directory, or a name that does not exist", c.Disk)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Origin == nil && !s.Local() {
+		cli.Warn(cmd, "everyone who reaches %s can use the proxy; allow only your clients in the firewall", s.Addr())
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-s.Failed():
+	}
+	stop() // a second signal ends the process
+	ending, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownPatience)
+	defer cancel()
+	r := s.Report()
+	if err = errors.Join(err, s.Shutdown(ending)); err != nil || cli.IsQuiet(cmd) {
+		return err
+	}
+	return cli.Answer(cmd, r, r.Write)
+}

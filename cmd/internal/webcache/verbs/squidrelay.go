@@ -1,0 +1,178 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/webcache/squidpeer"
+)
+
+const squidRelayHelp = `Relay the cache digests of Squids to other Squids until ^C, in a form that all releases read without
+false negatives. In the squid.conf of a Squid that reads the digest, one option changes:
+
+  cache_peer HOST sibling 3128 0 no-query digest-url=URL
+
+URL is http://127.0.0.1:8010/NAME/store_digest, with the address of the relay.
+
+A digest is fetched when the last one expires, with longer waits after errors. While there is none,
+and a minute after it expired, the answer is 404. A status page at / states what each peer has, and
+why it has no digest; /status.json has the same as JSON.
+
+With --publish the digests are also published in DIRECTORY/NAME, for umbel subscribe, and served at
+/NAME/publication. Each peer has a key of its own: --key NAME=FILE, or --key FILE if there is one peer.`
+
+const squidRelayExample = `  umbel squid relay --listen 127.0.0.1:8010 --peer a=http://squid-a:3128`
+
+// relayRun is one run of umbel squid relay.
+type relayRun struct {
+	cmd     *cobra.Command
+	listen  string
+	peers   []string // NAME=URL
+	publish string   // directory
+	keys    []string // NAME=FILE
+	timeout time.Duration
+}
+
+func squidRelayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "relay --listen HOST:PORT --peer NAME=URL...",
+		Short:   "relay cache digests between Squids",
+		Long:    squidRelayHelp,
+		Example: squidRelayExample,
+		Args:    cli.Arguments(0, 0),
+
+		DisableFlagsInUseLine: true,
+	}
+	r := relayRun{cmd: cmd}
+	flags := cmd.Flags()
+	flags.StringVar(&r.listen, "listen", "", "serve the digests at `HOST:PORT`")
+	flags.StringArrayVar(&r.peers, "peer", nil, "relay the digest of the Squid at a `NAME=URL`, or NAME=HOST:PORT")
+	flags.StringVar(&r.publish, "publish", "", "publish the digests below `DIRECTORY`")
+	flags.StringArrayVar(&r.keys, "key", nil, "`NAME=FILE` with the private key of a peer's publication")
+	flags.DurationVar(&r.timeout, "timeout", squidpeer.DefaultTimeout, "time for one transfer")
+	cli.Required(cmd, "listen", "give the address to serve at: --listen HOST:PORT")
+	cli.Required(cmd, "peer", "give the Squids: --peer NAME=URL")
+	cli.Needs(cmd, "publish", "key", "the private key of each publication: --key NAME=FILE")
+	cli.Needs(cmd, "key", "publish", "the directory: --publish DIRECTORY")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cli.Interruptible(cmd)
+		return r.run(cmd.Context())
+	}
+	return cmd
+}
+
+func (r relayRun) run(ctx context.Context) (err error) {
+	if err := cli.CheckListen(r.cmd, "listen"); err != nil {
+		return err
+	}
+	if r.timeout <= 0 {
+		return cli.UsageError(r.cmd, fmt.Errorf("--timeout is %v, want more than 0", r.timeout))
+	}
+	o := squidpeer.Options{Fetcher: squidpeer.Fetcher{Timeout: r.timeout}, Log: cli.WarningLog(r.cmd)}
+	if o.Peers, err = r.list(); err != nil {
+		return cli.UsageError(r.cmd, err)
+	}
+	if _, err := squidpeer.New(o); err != nil { // before anything is created
+		return cli.UsageError(r.cmd, err)
+	}
+	keys, err := r.keysOf(o.Peers)
+	if err != nil {
+		return cli.UsageError(r.cmd, err)
+	}
+	listener, err := net.Listen("tcp", r.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer listener.Close()
+	if err := r.open(ctx, o, keys); err != nil {
+		return err
+	}
+	relay, err := squidpeer.New(o)
+	if err != nil {
+		return err
+	}
+	cli.Inform(r.cmd, "relaying at http://%s/", listener.Addr())
+	server := &http.Server{Handler: relay.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	ctx, ended := cli.Serving(ctx, server, listener)
+	relay.Run(ctx)
+	return ended()
+}
+
+// list returns the peers of the flags.
+func (r relayRun) list() ([]squidpeer.Peer, error) {
+	var all []squidpeer.Peer
+	for _, word := range r.peers {
+		name, where, ok := strings.Cut(word, "=")
+		if !ok {
+			return nil, fmt.Errorf("--peer %q: want NAME=URL, such as a=http://127.0.0.1:3128", word)
+		}
+		url, err := squidpeer.URL(where)
+		if err != nil {
+			return nil, fmt.Errorf("--peer %s: %w", name, err)
+		}
+		all = append(all, squidpeer.Peer{Name: name, URL: url})
+	}
+	return all, nil
+}
+
+// keysOf returns the private key of each peer, and none without --publish. The name in a key is that of a
+// publication, so that two peers don't share one.
+func (r relayRun) keysOf(peers []squidpeer.Peer) (map[string]signing.Key, error) {
+	if r.publish == "" {
+		return nil, nil
+	}
+	keys, publications := map[string]signing.Key{}, map[string]string{}
+	for _, word := range r.keys {
+		name, file, ok := strings.Cut(word, "=")
+		if !ok && len(peers) == 1 {
+			name, file = peers[0].Name, word
+		}
+		k, err := signing.Read(file)
+		if err != nil {
+			return nil, fmt.Errorf("--key %s: %w", word, err)
+		}
+		if other, taken := publications[k.Signer.Name()]; taken {
+			return nil, fmt.Errorf("the keys of %s and %s are both of %s; create one for each peer with umbel keygen", other, name, k.Signer.Name())
+		}
+		publications[k.Signer.Name()] = name
+		keys[name] = k
+	}
+	for _, p := range peers {
+		if _, ok := keys[p.Name]; !ok {
+			return nil, fmt.Errorf("give the private key of the publication of %s: --key %[1]s=FILE", p.Name)
+		}
+	}
+	if len(keys) > len(peers) {
+		return nil, errors.New("a --key is of none of the peers")
+	}
+	return keys, nil
+}
+
+// open opens the publications of the peers, or none. The relay closes them.
+func (r relayRun) open(ctx context.Context, o squidpeer.Options, keys map[string]signing.Key) error {
+	for i := range o.Peers {
+		p := &o.Peers[i]
+		k, ok := keys[p.Name]
+		if !ok {
+			continue
+		}
+		opened, err := squidpeer.Publish(ctx, filepath.Join(r.publish, p.Name), k.Key, o.Log.With("peer", p.Name))
+		if err != nil {
+			for _, before := range o.Peers[:i] {
+				err = errors.Join(err, before.Publication.Close(ctx))
+			}
+			return fmt.Errorf("publication of %s: %w", p.Name, err)
+		}
+		p.Publication = opened
+	}
+	return nil
+}
