@@ -26,7 +26,7 @@ func (l ladder) atLeast(m uint64) uint64 {
 // Filters whose sizes are rounded up to a ladder do not merge well either. For numbers of keys
 // over a factor of two, planned for 1 %, the test computes the additional memory of each ladder, the
 // rate that a filter then has, and the rate after filters of equal and of neighboring sizes
-// are joined at the greatest common divisor. With -v it prints the table of ARCHITECTURE.md.
+// are joined at the greatest common divisor. With -v it prints the table of docs/decisions/filters.md.
 func TestLaddersOfSizes(t *testing.T) {
 	const p, from, steps = 0.01, 100_000, 200
 	for _, c := range []struct {
