@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -49,11 +50,7 @@ func benchNode(b *testing.B, peers int) (*siblings.Mesh, *world) {
 	running.Go(func() { own.Run(ctx) })
 	b.Cleanup(func() { stop(); running.Wait() })
 	r := httptest.NewRequest(http.MethodGet, "http://www.example.org/7", nil)
-	for end := time.Now().Add(20 * time.Second); len(own.Holds(r)) == 0 && peers > 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			b.Fatalf("the publications don't arrive: %+v", own.Status())
-		}
-	}
+	await.True(b, "the publications arrive", func() bool { return peers == 0 || len(own.Holds(r)) > 0 })
 	return own, w
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -139,9 +140,7 @@ func rawlyServed(t *testing.T, answer func(head string) (bytes string, stays boo
 	}
 	for i := range 12 { // until it is known
 		r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://origin/%d", i), nil)
-		for len(n[1].Holds(r)) == 0 {
-			time.Sleep(10 * time.Millisecond)
-		}
+		await.True(t, "the response is published", func() bool { return len(n[1].Holds(r)) > 0 })
 	}
 	return n
 }

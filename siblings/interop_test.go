@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -107,19 +108,14 @@ func (d *deployed) fetch(t *testing.T, path string) (int, string) {
 // awaitHolds waits until n of the paths 0 to n-1 below prefix are published to d.
 func (d *deployed) awaitHolds(t *testing.T, prefix string, n int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	await.True(t, fmt.Sprintf("%d are published", n), func() bool {
 		found := 0
 		for i := range n {
 			r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://origin%s%d", prefix, i), nil)
 			found += len(d.Holds(r))
 		}
-		if found >= n {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d of %d are published: %+v", found, n, d.Status())
-		}
-	}
+		return found >= n
+	})
 }
 
 // Two caches of each program, unchanged, use what the other one holds.

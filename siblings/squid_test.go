@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -159,11 +160,10 @@ func TestSquidPeer(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); m.Run(ctx) }()
 	defer func() { stop(); <-ended }()
-	for end := time.Now().Add(time.Minute); m.Status().Peers[0].Version == 0 || !strings.Contains(m.Status().Peers[1].Problem, "refused"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%+v", m.Status())
-		}
-	}
+	await.True(t, "one peer has a version, and the other one refuses connections", func() bool {
+		peers := m.Status().Peers
+		return peers[0].Version > 0 && strings.Contains(peers[1].Problem, "refused")
+	})
 	rt := m.Transport(roundTrip(func(r *http.Request) (*http.Response, error) {
 		rec := httptest.NewRecorder()
 		fmt.Fprint(rec, "origin")

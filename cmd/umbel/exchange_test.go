@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -45,7 +46,7 @@ func TestExchangeThroughDirectories(t *testing.T) {
 		for _, pair := range [][2]*server{{a, b}, {b, a}} {
 			from, to := pair[0], pair[1]
 			from.request("POST", from.node+"/v1/filters/have/add", `{"keys": ["`+from.name+" "+key+`"]}`)
-			waitUntil(t, to.name+" finds the "+key+" key of "+from.name, func() bool {
+			await.True(t, to.name+" finds the "+key+" key of "+from.name, func() bool {
 				return strings.Contains(to.has(from.name, from.name+" "+key), "[true]")
 			})
 			if got := to.has(from.name, from.name+" never"); !strings.Contains(got, "[false]") {
@@ -62,7 +63,7 @@ func TestExchangeThroughDirectories(t *testing.T) {
 	for _, pair := range [][2]*server{{a, b}, {b, a}} {
 		from, to := pair[0], pair[1]
 		for _, key := range []string{" first", " second", " third"} {
-			waitUntil(t, to.name+" has the keys of "+from.name, func() bool { return strings.Contains(to.has(from.name, from.name+key), "[true]") })
+			await.True(t, to.name+" has the keys of "+from.name, func() bool { return strings.Contains(to.has(from.name, from.name+key), "[true]") })
 		}
 	}
 }

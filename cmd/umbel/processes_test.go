@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -39,7 +40,7 @@ func (p *process) start() {
 	cmd, ended := p.cmd, make(chan error, 1)
 	p.ended = ended
 	go func() { ended <- cmd.Wait() }()
-	waitUntil(p.t, p.program+" "+p.arguments[0]+" serves", func() bool {
+	await.True(p.t, p.program+" "+p.arguments[0]+" serves", func() bool {
 		select {
 		case err := <-ended:
 			p.cmd = nil
@@ -58,16 +59,6 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 	p.cmd = nil
-}
-
-// waitUntil waits for a condition.
-func waitUntil(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute it is not so that %s", what)
-		}
-	}
 }
 
 // freeAddress returns an address of this machine that is free.

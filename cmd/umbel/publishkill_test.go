@@ -18,6 +18,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 	"github.com/umbel-filters/umbel/wire"
@@ -89,13 +90,10 @@ func (k *killed) start() {
 	if err := k.node.Start(); err != nil {
 		k.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := k.try("GET", "/readyz", "", ""); err == nil {
-			return
-		} else if time.Now().After(deadline) {
-			k.Fatal(err)
-		}
-	}
+	await.True(k.T, "the node is ready", func() bool {
+		_, err := k.try("GET", "/readyz", "", "")
+		return err == nil
+	})
 }
 
 // kill kills the node's process.
@@ -168,7 +166,7 @@ func (k *killed) disturb(after time.Duration) {
 			}
 		}
 	})
-	waitUntil(k.T, "a batch is acknowledged and two versions are received", func() bool {
+	await.True(k.T, "a batch is acknowledged and two versions are received", func() bool {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		return len(k.acked) >= batches && k.views >= views
@@ -243,11 +241,10 @@ func (k *killed) compare(s *share.Subscriber) {
 	if _, err := fmt.Sscanf(k.request("POST", "/v1/publications/words", "", api.MediaJSON), `{"version":%d}`, &version); err != nil {
 		k.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); s.View() == nil || s.View().Head().Version < version || !s.View().Exact(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			k.Fatalf("the subscriber does not reach version %d in a minute", version)
-		}
-	}
+	await.True(k.T, fmt.Sprintf("the subscriber has version %d", version), func() bool {
+		v := s.View()
+		return v != nil && v.Head().Version >= version && v.Exact()
+	})
 	want, err := wire.Parse([]byte(k.request("GET", "/v1/filters/words", "", "")), wire.NoLimits)
 	if err != nil {
 		k.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -264,7 +265,7 @@ func (f *fleet) wantLast(round int) {
 	f.mu.Lock()
 	last := len(f.filters) - 1
 	f.mu.Unlock()
-	waitUntil(f.T, fmt.Sprintf("the replica has edition %d after round %d", last, round), func() bool {
+	await.True(f.T, fmt.Sprintf("the replica has edition %d after round %d", last, round), func() bool {
 		s, err := f.subscription()
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -277,7 +278,7 @@ func (f *fleet) wantLast(round int) {
 func (f *fleet) expire() {
 	f.Helper()
 	f.started[0].kill()
-	waitUntil(f.T, "the replica is stale", func() bool {
+	await.True(f.T, "the replica is stale", func() bool {
 		answers, err := f.has([]string{"key"})
 		return err == nil && answers == nil
 	})
@@ -287,7 +288,7 @@ func (f *fleet) expire() {
 // wait waits for a condition, which is called with f.mu locked.
 func (f *fleet) wait(what string, condition func() bool) {
 	f.Helper()
-	waitUntil(f.T, what, func() bool {
+	await.True(f.T, what, func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return condition()

@@ -34,6 +34,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/report/messagetest"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -266,12 +267,9 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until command [args...]")
 	}
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err = ts.Exec(args[0], args[1:]...); err == nil {
-			return
-		}
+	if !await.Within(time.Minute, func() bool { err = ts.Exec(args[0], args[1:]...); return err == nil }) {
+		ts.Fatalf("%v: %v", args, err)
 	}
-	ts.Fatalf("%v: %v", args, err)
 }
 
 // serveFiles serves a directory over HTTP until the script ends, and sets a variable to the address.
@@ -295,21 +293,20 @@ func getUntil(ts *testscript.TestScript, neg bool, args []string) {
 	client := http.Client{Timeout: 10 * time.Second, Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
 	got := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	if !await.Within(time.Minute, func() bool {
 		reply, err := client.Get(args[1])
 		if err != nil {
 			got = err.Error()
-			continue
+			return false
 		}
 		body, err := io.ReadAll(reply.Body)
 		reply.Body.Close()
 		ts.Check(err)
-		if strconv.Itoa(reply.StatusCode) == args[0] && (len(args) == 2 || strings.Contains(string(body), args[2])) {
-			return
-		}
 		got = fmt.Sprintf("%s: %.500s", reply.Status, body)
+		return strconv.Itoa(reply.StatusCode) == args[0] && (len(args) == 2 || strings.Contains(string(body), args[2]))
+	}) {
+		ts.Fatalf("%s: %s, want status %s", args[1], got, args[0])
 	}
-	ts.Fatalf("%s: %s, want status %s", args[1], got, args[0])
 }
 
 // respond sends a command to a node as a Redis client does, and compares the beginning of the reply.
@@ -344,17 +341,16 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: config}}
 	defer client.CloseIdleConnections()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	if !await.Within(time.Minute, func() bool {
 		answer, err := client.Get(args[0] + "/readyz")
 		if err != nil {
-			continue
+			return false
 		}
 		answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
-			return
-		}
+		return answer.StatusCode == http.StatusOK
+	}) {
+		ts.Fatalf("the node at %s isn't ready", args[0])
 	}
-	ts.Fatalf("the node at %s isn't ready", args[0])
 }
 
 // certificate writes a certificate for 127.0.0.1, which is its own authority, and its key.

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"regexp"
 	"testing"
-	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -30,22 +30,19 @@ func TestRedisExporter(t *testing.T) {
 		_ = cmd.Wait() // killed
 	}()
 	page := ""
-	for try := 0; page == ""; try++ {
+	await.True(t, "the exporter answers", func() bool {
 		answer, err := http.Get("http://" + address + "/metrics")
 		if err != nil {
-			if try == 600 {
-				t.Fatal(err)
-			}
-			time.Sleep(100 * time.Millisecond) // until it listens
-			continue
+			return false
 		}
+		defer answer.Body.Close()
 		b, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
 		page = string(b)
-	}
+		return true
+	})
 	values := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^(redis_[a-z_]+)(?:\{[^}]*\})? (\S+)$`).FindAllStringSubmatch(page, -1) {
 		values[m[1]] = m[2]

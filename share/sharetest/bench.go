@@ -69,7 +69,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// hasVersion waits until a subscriber that runs answers from a version.
+// hasVersion waits until a subscriber that runs answers from a version. Its pauses are short, since their length is part of
+// what is measured.
 func hasVersion(b *testing.B, s *share.Subscriber, version uint64) {
 	for end := time.Now().Add(timeout); ; time.Sleep(50 * time.Microsecond) {
 		if v := s.View(); v != nil && v.Head().Version >= version {

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 	"golang.org/x/mod/sumdb/note"
@@ -99,16 +100,13 @@ func Publish(t testing.TB, p *share.Publisher, f umbel.Filter) *share.Head {
 func Arrives(t testing.TB, s *share.Subscriber, f umbel.Filter) {
 	t.Helper()
 	want := hashtree.Identify(f.State())
-	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
-		if v := s.View(); v != nil && v.Head().ID == want && v.Exact() {
-			if hashtree.Identify(v.Filter().State()) != want {
-				t.Fatal("the subscriber has another filter than its head states")
-			}
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("the version does not arrive")
-		}
+	var v *share.View
+	await.True(t, "the version arrives", func() bool {
+		v = s.View()
+		return v != nil && v.Head().ID == want && v.Exact()
+	})
+	if hashtree.Identify(v.Filter().State()) != want {
+		t.Fatal("the subscriber has another filter than its head states")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -47,20 +48,19 @@ func testRecord(t *testing.T, store share.Store, s share.Source) {
 	for i, n := range []int{500, 1, 500, 500, 500, 0, share.MaxRecord, 500} {
 		want := bytes.Repeat([]byte{byte('a' + i)}, n)
 		putRecord(t, store, want)
-		if got, err := eventually(t, s, want); err != nil || !bytes.Equal(got, want) {
+		if got, err := recordAs(t, s, want); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("record %d: %d bytes, %v; want %d", i, len(got), err, n)
 		}
 	}
 }
 
-// eventually returns the record when it is want, or as it is when the time is over: a cache may
+// recordAs returns the record when it is want, or as it is when the time is over: a cache may
 // return an older one for some seconds.
-func eventually(t testing.TB, s share.Source, want []byte) (b []byte, err error) {
-	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if b, err = s.Record(t.Context(), share.HeadName); err == nil && bytes.Equal(b, want) {
-			break
-		}
-	}
+func recordAs(t testing.TB, s share.Source, want []byte) (b []byte, err error) {
+	await.Within(timeout, func() bool {
+		b, err = s.Record(t.Context(), share.HeadName)
+		return err == nil && bytes.Equal(b, want)
+	})
 	return b, err
 }
 
@@ -154,13 +154,14 @@ func testWatchClasses(t *testing.T, store share.Store, s share.Source) {
 				t.Error(err)
 			}
 		})
-		for end := time.Now().Add(timeout); !bytes.Equal(last[i%len(names)], want); time.Sleep(time.Millisecond) {
+		await.True(t, fmt.Sprintf("%s is %q", name, want), func() bool {
 			b, err := w.WatchRecord(t.Context(), name, last[i%len(names)])
-			if err != nil && !errors.Is(err, share.ErrNotFound) || time.Now().After(end) {
+			if err != nil && !errors.Is(err, share.ErrNotFound) {
 				t.Fatalf("%s: %q, %v; want %q", name, b, err, want)
 			}
 			last[i%len(names)] = b
-		}
+			return bytes.Equal(b, want)
+		})
 	}
 }
 

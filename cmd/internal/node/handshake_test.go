@@ -9,9 +9,9 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // A client without TLS is logged and counted on both ports. A connection that ends before it sends anything, as those of
@@ -43,9 +43,8 @@ func TestFailedHandshakes(t *testing.T) {
 		}
 		conn.Close()
 	}
-	for deadline := time.Now().Add(time.Minute); strings.Count(log.String(), "tls-failed") < 4 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond) // net/http logs after it has ended the connection
-	}
+	// net/http logs after it has ended the connection.
+	await.True(t, "four handshakes have failed", func() bool { return strings.Count(log.String(), "tls-failed") >= 4 })
 	failed := map[string]int{}
 	for line := range bytes.Lines([]byte(log.String())) {
 		var m map[string]any

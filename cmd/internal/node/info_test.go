@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // infoFields returns the fields of INFO.
@@ -37,9 +37,7 @@ func TestInfoTotals(t *testing.T) {
 	}
 	r.Want("BF.ADD gone a", ":1")
 	r.Want("PEXPIRE gone 1000", ":1") // a time that has passed when the command is executed deletes, and is not counted
-	for end := time.Now().Add(time.Minute); n.expired.Load() == 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, "the filter has expired", func() bool { return n.expired.Load() > 0 })
 	got := infoFields(t, r)
 	for name, want := range map[string]uint64{
 		"total_connections_received": 1, "rejected_connections": 1, "total_commands_processed": 5, "expired_keys": 1, "total_error_replies": 1,

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -181,16 +182,17 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 		})
 		done := make(chan error, 1)
 		go func() { done <- op.run(large) }()
-		for held := false; !held; time.Sleep(time.Millisecond) {
+		await.True(t, op.name+" is held", func() bool {
 			select {
 			case err := <-done:
 				t.Fatalf("%s was not held: %v", op.name, err)
 			default:
 			}
-			if held = n.store.Status().Pending > 56<<20; op.short {
-				held = n.engine.Get([]byte("large")).Bytes() < before
+			if op.short {
+				return n.engine.Get([]byte("large")).Bytes() < before
 			}
-		}
+			return n.store.Status().Pending > 56<<20
+		})
 		queriesAnswered(t, n)
 		var waiting []*resptest.Client
 		for _, name := range []string{"other", "large"} {

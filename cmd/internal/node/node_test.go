@@ -21,6 +21,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -277,9 +278,7 @@ func TestSweep(t *testing.T) {
 	r := dial(t, n, nil)
 	r.Want("BF.ADD k a", ":1")
 	r.Want("PEXPIRE k 1", ":1")
-	for n.engine.Len() > 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.True(t, "the filter is deleted", func() bool { return n.engine.Len() == 0 })
 }
 
 // The dashboard asks for metrics that there are.
@@ -301,11 +300,11 @@ func TestMetrics(t *testing.T) {
 	defer cancel()
 	go n.metrics.Survey(working)
 	var page string
-	for !strings.Contains(page, `umbel_filter_items{filter="k",kind="redisbloom"} 1`) ||
-		!strings.Contains(page, `umbel_filter_items{filter="planned",kind="bloom"} 0`) {
-		time.Sleep(10 * time.Millisecond)
+	await.True(t, "the metrics contain both filters", func() bool {
 		_, page = get(t, n, "/metrics")
-	}
+		return strings.Contains(page, `umbel_filter_items{filter="k",kind="redisbloom"} 1`) &&
+			strings.Contains(page, `umbel_filter_items{filter="planned",kind="bloom"} 0`)
+	})
 	cancel()
 	for name := range dashboardMetrics(t) {
 		if !strings.Contains(page, "\n"+name) {
@@ -336,9 +335,7 @@ func checkDrain(t *testing.T, loops int) {
 	defer hurry()
 	done := make(chan error, 1)
 	go func() { done <- n.Shutdown(ctx) }()
-	for n.Ready() == nil {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, "the node is not ready", func() bool { return n.Ready() != nil })
 	if status, _ := get(t, n, "/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("/readyz of a node that ends: %d", status)
 	}

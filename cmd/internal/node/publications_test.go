@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 )
@@ -247,9 +248,8 @@ func TestShutdownWithWaitingSubscribers(t *testing.T) {
 		_, _ = io.Copy(io.Discard, answer.Body)
 		done <- answer.StatusCode
 	}()
-	for n.httpAccepted.Load() < 2 { // the request has been sent; whether it waits yet makes no difference
-		time.Sleep(time.Millisecond)
-	}
+	// Whether the request waits yet makes no difference.
+	await.True(t, "the request is sent", func() bool { return n.httpAccepted.Load() >= 2 })
 	began := time.Now()
 	if err := n.Shutdown(context.Background()); err != nil {
 		t.Error(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -72,19 +73,13 @@ func replicaConfig(t *testing.T, stale string, all ...*published) Config {
 // readyAgain waits until the replica has what was published.
 func readyAgain(t *testing.T, n *Node, all ...*published) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	await.True(t, "the replica has the last versions", func() bool {
 		list := n.following.List()
-		missing := slices.IndexFunc(all, func(p *published) bool {
+		return !slices.ContainsFunc(all, func(p *published) bool {
 			i := slices.IndexFunc(list, func(s api.Subscription) bool { return s.Name == p.key.Verifier.Name() })
 			return list[i].Version != p.publisher.Head().Version || list[i].State != "exact"
 		})
-		if missing < 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the replica has %+v", list)
-		}
-	}
+	})
 }
 
 // A replica serves publications over RESP, a Unix socket and HTTP, and has them after a restart without their
@@ -168,9 +163,7 @@ func TestReplicaStale(t *testing.T) {
 			t.Errorf("%s: ready without a version: %d", stale, status)
 		}
 		p.publish("zebra")
-		for deadline := time.Now().Add(30 * time.Second); n.following.List()[0].State != "stale" && time.Now().Before(deadline); {
-			time.Sleep(2 * time.Millisecond)
-		}
+		await.True(t, "the version is stale", func() bool { return n.following.List()[0].State == "stale" })
 		r.Want("BF.EXISTS words gnu", want.expired)
 		r.Want("BF.MEXISTS words gnu", want.many)
 	}

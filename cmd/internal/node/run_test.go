@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // running runs a node, and returns its settings with the addresses it has, and what it returns.
@@ -81,13 +82,10 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	// The process would end here. This one sees that nothing is left of the node.
-	for {
+	await.True(t, "the log is not locked", func() bool {
 		_, _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler))
-		if !errors.Is(err, oplog.ErrLocked) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return !errors.Is(err, oplog.ErrLocked)
+	})
 }
 
 // A second signal in a short time is the first one again, a later one ends the wait for the shutdown.

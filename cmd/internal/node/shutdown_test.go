@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // faultyLog is a log whose Propose calls fault first, and whose Purge calls purge, if they are set.
@@ -117,9 +118,7 @@ func checkShutdownWhileDiskHangs(t *testing.T, loops int) {
 			}
 		}
 	})
-	for n.store.Status().Pending < 56<<20 {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, "the queue is full", func() bool { return n.store.Status().Pending >= 56<<20 })
 	n.tasks.Go(func() { _, _ = f.Measured(); _ = f.View(func(umbel.Filter) {}) }) // as the survey does
 	if err := endsWithin(t.Context(), t, n, time.Minute); err == nil {
 		t.Error("changes were not written, and Shutdown returned no error")

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
@@ -179,7 +179,7 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 		return true
 	}
 	defer p.Kill()
-	says := startOutput(p)
+	says := startOutput(t, p)
 	if !strings.Contains(says, "lost") {
 		t.Errorf("%s: the node does not report what is lost:\n%s", what, says)
 	}
@@ -199,13 +199,9 @@ func (s *stored) damaged(t *testing.T, file string, d damage) (refused bool) {
 
 // startOutput returns the output of a node until it logs that it is ready, which is shortly
 // after it answers.
-func startOutput(p *proc.Proc) string {
-	for range 6000 {
-		if output := p.Output(); strings.Contains(output, `"ready"`) {
-			return output
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+func startOutput(t *testing.T, p *proc.Proc) string {
+	t.Helper()
+	await.True(t, "the node logs that it is ready", func() bool { return strings.Contains(p.Output(), `"ready"`) })
 	return p.Output()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // stored returns the keys of what a Squid has written to its disk, with their URIs, by its store log. Its own digest is there
@@ -66,7 +67,7 @@ func TestKeys(t *testing.T) {
 	add(variant, squid.VaryMark(squid.Field{Name: "Accept-Language", Absent: true}))
 
 	var digest *squid.Filter
-	eventually(t, "the digest has all objects", func() bool {
+	await.True(t, "the digest has all objects", func() bool {
 		digest = digestOf(t.Context(), t, "http://"+a.addr+"/squid-internal-periodic/store_digest")
 		if digest == nil {
 			return false

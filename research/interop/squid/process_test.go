@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -89,7 +90,7 @@ func startAt(t *testing.T, name, addr string, more ...string) *cache {
 	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addr}), MaxIdleConnsPerHost: 16}
 	c.client = &http.Client{Transport: proxy, Timeout: time.Minute}
 	t.Cleanup(proxy.CloseIdleConnections)
-	eventually(t, name+" listens", func() bool {
+	await.True(t, name+" listens", func() bool {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
@@ -147,19 +148,6 @@ func run(t *testing.T, program string, args ...string) {
 			t.Logf("%s printed:\n%s", program, output.String())
 		}
 	})
-}
-
-// eventually waits until a condition is true.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		if condition() {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("it did not happen within three minutes that %s", what)
-		}
-	}
 }
 
 // log returns the lines of the access log that match.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
 
@@ -46,7 +47,7 @@ func startUmbelAt(t *testing.T, umbel, addr string, flags ...string) (c *cache, 
 	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addr}), MaxIdleConnsPerHost: 16}
 	t.Cleanup(proxy.CloseIdleConnections)
 	status = "http://" + page + "/status.json"
-	eventually(t, "umbel cache listens", func() bool {
+	await.True(t, "umbel cache listens", func() bool {
 		res, err := http.Get(status)
 		if err == nil {
 			res.Body.Close()
@@ -98,12 +99,12 @@ func TestSiblings(t *testing.T) {
 	a := start(t, "squid-a")
 	a.fetch(t, nil, ofSquid...)
 	a.fetch(t, german, site+"/v/0")
-	eventually(t, "the digest of the Squid has all objects", func() bool {
+	await.True(t, "the digest of the Squid has all objects", func() bool {
 		f := digestOf(t.Context(), t, "http://"+a.addr+"/squid-internal-periodic/store_digest")
 		return f != nil && len(missing(t, f, "", append(ofSquid, site+"/v/0")...)) == 0
 	})
 	u, status := startUmbel(t, umbel, "u", a)
-	eventually(t, "umbel cache has the digest", func() bool {
+	await.True(t, "umbel cache has the digest", func() bool {
 		p := statusOf(t, status).Siblings.Peers[0]
 		return p.Version > 0 && p.Problem == ""
 	})
@@ -125,14 +126,14 @@ func TestSiblings(t *testing.T) {
 	v, status := startUmbel(t, umbel, "v", nil)
 	v.fetch(t, nil, ofUmbel...)
 	v.fetch(t, german, site+"/v/1")
-	eventually(t, "the digest of umbel cache has all objects", func() bool {
+	await.True(t, "the digest of umbel cache has all objects", func() bool {
 		f := digestOf(t.Context(), t, "http://"+v.addr+"/squid-internal-periodic/store_digest")
 		return f != nil && len(missing(t, f, "", append(ofUmbel, site+"/v/1")...)) == 0
 	})
 	host, port, _ := strings.Cut(v.addr, ":")
 	b := start(t, "squid-b", fmt.Sprintf("cache_peer %s sibling %s 0 no-query no-netdb-exchange name=umbel", host, port))
 	spare := ofUmbel[queried:]
-	eventually(t, "the Squid uses the digest", func() bool {
+	await.True(t, "the Squid uses the digest", func() bool {
 		b.fetch(t, nil, spare[0]) // one at a time, so that they suffice for three minutes
 		spare = spare[1:]
 		return len(b.log(t, "CD_SIBLING_HIT")) > 0
@@ -141,7 +142,7 @@ func TestSiblings(t *testing.T) {
 	b.fetch(t, nil, ofUmbel[:queried]...)
 	b.fetch(t, german, site+"/v/1")
 	const objects = `/(o/1([0-9]|[1-9][0-9]|[1-4][0-9][0-9])|v/1) - `
-	eventually(t, "the Squid logs all requests", func() bool { return len(b.log(t, objects)) == queried+1 })
+	await.True(t, "the Squid logs all requests", func() bool { return len(b.log(t, objects)) == queried+1 })
 	if n := len(b.log(t, objects+"CD_SIBLING_HIT")); n != queried+1 {
 		t.Errorf("%d of %d objects came from umbel cache", n, queried+1)
 	}

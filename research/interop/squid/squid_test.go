@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
 )
@@ -135,7 +136,7 @@ func TestRelay(t *testing.T) {
 	a.fetch(t, variants, site+"/v/0")
 	own := "http://" + a.addr + "/squid-internal-periodic/store_digest"
 	mark := squid.VaryMark(squid.Field{Name: "Accept-Language", Value: "de-CH, fr;q=0.5"})
-	eventually(t, "the digest has all objects", func() bool {
+	await.True(t, "the digest has all objects", func() bool {
 		f := digestOf(t.Context(), t, own)
 		return f != nil && len(missing(t, f, "", append(objects, site+"/v/0")...)) == 0 && len(missing(t, f, mark, site+"/v/0")) == 0
 	})
@@ -150,7 +151,7 @@ func TestRelay(t *testing.T) {
 	}
 	run(t, umbel, "squid", "relay", "--listen", relay, "--peer", "a="+a.addr)
 	relayed := "http://" + relay + "/a/store_digest"
-	eventually(t, "the relay has the digest", func() bool {
+	await.True(t, "the relay has the digest", func() bool {
 		f := digestOf(t.Context(), t, relayed)
 		return f != nil && len(missing(t, f, "", objects...)) == 0
 	})
@@ -179,14 +180,14 @@ func (a *cache) hits(t *testing.T, b *cache, site string, objects []string) int 
 	t.Helper()
 	// The reader fetches the digest at the first request that could use it.
 	spare := objects[queried:]
-	eventually(t, "the reader uses the digest", func() bool {
+	await.True(t, "the reader uses the digest", func() bool {
 		b.fetch(t, nil, spare[0]) // one at a time, so that they suffice for three minutes
 		spare = spare[1:]
 		return len(b.log(t, "CD_SIBLING_HIT")) > 0
 	})
 	b.fetch(t, nil, objects[:queried]...)
 	const asked = `/o/([0-9]|[1-9][0-9]|[1-4][0-9][0-9]) - ` // the numbers below queried
-	eventually(t, "the reader logs all requests", func() bool { return len(b.log(t, asked)) == queried })
+	await.True(t, "the reader logs all requests", func() bool { return len(b.log(t, asked)) == queried })
 	n := len(b.log(t, asked+"CD_SIBLING_HIT"))
 	failed := len(a.log(t, "/504 .*/absent/"))
 	b.fetch(t, nil, numbered(site+"/absent/"+filepath.Base(b.dir)+"/", queried)...)
@@ -209,7 +210,7 @@ func TestURIs(t *testing.T) {
 	for _, target := range targets {
 		a.raw(t, target)
 	}
-	eventually(t, "the digest has all objects", func() bool {
+	await.True(t, "the digest has all objects", func() bool {
 		f := digestOf(t.Context(), t, "http://"+a.addr+"/squid-internal-periodic/store_digest")
 		return f != nil && len(missing(t, f, "", targets...)) == 0
 	})

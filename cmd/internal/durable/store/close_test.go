@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // hang has all batches wait until who writes them gives up.
@@ -22,17 +23,6 @@ func hang(d *drive) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-}
-
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if so() {
-			return
-		}
-	}
-	t.Fatalf("not so after a minute: %s", what)
 }
 
 // A disk that hangs while changes wait for room, and a snapshot for the filter that they
@@ -60,8 +50,8 @@ func TestCloseOfAStoreThatIsStuck(t *testing.T) {
 			last = pos
 		}
 	})
-	eventually(t, "the queue is full", func() bool { return n.Status().Pending > 56<<20 })
-	eventually(t, "a snapshot waits", func() bool { return n.Status().Snapshotting })
+	await.True(t, "the queue is full", func() bool { return n.Status().Pending > 56<<20 })
+	await.True(t, "a snapshot waits", func() bool { return n.Status().Snapshotting })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	closed := make(chan error)

@@ -21,6 +21,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // history makes a disk with two snapshots and log behind them, and returns what the filters
@@ -255,7 +256,7 @@ func TestDamagedManifests(t *testing.T) {
 					snap(t, n)
 				}
 				// The store itself takes snapshots after such a start, too.
-				eventually(t, "two whole manifests are left", func() bool {
+				await.True(t, "two whole manifests are left", func() bool {
 					list, err := n.files.Manifests()
 					return err == nil && len(list) == 2 && list[0].Whole == 2 && list[1].Whole == 2
 				})
@@ -545,7 +546,7 @@ func TestUnfinishedChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the log hangs", func() bool { return n.Status().Commits >= before+3 })
+	await.True(t, "the log hangs", func() bool { return n.Status().Commits >= before+3 })
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := n.Wait(soon, pos); err == nil {
@@ -608,14 +609,14 @@ func TestAbortedChange(t *testing.T) {
 		result <- err
 	}()
 	<-reached
-	eventually(t, "there is no room", func() bool { return n.Status().Pending > 56<<20 })
+	await.True(t, "there is no room", func() bool { return n.Status().Pending > 56<<20 })
 	fails.Store(true)
 	close(leave)
 	if err := <-result; !errors.Is(err, engine.ErrReadOnly) {
 		t.Errorf("%v, want %v", err, engine.ErrReadOnly)
 	}
 	fails.Store(false)
-	eventually(t, "the log is writable", func() bool { return n.Ready() == nil })
+	await.True(t, "the log is writable", func() bool { return n.Ready() == nil })
 	g, pos, err := n.Create("c", "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,13 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // collected fails the test unless the garbage collector frees a filter.
 func collected(t *testing.T, what string, f weak.Pointer[engine.Filter]) {
 	t.Helper()
-	eventually(t, what+" is collected", func() bool {
+	await.True(t, what+" is collected", func() bool {
 		runtime.GC()
 		return f.Value() == nil
 	})

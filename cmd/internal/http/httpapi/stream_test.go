@@ -27,6 +27,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 func digestsOf(ds ...umbel.Digest) string {
@@ -343,9 +344,7 @@ func TestAnswersWait(t *testing.T) {
 		heard <- line
 		k.keys.Close()
 	}()
-	for l.waited.Load() == 0 {
-		time.Sleep(time.Millisecond) // until the server waits; the test's own limit ends it
-	}
+	await.True(t, "the server waits", func() bool { return l.waited.Load() > 0 })
 	select {
 	case line := <-heard:
 		t.Fatalf("heard %q before it was kept", line)

@@ -21,6 +21,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share/web"
 )
 
@@ -172,14 +173,14 @@ func visible(b *testing.B, w *published, n int, prepare, add func(int)) {
 		b.Fatal(err)
 	}
 	summary := w.summary(source)
-	until(b, "the first version", func() bool { return summary.Status().Current })
+	await.True(b, "the first version arrives", func() bool { return summary.Status().Current })
 	most := time.Duration(0)
 	for b.Loop() {
 		prepare(n)
 		time.Sleep(rand.N(nixcache.DefaultPeriod))
 		began := time.Now()
 		add(n)
-		until(b, "the path", func() bool { return answer(summary, n) == substituter.Maybe })
+		await.True(b, "the path arrives", func() bool { return answer(summary, n) == substituter.Maybe })
 		most = max(most, time.Since(began))
 		n++
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/nix/substituter"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // client returns a client of connections that end with the test.
@@ -136,7 +137,7 @@ func TestSlowClient(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET /nar/x HTTP/1.1\r\nHost: x\r\n\r\n")
-	until(t, "the end of the transfer", ended.Load)
+	await.True(t, "the transfer ends", ended.Load)
 }
 
 // part returns a handler that sends n bytes of a NAR and then breaks off or hangs.

@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/nix/substituter"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -88,18 +89,29 @@ func (w *published) publish() {
 // summary returns a summary that reads from a source, and runs until the test ends.
 func (w *published) summary(source share.Source) *substituter.Publication {
 	w.t.Helper()
+	p := w.idle(source)
+	w.run(p)
+	return p
+}
+
+// idle returns a summary that reads from a source when it runs.
+func (w *published) idle(source share.Source) *substituter.Publication {
+	w.t.Helper()
 	s, err := share.NewSubscriber(w.t.Context(), share.SubscriberOptions{
 		Source: source, Verifier: w.key.Verifier, Kinds: filter.All, Stale: share.StaleError, Compact: true,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := substituter.NewPublication("cache", s)
+	return substituter.NewPublication("cache", s)
+}
+
+// run runs a summary until the test ends.
+func (w *published) run(p *substituter.Publication) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); p.Run(ctx) }()
 	w.t.Cleanup(func() { stop(); <-done })
-	return p
 }
 
 // TestPublicationStale: a path is absent only while the head is valid. When the publisher is silent for longer than
@@ -107,13 +119,14 @@ func (w *published) summary(source share.Source) *substituter.Publication {
 func TestPublicationStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := publish(t, time.Minute, 10)
-		summary := w.summary(w.store)
+		summary := w.idle(w.store)
 		a := newCache(0, 20) // ten of its paths are not published yet
 		s := server(t, network{"a": a}, substituter.Upstream{URL: address("a"), Summary: summary})
 		wantStatus(t, s, 99, notFound)
 		if n := a.requests(""); n != 1 {
 			t.Errorf("%d requests before the first version, want 1", n)
 		}
+		w.run(summary)
 		time.Sleep(time.Second)
 		for i := range 10 {
 			wantStatus(t, s, i, ok)
@@ -184,22 +197,12 @@ func TestAdditions(t *testing.T) {
 	summary := w.summary(source)
 	a := newCache(0, 1_000)
 	s := server(t, network{"a": a}, substituter.Upstream{URL: address("a"), Summary: summary})
-	until(t, "the first version", func() bool { return summary.Status().Current })
+	await.True(t, "the first version arrives", func() bool { return summary.Status().Current })
 	wantStatus(t, s, 5, ok)
 	for i := 10; i < 15; i++ {
 		wantStatus(t, s, i, notFound)
 		w.touch(i, i+1)
-		until(t, "the path", func() bool { return get(s, narinfo(i)).Code == ok })
-	}
-}
-
-// until waits until a condition is true, for at most a minute.
-func until(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	for limit := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("%s does not arrive", what)
-		}
+		await.True(t, "the path arrives", func() bool { return get(s, narinfo(i)).Code == ok })
 	}
 }
 

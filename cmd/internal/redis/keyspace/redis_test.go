@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -35,16 +35,14 @@ func redis(t *testing.T) *resptest.Client {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
 	})
-	for deadline := time.Now().Add(time.Minute); ; {
-		if conn, err := net.Dial("tcp", addr); err == nil {
+	await.True(t, "redis-server listens", func() bool {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
 			conn.Close()
-			return resptest.Dial(t, addr)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("redis-server doesn't answer")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err == nil
+	})
+	return resptest.Dial(t, addr)
 }
 
 // value is what Redis keeps as it is, "raw".

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // gate is a table of commands that enter and wait until they are released: "short", which a loop runs, and "slow".
@@ -146,9 +147,7 @@ func TestLimitsInLoops(t *testing.T) {
 		nc := dial()
 		defer nc.Close()
 		io.WriteString(nc, sends)
-		for connections(s) > 0 || s.Stats().Connections == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		await.True(t, "the connection is ended", func() bool { return connections(s) == 0 && s.Stats().Connections > 0 })
 	}
 	t.Run("idle", func(t *testing.T) { ends(t, Options{Limits: Limits{Idle: 20 * time.Millisecond}}, "PING\r\n") })
 	t.Run("unread", func(t *testing.T) {
@@ -187,9 +186,7 @@ func TestScratches(t *testing.T) {
 	}
 	check(t, replies(t, nc, 1), `"abcdef"`)
 	s.Clients(func(c *Conn) {
-		for c.memory.Load() != 0 {
-			time.Sleep(time.Millisecond)
-		}
+		await.True(t, "the connection holds no memory", func() bool { return c.memory.Load() == 0 })
 	})
 }
 
@@ -220,9 +217,7 @@ func TestEventOfAnotherConnection(t *testing.T) {
 		k.note(unix.EPOLLHUP)
 		k.loop.again(k)
 		k.loop.mu.Unlock()
-		for k.hasInput() {
-			time.Sleep(time.Millisecond)
-		}
+		await.True(t, "the event is handled", func() bool { return !k.hasInput() })
 	})
 	check(t, ask(t, nc, "ping"), "+PONG")
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"go.uber.org/goleak"
 )
 
@@ -172,7 +173,7 @@ func TestBodies(t *testing.T) {
 			}
 		}
 		// A request is counted after its answer, and the one after a miss can come before the response is stored.
-		await(t, "all requests are counted", func() bool { r := s.Report(); return r.Hits+r.Collapsed+r.Misses >= 27 })
+		await.True(t, "all requests are counted", func() bool { r := s.Report(); return r.Hits+r.Collapsed+r.Misses >= 27 })
 		if r := s.Report(); r.Hits < 9 || r.Hits+r.Collapsed != 18 || r.Misses != 9 {
 			t.Errorf("%d hits, %d collapsed and %d misses", r.Hits, r.Collapsed, r.Misses)
 		}
@@ -198,7 +199,7 @@ func TestStatus(t *testing.T) {
 		return string(b)
 	}
 	// A request that comes before the request of a miss has ended shares its response, and is no hit.
-	await(t, "three hits", func() bool { page(s.Addr(), "/a"); return s.Report().Hits == 3 })
+	await.True(t, "three requests are hits", func() bool { page(s.Addr(), "/a"); return s.Report().Hits == 3 })
 	for path, want := range map[string]string{
 		"/": `hits +3\n`, "/status.json": `"hits":3,`, "/metrics": `umbel_cache_requests_total\{result="hit"\} 3`,
 	} {
@@ -274,7 +275,7 @@ func TestForward(t *testing.T) {
 	}
 	client := http.Client{Transport: &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }, DisableKeepAlives: true}}
 	for _, want := range []string{"fwd=uri-miss", "hit"} {
-		await(t, "the response is stored", func() bool { return want != "hit" || s.Cache.Keys() == 1 })
+		await.True(t, "the response is stored", func() bool { return want != "hit" || s.Cache.Keys() == 1 })
 		r, err := client.Get(u.String() + "/a")
 		if err != nil {
 			t.Fatal(err)

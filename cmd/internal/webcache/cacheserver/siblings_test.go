@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -31,7 +32,7 @@ func TestSiblings(t *testing.T) {
 			}
 			request(t, list[0], site+"/cookie")
 			for _, s := range list[1:] {
-				await(t, "all are published", func() bool {
+				await.True(t, "all are published", func() bool {
 					n := 0
 					for i := range objects {
 						n += min(holders(t, s, fmt.Sprint(site, "/", i)), 1)
@@ -82,7 +83,7 @@ func TestSiblingsEviction(t *testing.T) {
 		request(t, list[0], at(i))
 	}
 	var stored []int
-	await(t, "what is stored is published, and nothing else", func() bool { // evictions are reported after a moment
+	await.True(t, "what is stored is published, and nothing else", func() bool { // evictions are reported after a moment
 		stored = stored[:0]
 		for i := range 300 {
 			res, _ := request(t, list[0], at(i), "Cache-Control: only-if-cached")
@@ -97,7 +98,7 @@ func TestSiblingsEviction(t *testing.T) {
 		return len(stored) == list[0].Cache.Keys() && len(stored) < 150
 	})
 	one := at(stored[0])
-	await(t, "it is published", func() bool { return holders(t, list[1], one) == 1 })
+	await.True(t, "it is published", func() bool { return holders(t, list[1], one) == 1 })
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://"+list[0].Addr().String()+"/"+strings.TrimPrefix(one, origin.String()+"/"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestSiblingsEviction(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	await(t, "it is not published", func() bool { return holders(t, list[1], one) == 0 })
+	await.True(t, "it is not published", func() bool { return holders(t, list[1], one) == 0 })
 }
 
 // A sibling gets the variant that it requests, with its age, also of a response that was validated and of one that an earlier
@@ -127,21 +128,21 @@ func TestSiblingsVariants(t *testing.T) {
 	at := origin.String() + "/a"
 	request(t, list[0], at, "Accept-Language: de-CH, de")
 	request(t, list[0], at, "Accept-Language: en")
-	await(t, "it is published", func() bool { return holders(t, list[1], at, "Accept-Language: fr") == 1 })
+	await.True(t, "it is published", func() bool { return holders(t, list[1], at, "Accept-Language: fr") == 1 })
 	request(t, list[1], at, "Accept-Language: de-CH, de") // from here on it knows what selects
-	await(t, "two variants are published", func() bool {
+	await.True(t, "two variants are published", func() bool {
 		return holders(t, list[1], at, "Accept-Language: en") == 1 && holders(t, list[1], at, "Accept-Language: fr") == 0
 	})
 	o.set("max-age=1")
 	request(t, list[0], at, "Accept-Language: en", "Cache-Control: no-cache") // validated
-	await(t, "it is stale", func() bool {
+	await.True(t, "it is stale", func() bool {
 		res, _ := request(t, list[0], at, "Accept-Language: en", "Cache-Control: only-if-cached")
 		return res.StatusCode == http.StatusGatewayTimeout
 	})
-	await(t, "it is not published", func() bool { return holders(t, list[1], at, "Accept-Language: en") == 0 })
+	await.True(t, "it is not published", func() bool { return holders(t, list[1], at, "Accept-Language: en") == 0 })
 	o.set("max-age=300")
 	request(t, list[0], at, "Accept-Language: en") // validated
-	await(t, "the validated one is published", func() bool { return holders(t, list[1], at, "Accept-Language: en") == 1 })
+	await.True(t, "the validated one is published", func() bool { return holders(t, list[1], at, "Accept-Language: en") == 1 })
 	before := o.count()
 	res, body := request(t, list[1], at, "Accept-Language: en")
 	if !strings.HasPrefix(body, "/a en ") || o.count() != before || res.Header.Get("Age") == "" {
@@ -153,7 +154,7 @@ func TestSiblingsVariants(t *testing.T) {
 		t.Fatal(err)
 	}
 	list[0] = start(t, config)
-	await(t, "what is on disk is published", func() bool { return holders(t, list[1], at, "Accept-Language: it") == 1 })
+	await.True(t, "what is on disk is published", func() bool { return holders(t, list[1], at, "Accept-Language: it") == 1 })
 }
 
 // A cache of another site answers no requests for this one, although the path is the same.

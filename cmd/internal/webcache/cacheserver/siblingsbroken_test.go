@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
@@ -76,7 +77,7 @@ func TestSiblingsBroken(t *testing.T) {
 				request(t, list[0], fmt.Sprint(origin, "/", i))
 			}
 			for i := range objects {
-				await(t, "it is published", func() bool { return holders(t, list[1], fmt.Sprint(origin, "/", i)) == 1 })
+				await.True(t, "it is published", func() bool { return holders(t, list[1], fmt.Sprint(origin, "/", i)) == 1 })
 			}
 			failed, began := 0, time.Now()
 			for i := range objects {
@@ -95,7 +96,7 @@ func TestSiblingsBroken(t *testing.T) {
 			if tries := 1 + int(time.Since(began)/time.Second); failed > tries || after < 1000 && failed > 0 {
 				t.Errorf("%d of %d clients got a part", failed, objects)
 			}
-			await(t, "it is logged", func() bool { return log.count("a sibling is not tried") == 1 })
+			await.True(t, "it is logged", func() bool { return log.count("a sibling is not tried") == 1 })
 			if n := log.count("the answer of the origin is incomplete"); n > 0 {
 				t.Errorf("%d messages state that the origin failed", n)
 			}

@@ -144,12 +144,3 @@ func holders(t *testing.T, s *Server, at string, fields ...string) int {
 	}
 	return len(s.member.Holds(r))
 }
-
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it did not happen that %s", what)
-		}
-	}
-}

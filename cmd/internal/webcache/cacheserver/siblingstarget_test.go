@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
@@ -64,7 +65,7 @@ func TestSiblingsTarget(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				await(t, target+" is published", func() bool { return len(list[1].member.Holds(&http.Request{URL: u, Host: u.Host})) == 1 })
+				await.True(t, target+" is published", func() bool { return len(list[1].member.Holds(&http.Request{URL: u, Host: u.Host})) == 1 })
 				res, body := requestTarget(t, list[1], sent(target), origin.Host)
 				if status := strings.Join(res.Header["Cache-Status"], ", "); body != target || !strings.Contains(status, "; hit; ttl=") {
 					t.Errorf("%s: %q with %q, want the response of the sibling", target, body, status)

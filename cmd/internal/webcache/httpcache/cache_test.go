@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // A response is used while it is fresh, with its age, and fetched again afterwards.
@@ -275,7 +277,7 @@ func TestRangeOfTheOrigin(t *testing.T) {
 		if !want.stored {
 			continue
 		}
-		until(t, "the response is stored", func() bool { return isHit(get(c, path)) })
+		await.True(t, "the response is stored", func() bool { return isHit(get(c, path)) })
 		if r := get(c, path, "Range: bytes=8-"); r.StatusCode != 206 || text(r) != "89" || !isHit(r) {
 			t.Errorf("%s: a range of the stored response: %d, %v", path, r.StatusCode, r.Header)
 		}

@@ -342,6 +342,9 @@ func TestModel(t *testing.T) {
 			if store == "disk" {
 				directory, checks = t.TempDir(), max(1, number/10)
 			}
+			if testing.Short() {
+				checks = max(checks, 500) // of which rapid then makes a fifth: with less, the shares below say nothing
+			}
 			_ = flag.Set("rapid.nofailfile", "true")
 			old := flag.Lookup("rapid.checks").Value.String()
 			_ = flag.Set("rapid.checks", strconv.Itoa(checks))

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // leaving is a client that closes its connection when it has received n bytes.
@@ -54,7 +56,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		}
 	}
 	close(end)
-	until(t, "both responses are stored", func() bool { return c.Stats().Stored.Load() == 2 })
+	await.True(t, "both responses are stored", func() bool { return c.Stats().Stored.Load() == 2 })
 	if get(c, "/0"); c.Stats().Hits.Load() != 1 {
 		t.Error("the hit is not counted")
 	}

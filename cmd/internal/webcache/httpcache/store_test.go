@@ -19,6 +19,7 @@ import (
 	"time"
 
 	lockable "github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // stored files of a directory.
@@ -29,16 +30,6 @@ func storedFiles(t *testing.T, directory string) []string {
 		t.Fatal(err)
 	}
 	return names
-}
-
-// until waits for a condition that another goroutine makes true.
-func until(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute it is not so that %s", what)
-		}
-	}
 }
 
 // What is on disk is there again after a restart, with the fields of the last validation.
@@ -79,7 +70,7 @@ func TestRestart(t *testing.T) {
 		}
 	}
 	c := newTestCache(t, o, onDisk)
-	until(t, "the files are loaded", func() bool { return c.Keys() == 2 && len(storedFiles(t, d)) == 2 })
+	await.True(t, "the files are loaded", func() bool { return c.Keys() == 2 && len(storedFiles(t, d)) == 2 })
 	for path, validated := range map[string]string{"/a": `"v"`, "/b": ""} {
 		if r := get(c, path); !isHit(r) || text(r) != strings.Repeat(path, 50_000) || r.Header.Get("X-Validated") != validated {
 			t.Errorf("%s after a restart: %v", path, r.Header)
@@ -111,7 +102,7 @@ func TestDamagedBody(t *testing.T) {
 	}
 	var log strings.Builder
 	c := newTestCache(t, o, func(o *Options) { o.Directory, o.Log = d, slog.New(slog.NewTextHandler(&log, nil)) })
-	until(t, "the file is loaded", func() bool { return c.Keys() == 1 })
+	await.True(t, "the file is loaded", func() bool { return c.Keys() == 1 })
 	if r := get(c, "/a"); text(r) != strings.Repeat("x", 1000) || !strings.Contains(r.Header.Get("Cache-Status"), "fwd=uri-miss") {
 		t.Errorf("the damaged body is sent, or the next one is no miss: %v", r.Header)
 	}
@@ -183,11 +174,11 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("an incomplete answer: %v", r.Header)
 			}
 		}
-		until(t, "no file is left", func() bool { return len(storedFiles(t, d)) == 0 })
+		await.True(t, "no file is left", func() bool { return len(storedFiles(t, d)) == 0 })
 		if c.Keys() != 0 {
 			t.Error("the response is stored")
 		}
-		until(t, "both failures are known", func() bool { return c.Stats().Incomplete.Load() == 2 })
+		await.True(t, "both failures are known", func() bool { return c.Stats().Incomplete.Load() == 2 })
 		c.tasks.Wait()
 		if n := log.n.Load(); n != 1 {
 			t.Errorf("%d warnings, want 1", n)
@@ -223,19 +214,19 @@ func TestEviction(t *testing.T) {
 				get(c, "/"+strconv.Itoa(i))
 			}
 			c.index.cache.CleanUp()
-			until(t, "the store is within its limit", func() bool {
+			await.True(t, "the store is within its limit", func() bool {
 				return c.Bytes() <= 1<<20 && (!directory || len(storedFiles(t, d)) == c.Keys())
 			})
 			known := func() bool { return seen.count() == c.Keys() } // not while a key is being evicted
-			until(t, "the observer knows the keys of the cache", known)
+			await.True(t, "the observer knows the keys of the cache", known)
 			if n := seen.count(); n < 10 {
 				t.Errorf("the observer knows %d keys", n)
 			}
 			for key := range c.index.cache.Keys() {
 				get(c, strings.TrimPrefix(key, "http://origin.example"), "Cache-Control: no-cache") // replaces the body
 			}
-			until(t, "replaced bodies are removed", func() bool { return !directory || len(storedFiles(t, d)) == c.Keys() })
-			until(t, "the observer knows the keys of the cache", known)
+			await.True(t, "replaced bodies are removed", func() bool { return !directory || len(storedFiles(t, d)) == c.Keys() })
+			await.True(t, "the observer knows the keys of the cache", known)
 			if len(seen.wrong) > 0 {
 				t.Errorf("other changes than before: %q", seen.wrong)
 			}
@@ -307,7 +298,7 @@ func TestObserverVariants(t *testing.T) {
 	}
 	seen = &variants{}
 	c = newTestCache(t, o, open)
-	until(t, "both are found", func() bool { return seen.text() == "[de-CH, de] [en]" })
+	await.True(t, "both are found", func() bool { return seen.text() == "[de-CH, de] [en]" })
 	c.index.remove("http://origin.example/a")
 	if got := seen.text(); got != "" {
 		t.Errorf("got %s after the removal", got)
@@ -427,13 +418,13 @@ func TestInvalidationDuringLoad(t *testing.T) {
 	for _, method := range []string{http.MethodPost, http.MethodHead} {
 		c := newTestCache(t, o, func(o *Options) { o.Directory = t.TempDir() })
 		get(c, "/a")
-		until(t, "the response is stored", func() bool { return c.Keys() == 1 })
+		await.True(t, "the response is stored", func() bool { return c.Keys() == 1 })
 		found, _ := c.index.find("http://origin.example/a", nil)
 		file := found.body.(*fileBody).path
 		if err := os.Link(file, file+".same"); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the files are read", c.loaded.Load)
+		await.True(t, "the files are read", c.loaded.Load)
 		c.loaded.Store(false)
 		do(c, httptest.NewRequest(method, "/a", nil))
 		s, err := loadFile(file + ".same")

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/await"
 )
 
 // validating is an origin that answers with a body and the first fields, and to requests with conditions with a 304 and the
@@ -227,7 +229,7 @@ func TestLearned(t *testing.T) {
 		}
 		cache := newTestCache(t, o)
 		get(cache, "/a")
-		until(t, "the response is stored", func() bool { return isHit(get(cache, "/a")) })
+		await.True(t, "the response is stored", func() bool { return isHit(get(cache, "/a")) })
 		if r := do(cache, httptest.NewRequest(c.method, "/a", nil), c.fields...); r.StatusCode != c.status {
 			t.Errorf("%s %q: status %d, want %d", c.method, c.fields, r.StatusCode, c.status)
 		}

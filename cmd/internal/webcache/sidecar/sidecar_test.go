@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/siblings"
@@ -93,17 +94,14 @@ func get(t *testing.T, url string, headers ...string) (int, string) {
 // awaitHeld waits until the sidecar publishes n responses, and at most that.
 func awaitHeld(t *testing.T, a Addresses, least, most int) {
 	t.Helper()
-	var s siblings.Status
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	await.True(t, fmt.Sprintf("%d to %d responses are published", least, most), func() bool {
 		_, body := get(t, "http://"+a.Status+"/status.json")
+		var s siblings.Status
 		if err := json.Unmarshal([]byte(body), &s); err != nil {
 			t.Fatal(err)
 		}
-		if s.Held >= least && s.Held <= most {
-			return
-		}
-	}
-	t.Fatalf("%d responses are published, want %d to %d", s.Held, least, most)
+		return s.Held >= least && s.Held <= most
+	})
 }
 
 // What the logs of caches say is removed, is published no longer.
@@ -149,27 +147,26 @@ func TestVarnish(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, nil, "varnishd", "-F", "-j", "none", "-n", d, "-a", address, "-b", a.Cache, "-s", "malloc,1m", "-p", "vsl_mask=+ExpKill")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if res, err := http.Get("http://" + address + "/first"); err == nil {
+	await.True(t, "varnishd answers", func() bool {
+		res, err := http.Get("http://" + address + "/first")
+		if err == nil {
 			res.Body.Close()
-			break
-		} else if time.Now().After(end) {
-			t.Fatal(err)
 		}
-	}
+		return err == nil
+	})
 	log, err := os.Create(kill)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
 	run(t, log, "varnishlog", "-u", "-n", d, "-g", "raw", "-i", "ExpKill")
-	for i := 0; ; i++ { // until varnishlog reads
+	i := 0
+	await.True(t, "varnishlog reads", func() bool {
 		get(t, fmt.Sprintf("http://%s/%d", address, i))
-		if info, err := log.Stat(); err != nil || info.Size() > 0 {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		i++
+		info, err := log.Stat()
+		return err == nil && info.Size() > 0
+	})
 	for i := range 30 {
 		get(t, fmt.Sprintf("http://%s/more/%d", address, i))
 	}
