@@ -17,7 +17,7 @@ var layers = []layer{
 	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
 	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "wire/mapped", "internal/httptarget", "internal/hop/...", "internal/pace", "internal/await"}},
 	{"logs and files", []string{"cmd/internal/service/budget", "cmd/internal/files/quantity", "cmd/internal/durable/disk/...", "cmd/internal/durable/wal/...", "cmd/internal/durable/oplog/...", "cmd/internal/durable/snapfile/..."}},
-	{"engine", []string{"cmd/internal/engine", "cmd/internal/durable/statecode"}},
+	{"engine", []string{"cmd/internal/engine", "cmd/internal/engine/operation", "cmd/internal/durable/statecode"}},
 	{"changes", []string{"cmd/internal/durable/changelog"}},
 	{"journal and snapshots", []string{"cmd/internal/durable/journal", "cmd/internal/durable/snapshot"}},
 	{"recovery", []string{"cmd/internal/durable/recovery"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -175,7 +176,7 @@ func TestReadOnly(t *testing.T) {
 	wantErr(t, err, engine.ErrReadOnly, errDisk)
 	for name, do := range map[string]func() error{
 		"Remove": func() error { _, err := f.Remove(nil, digests(1, 1)); return err },
-		"Clear":  func() error { _, err := f.Clear(); return err },
+		"Clear":  func() error { _, err := f.Do(operation.Clear, umbel.Number{}); return err },
 		"Write":  func() error { _, err := f.Write(-1, 0, 0, []byte{1}, true); return err },
 		"Expire": func() error { _, err := f.Expire(1); return err },
 		"Delete": func() error { _, _, err := e.Delete([]byte("f")); return err },

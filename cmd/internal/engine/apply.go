@@ -107,15 +107,11 @@ func (f *Filter) apply(c Change) error {
 	case OpReplace:
 		return f.applyReplace(c)
 	}
-	do := map[Op]func(umbel.Filter) (umbel.Filter, error){
-		OpClear: f.clearing, OpFold: f.folding(c.Number), OpUnfold: f.unfolding(c.Number),
-		OpAdvance: f.advancing(c.Number), OpSeal: f.sealing,
-	}[c.Op]
-	if do == nil {
+	op := operationOf(c.Op)
+	if op == nil {
 		return fmt.Errorf("operation %d needs a later version of umbel", c.Op)
 	}
-	_, err := do(f.filter)
-	return err
+	return op.Do(f.filter, umbel.Uint(c.Number))
 }
 
 // applyReplace applies an OpReplace. The caller holds both locks.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -110,8 +111,14 @@ func TestTorn(t *testing.T) {
 // A copy of a filter that changed otherwise than by additions, or grew, is refused.
 func TestCaptureVoid(t *testing.T) {
 	for name, change := range map[string]func(e *engine.Engine, f *engine.Filter) error{
-		"cleared": func(_ *engine.Engine, f *engine.Filter) error { _, err := f.Clear(); return err },
-		"folded":  func(_ *engine.Engine, f *engine.Filter) error { _, err := f.Fold(1); return err },
+		"cleared": func(_ *engine.Engine, f *engine.Filter) error {
+			_, err := f.Do(operation.Clear, umbel.Number{})
+			return err
+		},
+		"folded": func(_ *engine.Engine, f *engine.Filter) error {
+			_, err := f.Do(operation.Fold, umbel.Uint(1))
+			return err
+		},
 		"deleted": func(e *engine.Engine, _ *engine.Filter) error { _, _, err := e.Delete([]byte("f")); return err },
 		"replaced": func(e *engine.Engine, f *engine.Filter) error {
 			_, err := e.Rename([]byte("g"), []byte("f"), true)

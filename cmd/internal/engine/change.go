@@ -3,83 +3,89 @@ package engine
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// needs returns an error wrapping errors.ErrUnsupported if the filter, which exists, is no I: before change copies it.
-func needs[I any](f *Filter, what string) error {
+// operations are those of which the log has a record without a state.
+var operations = []*operation.Operation{
+	OpClear:   operation.Clear,
+	OpFold:    operation.Fold,
+	OpUnfold:  operation.Unfold,
+	OpAdvance: operation.Advance,
+	OpSeal:    operation.Seal,
+}
+
+// operationOf returns the operation of a change, nil for other changes.
+func operationOf(o Op) *operation.Operation {
+	if int(o) >= len(operations) {
+		return nil
+	}
+	return operations[o]
+}
+
+// Do performs an operation with its number. It returns an error wrapping errors.ErrUnsupported if the kind cannot. An error of
+// operation.Advance wraps umbel.ErrMismatch if the filter follows the clock of the engine (FollowClock), and n is more than a
+// generation ahead of it.
+func (f *Filter) Do(op *operation.Operation, n umbel.Number) (Position, error) {
+	if err := f.check(op.Check); err != nil {
+		return 0, err
+	}
+	if op != operation.Advance {
+		return f.do(op, n, nil)
+	}
+	return f.do(op, n, func(g umbel.Filter) error { return f.engine.checkAhead(g, n.Bits()) })
+}
+
+// check returns the error of supported for the filter, which exists: before change copies it.
+func (f *Filter) check(supported func(umbel.Filter) error) error {
 	f.cells.RLock()
 	defer f.cells.RUnlock()
-	if _, ok := f.filter.(I); !ok && f.filter != nil {
-		return f.unsupported(what)
+	if f.filter == nil {
+		return nil
 	}
-	return nil
+	return supported(f.filter)
 }
 
-// Clear removes all keys. It returns an error wrapping errors.ErrUnsupported if the kind cannot.
-func (f *Filter) Clear() (Position, error) {
-	if err := needs[umbel.Clearer](f, "clear"); err != nil {
-		return 0, err
+// do is Do without a check of the kind. The operation is performed if check, which may be nil, returns no error.
+func (f *Filter) do(op *operation.Operation, n umbel.Number, check func(umbel.Filter) error) (Position, error) {
+	c := Change{Op: OpReplace}
+	if o := slices.Index(operations, op); o >= 0 {
+		c = Change{Op: Op(o), Number: n.Bits()}
 	}
-	return f.change(Change{Op: OpClear}, noGrowth, f.clearing)
-}
-
-// Fold shrinks the filter by factor r: see umbel.Folder.
-func (f *Filter) Fold(r uint64) (Position, error) {
-	if err := needs[umbel.Folder](f, "fold"); err != nil {
-		return 0, err
-	}
-	return f.change(Change{Op: OpFold, Number: r}, noGrowth, f.folding(r))
-}
-
-// Unfold enlarges the filter by factor u: see umbel.Folder.
-func (f *Filter) Unfold(u uint64) (Position, error) {
-	if err := needs[umbel.Folder](f, "unfold"); err != nil {
-		return 0, err
-	}
-	more := func(g umbel.Filter) uint64 {
-		over, bytes := bits.Mul64(arrayBytes(g), max(u, 1)-1)
-		if over != 0 {
-			return 1<<64 - 1
+	more := noGrowth
+	if op.Enlarges {
+		more = func(g umbel.Filter) uint64 {
+			over, bytes := bits.Mul64(arrayBytes(g), max(n.Bits(), 1)-1)
+			if over != 0 {
+				return 1<<64 - 1
+			}
+			return bytes
 		}
-		return bytes
 	}
-	return f.change(Change{Op: OpUnfold, Number: u}, more, f.unfolding(u))
-}
-
-// Advance advances the filter's clock: see umbel.Advancer. The error wraps umbel.ErrMismatch if the filter follows the clock of
-// the engine (FollowClock), and to is more than a generation ahead of it.
-func (f *Filter) Advance(to uint64) (Position, error) {
-	if err := needs[umbel.Advancer](f, "advance"); err != nil {
-		return 0, err
-	}
-	advance := f.advancing(to)
-	return f.advance(to, func(g umbel.Filter) (umbel.Filter, error) {
-		if err := f.engine.checkAhead(g, to); err != nil {
-			return nil, err
+	return f.change(c, more, func(g umbel.Filter) (umbel.Filter, error) {
+		if check != nil {
+			if err := check(g); err != nil {
+				return nil, err
+			}
 		}
-		return advance(g)
+		return g, op.Do(g, n)
 	})
-}
-
-func (f *Filter) advance(to uint64, change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
-	return f.change(Change{Op: OpAdvance, Number: to}, noGrowth, change)
-}
-
-// Seal converts the added keys into the final form: see umbel.Sealer.
-func (f *Filter) Seal() (Position, error) {
-	if err := needs[umbel.Sealer](f, "seal"); err != nil {
-		return 0, err
-	}
-	return f.change(Change{Op: OpSeal}, noGrowth, f.sealing)
 }
 
 // Merge adds the keys of another filter, whose state it does not change: see umbel.Merger.
 func (f *Filter) Merge(other umbel.State) (Position, error) {
-	if err := needs[umbel.Merger](f, "merge"); err != nil {
+	merger := func(g umbel.Filter) (umbel.Merger, error) {
+		if m, ok := g.(umbel.Merger); ok {
+			return m, nil
+		}
+		return nil, f.unsupported("merge")
+	}
+	if err := f.check(func(g umbel.Filter) error { _, err := merger(g); return err }); err != nil {
 		return 0, err
 	}
 	more := func(g umbel.Filter) uint64 {
@@ -89,9 +95,9 @@ func (f *Filter) Merge(other umbel.State) (Position, error) {
 		return 0
 	}
 	return f.change(Change{Op: OpReplace}, more, func(g umbel.Filter) (umbel.Filter, error) {
-		m, ok := g.(umbel.Merger)
-		if !ok {
-			return nil, f.unsupported("merge")
+		m, err := merger(g)
+		if err != nil {
+			return nil, err
 		}
 		return g, m.Merge(other)
 	})
@@ -171,7 +177,7 @@ func (e *copyError) Unwrap() error { return e.error }
 // written before the swap.
 func (f *Filter) replace(c Change, change func(umbel.Filter) (umbel.Filter, error)) (Position, error) {
 	check := f.engine.checkWritable
-	if c.Op == OpClear || c.Op == OpFold {
+	if op := operationOf(c.Op); op != nil && op.Frees {
 		check = f.engine.checkFreeing
 	}
 	if err := check(); err != nil {
@@ -276,60 +282,4 @@ func (f *Filter) setFilter(g umbel.Filter) {
 		f.engine.notePace(f)
 		f.engine.index.Unlock()
 	}
-}
-
-// The functions below are used for requests and for the replay of a journal. They change g in place.
-
-func (f *Filter) clearing(g umbel.Filter) (umbel.Filter, error) {
-	c, ok := g.(umbel.Clearer)
-	if !ok {
-		return nil, f.unsupported("clear")
-	}
-	c.Clear()
-	return g, nil
-}
-
-func (f *Filter) folding(r uint64) func(umbel.Filter) (umbel.Filter, error) {
-	return func(g umbel.Filter) (umbel.Filter, error) {
-		b, ok := g.(umbel.Folder)
-		if !ok {
-			return nil, f.unsupported("fold")
-		}
-		if err := b.Fold(r); err != nil {
-			return g, err
-		}
-		if p, ok := g.(umbel.Planner); ok && p.Planned() != (umbel.Planned{}) {
-			s := g.Stats()
-			p.SetPlanned(p.Planned().Accepting(s.Keys, s.FPRate)) // a filter is folded to have less memory at this rate
-		}
-		return g, nil
-	}
-}
-
-func (f *Filter) unfolding(u uint64) func(umbel.Filter) (umbel.Filter, error) {
-	return func(g umbel.Filter) (umbel.Filter, error) {
-		b, ok := g.(umbel.Folder)
-		if !ok {
-			return nil, f.unsupported("unfold")
-		}
-		return g, b.Unfold(u)
-	}
-}
-
-func (f *Filter) advancing(to uint64) func(umbel.Filter) (umbel.Filter, error) {
-	return func(g umbel.Filter) (umbel.Filter, error) {
-		a, ok := g.(umbel.Advancer)
-		if !ok {
-			return nil, f.unsupported("advance")
-		}
-		return g, a.Advance(to)
-	}
-}
-
-func (f *Filter) sealing(g umbel.Filter) (umbel.Filter, error) {
-	s, ok := g.(umbel.Sealer)
-	if !ok {
-		return nil, f.unsupported("seal")
-	}
-	return g, s.Seal()
 }

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -91,7 +92,7 @@ func (e *Engine) FollowClock(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := f.advance(to, f.advancing(to)); errors.Is(err, ErrReadOnly) { // otherwise it was deleted, advanced or is being loaded
+		if _, err := f.do(operation.Advance, umbel.Uint(to), nil); errors.Is(err, ErrReadOnly) { // otherwise it was deleted, advanced or is being loaded
 			return err
 		}
 	}
@@ -105,7 +106,7 @@ func (f *Filter) catchUp() {
 		return
 	}
 	if to, due := f.due(); due {
-		_, _ = f.advance(to, f.advancing(to))
+		_, _ = f.do(operation.Advance, umbel.Uint(to), nil)
 	}
 }
 

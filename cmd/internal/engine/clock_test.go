@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -43,10 +44,10 @@ func TestFollowClock(t *testing.T) {
 	if n := follow(); n != 0 {
 		t.Errorf("%d changes after the clock went back", n)
 	}
-	if _, err := f.Advance(1_800_000_000_000); !errors.Is(err, umbel.ErrMismatch) || !hasAny(f, ds) {
+	if _, err := f.Do(operation.Advance, umbel.Uint(1_800_000_000_000)); !errors.Is(err, umbel.ErrMismatch) || !hasAny(f, ds) {
 		t.Errorf("a time in milliseconds: error %v, want %v", err, umbel.ErrMismatch)
 	}
-	if _, err := own.Advance(1_800_000_000); err != nil || hasAny(own, ds) {
+	if _, err := own.Do(operation.Advance, umbel.Uint(1_800_000_000)); err != nil || hasAny(own, ds) {
 		t.Errorf("the time of another window is not free: %v", err)
 	}
 	add(t, own, ds)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -136,12 +137,12 @@ func TestMemory(t *testing.T) {
 	_, _, err := e.Create("f", "bloom", umbel.Goal{Keys: 1e12, FPRate: 0.01}, nil)
 	wantErr(t, err, engine.ErrMemory)
 	f := create(t, e, "f", "bloom", goal, nil)
-	_, err = f.Unfold(20)
+	_, err = f.Do(operation.Unfold, umbel.Uint(20))
 	wantErr(t, err, engine.ErrMemory)
-	_, err = f.Unfold(1 << 62)
+	_, err = f.Do(operation.Unfold, umbel.Uint(1<<62))
 	wantErr(t, err, engine.ErrMemory)
 	before, _ := e.Memory()
-	if _, err := f.Unfold(2); err != nil {
+	if _, err := f.Do(operation.Unfold, umbel.Uint(2)); err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := e.Memory(); after < before+1000 || after != e.Sum() {
@@ -270,7 +271,7 @@ func TestMeasured(t *testing.T) {
 	if measured(t, f.Measured) == s {
 		t.Error("not measured again after many additions")
 	}
-	if _, err := f.Clear(); err != nil || measured(t, f.Measured).Keys != 0 {
+	if _, err := f.Do(operation.Clear, umbel.Number{}); err != nil || measured(t, f.Measured).Keys != 0 {
 		t.Error("not measured again after Clear")
 	}
 }

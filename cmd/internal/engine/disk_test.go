@@ -6,14 +6,21 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
 // While a journal has no space, changes that free some are made, and others are refused.
 func TestChangesThatFreeSpace(t *testing.T) {
 	for name, do := range map[string]func(*engine.Engine, *engine.Filter) error{
-		"Clear":          func(_ *engine.Engine, f *engine.Filter) error { _, err := f.Clear(); return err },
-		"Fold":           func(_ *engine.Engine, f *engine.Filter) error { _, err := f.Fold(2); return err },
+		"Clear": func(_ *engine.Engine, f *engine.Filter) error {
+			_, err := f.Do(operation.Clear, umbel.Number{})
+			return err
+		},
+		"Fold": func(_ *engine.Engine, f *engine.Filter) error {
+			_, err := f.Do(operation.Fold, umbel.Uint(2))
+			return err
+		},
 		"Expire at once": func(_ *engine.Engine, f *engine.Filter) error { _, err := f.Expire(1); return err },
 		"Delete":         func(e *engine.Engine, _ *engine.Filter) error { _, _, err := e.Delete([]byte("f")); return err },
 		"Flush":          func(e *engine.Engine, _ *engine.Filter) error { _, err := e.Flush(); return err },
@@ -75,7 +82,7 @@ func TestFiltersThatCannotBeKept(t *testing.T) {
 		},
 		"Put":    func() error { _, _, err := e.Put("g", container(), engine.PutOptions{}); return err },
 		"Copy":   func() error { _, err := e.Copy([]byte("f"), []byte("g"), false); return err },
-		"Unfold": func() error { _, err := f.Unfold(2); return err },
+		"Unfold": func() error { _, err := f.Do(operation.Unfold, umbel.Uint(2)); return err },
 		"Replace": func() error {
 			_, err := f.Replace(func(g umbel.Filter) (umbel.Filter, error) {
 				s := g.State().Clone()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
@@ -117,7 +118,7 @@ func testFaults(t *testing.T, v umbel.Kind, keys uint64) {
 	if err := f.Has(has, ds); err != nil || slices.Contains(has, false) {
 		t.Errorf("keys are missing after faults: %v", err)
 	}
-	if _, err := f.Clear(); err != nil {
+	if _, err := f.Do(operation.Clear, umbel.Number{}); err != nil {
 		t.Error(err)
 	}
 	if _, filters := e.Faults(); filters != 0 {

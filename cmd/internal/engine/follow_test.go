@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/share"
@@ -126,9 +127,9 @@ func TestReplicaRefusesChanges(t *testing.T) {
 	refused("add", err)
 	_, err = f.Remove(added, digests(1, 1))
 	refused("remove", err)
-	_, err = f.Clear()
+	_, err = f.Do(operation.Clear, umbel.Number{})
 	refused("clear", err)
-	_, err = f.Fold(2)
+	_, err = f.Do(operation.Fold, umbel.Uint(2))
 	refused("fold", err)
 	_, err = f.Expire(1)
 	refused("expire", err)

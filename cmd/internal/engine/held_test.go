@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -245,13 +246,13 @@ func TestFoldWithoutMemory(t *testing.T) {
 	}
 	used, _ := e.Memory()
 	e.SetMaxMemory(used)
-	if _, err := f.Fold(2); err != nil {
+	if _, err := f.Do(operation.Fold, umbel.Uint(2)); err != nil {
 		t.Fatal(err)
 	}
 	if now, _ := e.Memory(); now > used*3/4 {
 		t.Errorf("%d bytes after the fold of %d", now, used)
 	}
-	if _, err := f.Clear(); err != nil {
+	if _, err := f.Do(operation.Clear, umbel.Number{}); err != nil {
 		t.Fatal(err)
 	}
 	e.SetMaxMemory(used / 2)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -42,7 +43,7 @@ func TestLostFilter(t *testing.T) {
 			t.Errorf("%s: measured rate %v, want 1", kind, rate)
 		}
 		for what, change := range map[string]func() (engine.Position, error){
-			"Clear": f.Clear,
+			"Clear": func() (engine.Position, error) { return f.Do(operation.Clear, umbel.Number{}) },
 			"Merge": func() (engine.Position, error) { return f.Merge(umbel.State{Kind: kind}) },
 			"Write": func() (engine.Position, error) { return f.Write(-1, 0, 0, make([]byte, 8), true) },
 			"Copy":  func() (engine.Position, error) { return e.Copy([]byte("f"), []byte("g"), true) },

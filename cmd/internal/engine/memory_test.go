@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -39,9 +40,9 @@ func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 				case op < 9:
 					f.Add(nil, digests(r.Uint64(), 1+r.IntN(300)))
 				case op == 9:
-					f.Unfold(2)
+					f.Do(operation.Unfold, umbel.Uint(2))
 				case op == 10:
-					f.Fold(2)
+					f.Do(operation.Fold, umbel.Uint(2))
 				case op == 11:
 					f.Expire(1_000_000 + int64(r.IntN(2)))
 					e.Sweep(1)

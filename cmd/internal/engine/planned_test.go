@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
@@ -36,7 +37,7 @@ func TestOverfull(t *testing.T) {
 	want(false, 0)
 	add(t, f, digests(2, 200))
 	want(true, 1)
-	if _, err := f.Clear(); err != nil {
+	if _, err := f.Do(operation.Clear, umbel.Number{}); err != nil {
 		t.Fatal(err)
 	}
 	want(false, 1)
@@ -76,7 +77,7 @@ func TestFoldAcceptsRate(t *testing.T) {
 	e := engine.New(engine.Options{Kinds: filter.All})
 	f := create(t, e, "f", "bloom", umbel.Goal{Keys: 1000, FPRate: 0.01}, nil)
 	add(t, f, digests(1, 1000))
-	if _, err := f.Fold(2); err != nil {
+	if _, err := f.Do(operation.Fold, umbel.Uint(2)); err != nil {
 		t.Fatal(err)
 	}
 	s := stats(t, f)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -156,15 +157,15 @@ func (w *world) change() {
 	var err error
 	switch rapid.IntRange(0, 9).Draw(w.T, "change") {
 	case 0:
-		_, err = f.Clear()
+		_, err = f.Do(operation.Clear, umbel.Number{})
 	case 1:
-		_, err = f.Fold(uint64(rapid.IntRange(0, 4).Draw(w.T, "r")))
+		_, err = f.Do(operation.Fold, umbel.Uint(uint64(rapid.IntRange(0, 4).Draw(w.T, "r"))))
 	case 2:
-		_, err = f.Unfold(uint64(rapid.IntRange(0, 3).Draw(w.T, "u")))
+		_, err = f.Do(operation.Unfold, umbel.Uint(uint64(rapid.IntRange(0, 3).Draw(w.T, "u"))))
 	case 3:
-		_, err = f.Advance(uint64(w.clock.at))
+		_, err = f.Do(operation.Advance, umbel.Uint(uint64(w.clock.at)))
 	case 4:
-		_, err = f.Seal()
+		_, err = f.Do(operation.Seal, umbel.Number{})
 	case 5:
 		if other := w.filter(); other != nil {
 			var s umbel.State

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -18,10 +19,10 @@ func TestUnsupportedCopiesNothing(t *testing.T) {
 	ds := digests(1, 100_000)
 	add(t, ribbon, ds)
 	for what, change := range map[string]func() (engine.Position, error){
-		"seal":    bits.Seal,
-		"advance": func() (engine.Position, error) { return bits.Advance(1) },
-		"fold":    func() (engine.Position, error) { return ribbon.Fold(2) },
-		"unfold":  func() (engine.Position, error) { return ribbon.Unfold(2) },
+		"seal":    func() (engine.Position, error) { return bits.Do(operation.Seal, umbel.Number{}) },
+		"advance": func() (engine.Position, error) { return bits.Do(operation.Advance, umbel.Uint(1)) },
+		"fold":    func() (engine.Position, error) { return ribbon.Do(operation.Fold, umbel.Uint(2)) },
+		"unfold":  func() (engine.Position, error) { return ribbon.Do(operation.Unfold, umbel.Uint(2)) },
 		"merge":   func() (engine.Position, error) { return ribbon.Merge(umbel.State{Kind: "ribbon"}) },
 	} {
 		var before, after runtime.MemStats

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
@@ -43,13 +44,13 @@ func changeCommand(cmd *cobra.Command, parse func(args []string) (c change, done
 	return cmd
 }
 
-// numberChange returns the change that in and on make with the second argument.
-func numberChange(args []string, in func(file string, f umbel.Filter, n quantity.Count) error, on func(n *remote.Client, ctx context.Context, name string, number uint64) (remote.Info, error), words string) (change, func(*Summary) string, error) {
+// numberChange returns the change that in makes in memory, and op on a node, with the second argument.
+func numberChange(args []string, in func(file string, f umbel.Filter, n quantity.Count) error, op *operation.Operation, words string) (change, func(*Summary) string, error) {
 	n, err := quantity.ParseCount(args[1])
 	return change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, in(args[0], f, n) },
 		onNode: func(ctx context.Context, c *remote.Client, name string) (remote.Info, error) {
-			return on(c, ctx, name, uint64(n))
+			return c.Do(ctx, name, op, umbel.Uint(uint64(n)))
 		},
 	}, func(*Summary) string { return fmt.Sprintf(words, n) }, err
 }
@@ -77,7 +78,7 @@ func ClearCommand() *cobra.Command {
 				return f, err
 			},
 			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
-				return n.Clear(ctx, name)
+				return n.Do(ctx, name, operation.Clear, umbel.Number{})
 			},
 		}, func(*Summary) string { return "cleared" }, nil
 	})
@@ -121,7 +122,7 @@ func AdvanceCommand() *cobra.Command {
 		case len(args) == 1:
 			return change{}, nil, errors.New("give the time: a number of ticks, or --now")
 		}
-		return numberChange(args, advance, (*remote.Client).Advance, "the time is %v")
+		return numberChange(args, advance, operation.Advance, "the time is %v")
 	})
 }
 
@@ -177,7 +178,7 @@ func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remot
 	case byTime && span.tick == 0 && !span.unix() && float64(in.Keys.Estimate) != 0:
 		return in, allExpire(name, span.now)
 	}
-	return n.Advance(ctx, name, ticks(cmp.Or(span.tick, tick)))
+	return n.Do(ctx, name, operation.Advance, umbel.Uint(ticks(cmp.Or(span.tick, tick))))
 }
 
 // allExpire is the error of --now for a window with keys whose time cannot be in seconds since 1970.
@@ -217,7 +218,7 @@ func UnfoldCommand() *cobra.Command {
 		if *factor != "" {
 			args = append(args, *factor)
 		}
-		return numberChange(args, unfold, (*remote.Client).Unfold, "unfolded by %v")
+		return numberChange(args, unfold, operation.Unfold, "unfolded by %v")
 	})
 	cmd.Flag("output").Usage = "`FILE` to write"
 	return cmd
@@ -287,7 +288,7 @@ func CompactCommand() *cobra.Command {
 					if p := in.Planned; p != nil && rate == 0 {
 						to = cmp.Or(float64(p.FPRate), to)
 					}
-					in, err = n.Compact(ctx, name, to)
+					in, err = n.Do(ctx, name, operation.Compact, umbel.Float(to))
 					is = in.Parts
 					return in, err
 				},

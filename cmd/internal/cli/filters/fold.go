@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
@@ -118,7 +119,7 @@ func (what fold) run(t target, name, target string, given func(string) bool) err
 			if factor == 1 {
 				return n.Info(ctx, name)
 			}
-			in, err := n.Fold(ctx, name, factor)
+			in, err := n.Do(ctx, name, operation.Fold, umbel.Uint(factor))
 			return in, hintList(err)
 		},
 	})

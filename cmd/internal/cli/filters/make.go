@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/build"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
@@ -270,7 +271,7 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 func (t target) made(ctx context.Context, name string) (remote.Info, error) {
 	in, err := t.node.Info(ctx, name)
 	if err == nil && slices.Contains(in.Can, "seal") {
-		in, err = t.node.Seal(ctx, name)
+		in, err = t.node.Do(ctx, name, operation.Seal, umbel.Number{})
 	}
 	return in, err
 }

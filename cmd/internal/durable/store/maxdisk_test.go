@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
@@ -331,7 +332,9 @@ func TestDeletionAtMaxDisk(t *testing.T) {
 			_, pos, err := e.Delete([]byte("large"))
 			return pos, err
 		},
-		"fold":  func(_ *engine.Engine, f *engine.Filter) (engine.Position, error) { return f.Fold(8) },
+		"fold": func(_ *engine.Engine, f *engine.Filter) (engine.Position, error) {
+			return f.Do(operation.Fold, umbel.Uint(8))
+		},
 		"flush": func(e *engine.Engine, _ *engine.Filter) (engine.Position, error) { return e.Flush() },
 	} {
 		if testing.Short() && name != "fold" {

@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"pgregory.net/rapid"
 )
 
@@ -64,11 +65,17 @@ func drawStep(t *rapid.T, kinds []string) step {
 			pos, _ := f.Remove(make([]bool, len(ds)), ds)
 			return pos
 		}),
-		with("clear", func(f *engine.Filter) engine.Position { pos, _ := f.Clear(); return pos }),
-		with("fold", func(f *engine.Filter) engine.Position { pos, _ := f.Fold(number); return pos }),
-		with("unfold", func(f *engine.Filter) engine.Position { pos, _ := f.Unfold(number); return pos }),
-		with("advance", func(f *engine.Filter) engine.Position { pos, _ := f.Advance(number); return pos }),
-		with("seal", func(f *engine.Filter) engine.Position { pos, _ := f.Seal(); return pos }),
+		with("clear", func(f *engine.Filter) engine.Position { pos, _ := f.Do(operation.Clear, umbel.Number{}); return pos }),
+		with("fold", func(f *engine.Filter) engine.Position { pos, _ := f.Do(operation.Fold, umbel.Uint(number)); return pos }),
+		with("unfold", func(f *engine.Filter) engine.Position {
+			pos, _ := f.Do(operation.Unfold, umbel.Uint(number))
+			return pos
+		}),
+		with("advance", func(f *engine.Filter) engine.Position {
+			pos, _ := f.Do(operation.Advance, umbel.Uint(number))
+			return pos
+		}),
+		with("seal", func(f *engine.Filter) engine.Position { pos, _ := f.Do(operation.Seal, umbel.Number{}); return pos }),
 		with("expire", func(f *engine.Filter) engine.Position { pos, _ := f.Expire(int64(number) << 40); return pos }),
 		with("update", func(f *engine.Filter) engine.Position {
 			pos, _ := f.Update(func(g umbel.Filter) (umbel.Filter, error) { return g, nil })

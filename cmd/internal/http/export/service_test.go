@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -27,7 +28,7 @@ func copied(t *testing.T, limit uint64) (*engine.Filter, *Service) {
 // change changes the version of a filter.
 func change(t *testing.T, f *engine.Filter) {
 	t.Helper()
-	if _, err := f.Clear(); err != nil {
+	if _, err := f.Do(operation.Clear, umbel.Number{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -164,7 +165,7 @@ func TestCopiesAreShared(t *testing.T) {
 	if _, err := b.ReadAt(make([]byte, 10), 0); err != nil {
 		t.Errorf("the copy went while it was read: %v", err)
 	}
-	if _, err := f.Clear(); err != nil {
+	if _, err := f.Do(operation.Clear, umbel.Number{}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := s.Acquire(t.Context(), f, "")

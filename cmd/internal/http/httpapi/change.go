@@ -1,12 +1,34 @@
 package httpapi
 
 import (
+	"reflect"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 )
+
+// operationRoutes are the routes of the table of operations.
+func operationRoutes() []route {
+	var rs []route
+	for _, op := range operation.All {
+		right := access.Add
+		if op.Removes {
+			right = access.Remove
+		}
+		rs = append(rs, route{pattern: "POST /v1/filters/{name}/" + op.Name, right: right, serve: func(req *request) error {
+			n, err := req.readNumber(op.Number)
+			if err != nil {
+				return err
+			}
+			return req.changeFilter(func(f *engine.Filter) (engine.Position, error) { return f.Do(op, n) })
+		}})
+	}
+	return rs
+}
 
 // changeFilter responds after change has changed the filter.
 func (req *request) changeFilter(change func(*engine.Filter) (engine.Position, error)) error {
@@ -21,58 +43,29 @@ func (req *request) changeFilter(change func(*engine.Filter) (engine.Position, e
 	return req.respondInfo(f, pos, false)
 }
 
-// clearFilter removes all keys.
-func (req *request) clearFilter() error { return req.changeFilter((*engine.Filter).Clear) }
-
-// seal converts the added keys into the form for fast queries.
-func (req *request) seal() error { return req.changeFilter((*engine.Filter).Seal) }
-
-func (req *request) fold() error   { return req.resize((*engine.Filter).Fold) }
-func (req *request) unfold() error { return req.resize((*engine.Filter).Unfold) }
-
-// resize shrinks or enlarges a filter by a factor.
-func (req *request) resize(by func(*engine.Filter, uint64) (engine.Position, error)) error {
-	var want struct {
-		Factor api.Whole `json:"factor"`
+// readNumber returns the number of an operation in the body, such as {"factor": 2}. A rate that is absent is the default rate.
+func (req *request) readNumber(of operation.Number) (umbel.Number, error) {
+	if of.Name == "" {
+		return umbel.Number{}, nil
 	}
-	if err := req.readJSON(&want); err != nil {
-		return err
+	t := reflect.TypeFor[*api.Whole]()
+	if of.Rate {
+		t = reflect.TypeFor[*float64]()
 	}
-	if want.Factor == 0 {
-		return problemf(badRequest, `factor is missing, as in {"factor": 2}`)
+	want := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "Number", Type: t, Tag: reflect.StructTag(`json:"` + of.Name + `"`)}}))
+	if err := req.readJSON(want.Interface()); err != nil {
+		return umbel.Number{}, err
 	}
-	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) { return by(f, uint64(want.Factor)) })
-}
-
-// advance advances the clock of a filter, which drops expired keys.
-func (req *request) advance() error {
-	var want struct {
-		To *api.Whole `json:"to"`
+	switch n := want.Elem().Field(0).Interface().(type) {
+	case *float64:
+		if n == nil {
+			return umbel.Float(spec.DefaultRate), nil
+		}
+		return umbel.Float(*n), nil
+	case *api.Whole:
+		if n != nil && (*n != 0 || !of.Positive) {
+			return umbel.Uint(uint64(*n)), nil
+		}
 	}
-	if err := req.readJSON(&want); err != nil {
-		return err
-	}
-	if want.To == nil {
-		return problemf(badRequest, `time is missing, as in {"to": 5}`)
-	}
-	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) { return f.Advance(uint64(*want.To)) })
-}
-
-// compact joins the layers of a filter as far as its rate stays at most fpRate, or the default rate.
-func (req *request) compact() error {
-	want := struct {
-		FPRate float64 `json:"fpRate"`
-	}{spec.DefaultRate}
-	if err := req.readJSON(&want); err != nil {
-		return err
-	}
-	return req.changeFilter(func(f *engine.Filter) (engine.Position, error) {
-		return f.Update(func(f umbel.Filter) (umbel.Filter, error) {
-			j, ok := f.(ability.Compacter)
-			if !ok {
-				return nil, cannot(f, "has no layers to join")
-			}
-			return f, j.Compact(want.FPRate)
-		})
-	})
+	return umbel.Number{}, problemf(badRequest, `%s is missing, as in {"%s": %s}`, of.Word, of.Name, of.Example)
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -16,8 +15,8 @@ import (
 // small enough to let other requests run in between.
 const batchKeys = 4096
 
-// operation is what is done with each key.
-type operation struct {
+// verb is what is done with each key.
+type verb struct {
 	counts bool // the answer to a key is a number
 	adds   bool // the filter may become overfull
 	run    func(f *engine.Filter, b *batch) (engine.Position, error)
@@ -32,25 +31,25 @@ type batch struct {
 }
 
 var (
-	addKeys = operation{adds: true, run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
+	addKeys = verb{adds: true, run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
 		b.n, pos, err = f.Add(b.yes, b.ds)
 		return pos, err
 	}}
-	hasKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+	hasKeys = verb{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		err := f.Has(b.yes, b.ds)
 		if err == nil {
 			b.n = len(b.ds)
 		}
 		return 0, err
 	}}
-	removeKeys = operation{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+	removeKeys = verb{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		pos, err := f.Remove(b.yes, b.ds)
 		if err == nil {
 			b.n = len(b.ds)
 		}
 		return pos, err
 	}}
-	countKeys = operation{counts: true, run: func(f *engine.Filter, b *batch) (engine.Position, error) {
+	countKeys = verb{counts: true, run: func(f *engine.Filter, b *batch) (engine.Position, error) {
 		err := f.Count(b.counts, b.ds)
 		if err == nil {
 			b.n = len(b.ds)
@@ -60,7 +59,7 @@ var (
 )
 
 // process runs the operation on b.ds. The first b.n keys have answers, also on an error.
-func (op operation) process(f *engine.Filter, b *batch) (engine.Position, error) {
+func (op verb) process(f *engine.Filter, b *batch) (engine.Position, error) {
 	b.n = 0
 	if n := len(b.ds); op.counts {
 		b.counts = grown(b.counts, n)
@@ -78,7 +77,7 @@ func grown[T any](s []T, n int) []T {
 }
 
 // serve answers a request with keys: one JSON value as a whole, other media types as a stream.
-func (op operation) serve(req *request) error {
+func (op verb) serve(req *request) error {
 	media, err := bodyType(req.http, api.MediaJSON, api.MediaLines, api.MediaText, api.MediaDigests)
 	if err != nil {
 		return err
@@ -124,7 +123,7 @@ func keyDigest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 }
 
 // addTotals adds the answers of a batch.
-func (op operation) addTotals(s *api.Totals, b *batch) {
+func (op verb) addTotals(s *api.Totals, b *batch) {
 	s.Keys += uint64(b.n)
 	if op.counts {
 		for _, n := range b.counts[:b.n] {
@@ -143,7 +142,7 @@ func (op operation) addTotals(s *api.Totals, b *batch) {
 }
 
 // serveJSON answers keys that are one JSON value. It reads all of it before it changes the filter.
-func (op operation) serveJSON(req *request, f *engine.Filter) error {
+func (op verb) serveJSON(req *request, f *engine.Filter) error {
 	in := keyListReader{
 		from: req.limitedBody(req.MaxBody), hasher: f.Hasher(), take: req.share.Take,
 		allowed: func() error { return req.requireSeedAccess(f.Hasher(), req.name) },
@@ -177,7 +176,7 @@ func (op operation) serveJSON(req *request, f *engine.Filter) error {
 }
 
 // reserve allocates memory for answers.
-func (b *batch) reserve(op operation, pieces digestList, take func(int) error) error {
+func (b *batch) reserve(op verb, pieces digestList, take func(int) error) error {
 	n := 0
 	for _, ds := range pieces {
 		n += len(ds)
@@ -197,7 +196,7 @@ func (b *batch) reserve(op operation, pieces digestList, take func(int) error) e
 }
 
 // processAll runs the operation on all digests and calls each after each batch.
-func (op operation) processAll(f *engine.Filter, pieces digestList, each func(*batch)) (sum api.Totals, pos engine.Position, err error) {
+func (op verb) processAll(f *engine.Filter, pieces digestList, each func(*batch)) (sum api.Totals, pos engine.Position, err error) {
 	var b batch
 	for _, b.ds = range pieces {
 		at, err := op.process(f, &b)
@@ -212,7 +211,7 @@ func (op operation) processAll(f *engine.Filter, pieces digestList, each func(*b
 }
 
 // respondAnswers responds with {"answers": […]}, in pieces.
-func (op operation) respondAnswers(req *request, b *batch) error {
+func (op verb) respondAnswers(req *request, b *batch) error {
 	h := req.Header()
 	h.Set("Content-Type", api.MediaJSON)
 	h.Set("Cache-Control", "no-store")
@@ -240,13 +239,8 @@ func (op operation) respondAnswers(req *request, b *batch) error {
 }
 
 // respondTotals responds with the totals only, and with whether additions made the filter overfull.
-func (op operation) respondTotals(req *request, f *engine.Filter, s api.Totals) error {
+func (op verb) respondTotals(req *request, f *engine.Filter, s api.Totals) error {
 	s.Overfull = op.adds && f.FindOverfull()
 	req.Header().Set("Preference-Applied", "return=minimal")
 	return writeJSON(req.response, http.StatusOK, s)
-}
-
-// cannot returns an error that says that f's kind does not support an operation.
-func cannot(f umbel.Filter, what string) error {
-	return sentinel.Errorf(errors.ErrUnsupported, "kind %s %s", f.State().Kind, what)
 }

@@ -48,19 +48,13 @@ func (h *handler) routes() []route {
 		{pattern: "POST /v1/filters/{name}/remove", right: access.Remove, serve: removeKeys.serve},
 		{pattern: "POST /v1/filters/{name}/count", right: access.Read, serve: countKeys.serve},
 
-		{pattern: "POST /v1/filters/{name}/clear", right: access.Remove, serve: (*request).clearFilter},
-		{pattern: "POST /v1/filters/{name}/fold", right: access.Remove, serve: (*request).fold},
-		{pattern: "POST /v1/filters/{name}/unfold", right: access.Remove, serve: (*request).unfold},
-		{pattern: "POST /v1/filters/{name}/advance", right: access.Remove, serve: (*request).advance},
-		{pattern: "POST /v1/filters/{name}/seal", right: access.Add, serve: (*request).seal},
-		{pattern: "POST /v1/filters/{name}/compact", right: access.Remove, serve: (*request).compact},
-
 		{pattern: "POST /v1/filters/{name}/copy", right: access.Read, serve: (*request).copyFilter},
 		{pattern: "POST /v1/filters/{name}/merge", right: access.Add, serve: (*request).merge},
 		{pattern: "POST /v1/filters/{name}/intersect", right: access.Read, serve: (*request).intersect},
 		{pattern: "POST /v1/filters/{name}/diff", right: access.Read, serve: (*request).diff},
 		{pattern: "POST /v1/filters/{name}/patch", right: access.Add | access.Remove, serve: (*request).patch},
 	}
+	rs = append(rs, operationRoutes()...)
 	rs = append(rs, publicationRoutes()...)
 	rs = append(rs, subscriptionRoutes()...)
 	if h.Profile {

@@ -26,7 +26,7 @@ const (
 // stream is a request whose keys are answered while they arrive.
 type stream struct {
 	*request
-	op      operation
+	op      verb
 	codec   codec
 	filter  *engine.Filter
 	hasher  umbel.Hasher
@@ -41,7 +41,7 @@ type stream struct {
 
 // serveStream answers keys while they arrive: the keys of one read are processed, made durable and
 // answered before the next read. Its memory does not depend on the length of the stream.
-func (op operation) serveStream(req *request, f *engine.Filter, format codec) error {
+func (op verb) serveStream(req *request, f *engine.Filter, format codec) error {
 	if err := req.share.Take(streamBytes); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -105,34 +107,12 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	return c.json(ctx, http.MethodDelete, api.FilterPath(name), nil, nil)
 }
 
-// Clear removes all keys of a filter.
-func (c *Client) Clear(ctx context.Context, name string) (Info, error) {
-	return c.change(ctx, name, "clear", nil)
-}
-
-// Seal converts the added keys into the form for fast queries.
-func (c *Client) Seal(ctx context.Context, name string) (Info, error) {
-	return c.change(ctx, name, "seal", nil)
-}
-
-// Fold shrinks a filter by a factor.
-func (c *Client) Fold(ctx context.Context, name string, factor uint64) (Info, error) {
-	return c.change(ctx, name, "fold", map[string]uint64{"factor": factor})
-}
-
-// Unfold enlarges a filter by a factor.
-func (c *Client) Unfold(ctx context.Context, name string, factor uint64) (Info, error) {
-	return c.change(ctx, name, "unfold", map[string]uint64{"factor": factor})
-}
-
-// Advance advances the clock of a filter.
-func (c *Client) Advance(ctx context.Context, name string, to uint64) (Info, error) {
-	return c.change(ctx, name, "advance", map[string]uint64{"to": to})
-}
-
-// Compact joins layers of a filter as far as its rate stays at most fpRate.
-func (c *Client) Compact(ctx context.Context, name string, fpRate float64) (Info, error) {
-	return c.change(ctx, name, "compact", map[string]float64{"fpRate": fpRate})
+// Do performs an operation with its number.
+func (c *Client) Do(ctx context.Context, name string, op *operation.Operation, n umbel.Number) (Info, error) {
+	if op.Number.Name == "" {
+		return c.change(ctx, name, op.Name, nil)
+	}
+	return c.change(ctx, name, op.Name, map[string]json.Number{op.Number.Name: json.Number(n.String())})
 }
 
 // Merge adds the keys of another filter of the node.

@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/filter"
@@ -262,7 +264,7 @@ func TestChangesWait(t *testing.T) {
 	}{
 		{"make", func() error { _, err := n.Make(ctx, "a", thousand); return err }},
 		{"merge", func() error { _, err := n.Merge(ctx, "a", "other"); return err }},
-		{"clear", func() error { _, err := n.Clear(ctx, "a"); return err }},
+		{"clear", func() error { _, err := n.Do(ctx, "a", operation.Clear, umbel.Number{}); return err }},
 		{"copy", func() error { _, err := n.Copy(ctx, "a", "b"); return err }},
 		{"delete", func() error { return n.Delete(ctx, "b") }},
 		{"put", func() error { _, err := n.Put(ctx, "b", f, false); return err }},

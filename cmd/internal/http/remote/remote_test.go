@@ -24,6 +24,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
@@ -118,13 +119,13 @@ func TestFilters(t *testing.T) {
 	if o := must(n.Intersect(ctx, "a", "copy"))(t); o.Cells == 0 || o.Both.Estimate != 0 {
 		t.Errorf("empty filters share %+v", o)
 	}
-	must(n.Fold(ctx, "a", 2))(t)
-	must(n.Unfold(ctx, "a", 2))(t)
-	must(n.Clear(ctx, "a"))(t)
+	must(n.Do(ctx, "a", operation.Fold, umbel.Uint(2)))(t)
+	must(n.Do(ctx, "a", operation.Unfold, umbel.Uint(2)))(t)
+	must(n.Do(ctx, "a", operation.Clear, umbel.Number{}))(t)
 	must(n.Make(ctx, "s", api.FilterSpec{Kind: "scalable", Keys: 1000, FPRate: 0.01}))(t)
-	must(n.Compact(ctx, "s", 0.05))(t)
+	must(n.Do(ctx, "s", operation.Compact, umbel.Float(0.05)))(t)
 	must(n.Make(ctx, "r", api.FilterSpec{Kind: "ribbon", Keys: 1000, FPRate: 0.01}))(t)
-	must(n.Seal(ctx, "r"))(t)
+	must(n.Do(ctx, "r", operation.Seal, umbel.Number{}))(t)
 	if err := n.Delete(ctx, "a"); err != nil {
 		t.Error(err)
 	}
@@ -370,7 +371,7 @@ func TestErrors(t *testing.T) {
 		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{Kind: "x", Keys: 1, FPRate: 0.1}); return err }, umbel.ErrKind},
 		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{FPRate: 0.1}); return err }, umbel.ErrGoal},
 		{func() error { _, err := n.Merge(ctx, "f", "md5"); return err }, umbel.ErrMismatch},
-		{func() error { _, err := n.Advance(ctx, "f", 1); return err }, errors.ErrUnsupported},
+		{func() error { _, err := n.Do(ctx, "f", operation.Advance, umbel.Uint(1)); return err }, errors.ErrUnsupported},
 		{func() error { _, err := n.Put(ctx, "x", strings.NewReader("x"), false); return err }, umbel.ErrCorrupt},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {

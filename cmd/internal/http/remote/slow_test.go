@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
@@ -79,7 +81,7 @@ func TestSlowResponses(t *testing.T) {
 		if err := c.Backup(t.Context(), io.Discard); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.Fold(t.Context(), "a", 2); err != nil {
+		if _, err := c.Do(t.Context(), "a", operation.Fold, umbel.Uint(2)); err != nil {
 			t.Error(err)
 		}
 		transport.CloseIdleConnections()

@@ -25,17 +25,3 @@ func Export(c *resp.Conn, e *engine.Engine, f *engine.Filter, form export.Form) 
 	}
 	c.Bulk(b)
 }
-
-// Bytes returns a function that returns the sum of the bytes of the filters that a call names, for
-// resp.Command.Long.
-func Bytes(e *engine.Engine, cmd *resp.Command) func(args [][]byte) uint64 {
-	return func(args [][]byte) (n uint64) {
-		cmd.Keys(args, func(name []byte) bool {
-			if f := e.Get(name); f != nil {
-				n += f.Bytes()
-			}
-			return true
-		})
-		return n
-	}
-}

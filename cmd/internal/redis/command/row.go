@@ -25,9 +25,20 @@ type Row struct {
 	Categories string       // without @
 	Summary    string
 	Since      string                            // as in resp.Command
+	Long       Long                              // nil for a command that is short
 	Run        func(c *resp.Conn, args [][]byte) // as in resp.Command
 	RunAll     func(c *resp.Conn, calls [][][]byte)
 }
+
+// Long returns the bytes that a call of a long command works through, as in resp.Command, given the sum of the bytes of the filters
+// that the call names.
+type Long func(named uint64, args [][]byte) uint64
+
+// Named is Long of a command that works through the filters that it names.
+func Named(named uint64, _ [][]byte) uint64 { return named }
+
+// Bounded is Long of a command whose work is bounded by the memory limit and the length of a transaction.
+func Bounded(uint64, [][]byte) uint64 { return 0 }
 
 // Keys are the indices of the words of a command that are keys: from First to Last, which counts from
 // the end if it is negative. The zero value means that there are none.
@@ -56,9 +67,23 @@ func Table(e *engine.Engine, rows ...Row) resp.Table {
 		for _, c := range strings.Fields(r.Categories) {
 			cmd.Categories = append(cmd.Categories, "@"+c)
 		}
+		if long := r.Long; long != nil {
+			cmd.Long = func(args [][]byte) uint64 { return long(named(e, cmd, args), args) }
+		}
 		t[r.Name] = cmd
 	}
 	return t
+}
+
+// named returns the sum of the bytes of the filters that a call names.
+func named(e *engine.Engine, cmd *resp.Command, args [][]byte) (n uint64) {
+	cmd.Keys(args, func(name []byte) bool {
+		if f := e.Get(name); f != nil {
+			n += f.Bytes()
+		}
+		return true
+	})
+	return n
 }
 
 // Is reports whether a word of a call is an option, ignoring case.

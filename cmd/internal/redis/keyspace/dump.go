@@ -19,8 +19,11 @@ var containerHead = []byte("\x89umbel\n")
 
 func (k *keyspace) dumps() []command.Row {
 	return []command.Row{
-		{Name: "dump", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "keyspace read slow", Summary: "Returns a filter as a payload for RESTORE.", Run: k.dump},
-		{Name: "restore", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom", Categories: "keyspace write slow dangerous", Summary: "Makes a filter from a payload of DUMP.", Run: k.restore},
+		{Name: "dump", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "keyspace read slow",
+			Summary: "Returns a filter as a payload for RESTORE.", Long: command.Named, Run: k.dump},
+		{Name: "restore", Arity: -4, Keys: command.OneKey, Makes: 1, Right: access.Add,
+			Flags: "write denyoom", Categories: "keyspace write slow dangerous",
+			Summary: "Makes a filter from a payload of DUMP.", Long: command.Bounded, Run: k.restore},
 	}
 }
 

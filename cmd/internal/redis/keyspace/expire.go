@@ -13,15 +13,24 @@ import (
 func (k *keyspace) expiry() []command.Row {
 	const sets, fast = "keyspace write fast", "keyspace read fast"
 	return []command.Row{
-		{Name: "expire", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's time to live in seconds.", Run: k.expire(1000, false)},
-		{Name: "pexpire", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's time to live in milliseconds.", Run: k.expire(1, false)},
-		{Name: "expireat", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's expiry in seconds since 1970.", Run: k.expire(1000, true)},
-		{Name: "pexpireat", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Sets a filter's expiry in milliseconds since 1970.", Run: k.expire(1, true)},
-		{Name: "persist", Arity: 2, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets, Summary: "Removes a filter's expiry.", Run: k.persist},
-		{Name: "ttl", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's time to live in seconds.", Run: k.expires(1000, false)},
-		{Name: "pttl", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's time to live in milliseconds.", Run: k.expires(1, false)},
-		{Name: "expiretime", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's expiry in seconds since 1970.", Run: k.expires(1000, true)},
-		{Name: "pexpiretime", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast, Summary: "Returns a filter's expiry in milliseconds since 1970.", Run: k.expires(1, true)},
+		{Name: "expire", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets,
+			Summary: "Sets a filter's time to live in seconds.", Run: k.expire(1000, false)},
+		{Name: "pexpire", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets,
+			Summary: "Sets a filter's time to live in milliseconds.", Run: k.expire(1, false)},
+		{Name: "expireat", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets,
+			Summary: "Sets a filter's expiry in seconds since 1970.", Run: k.expire(1000, true)},
+		{Name: "pexpireat", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets,
+			Summary: "Sets a filter's expiry in milliseconds since 1970.", Run: k.expire(1, true)},
+		{Name: "persist", Arity: 2, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: sets,
+			Summary: "Removes a filter's expiry.", Run: k.persist},
+		{Name: "ttl", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast,
+			Summary: "Returns a filter's time to live in seconds.", Run: k.expires(1000, false)},
+		{Name: "pttl", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast,
+			Summary: "Returns a filter's time to live in milliseconds.", Run: k.expires(1, false)},
+		{Name: "expiretime", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast,
+			Summary: "Returns a filter's expiry in seconds since 1970.", Run: k.expires(1000, true)},
+		{Name: "pexpiretime", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: fast,
+			Summary: "Returns a filter's expiry in milliseconds since 1970.", Run: k.expires(1, true)},
 	}
 }
 

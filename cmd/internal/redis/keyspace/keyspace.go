@@ -59,8 +59,6 @@ func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 			cmd.Group = "generic"
 		}
 	}
-	t["copy"].Long, t["dump"].Long = command.Bytes(e, t["copy"]), command.Bytes(e, t["dump"])
-	t["restore"].Long = func([][]byte) uint64 { return 0 } // see Conn.MostBytes
 	return t
 }
 

@@ -14,12 +14,18 @@ import (
 func (k *keyspace) settings() []command.Row {
 	const flags, categories = "admin noscript loading stale", "admin slow dangerous"
 	return []command.Row{
-		{Name: "config", Arity: -2, Categories: "slow", Summary: "Reads and changes settings."},
-		{Name: "config|get", Arity: -3, Right: access.Admin, NotAudited: true, Flags: flags, Categories: categories, Summary: "Returns the settings that match patterns.", Run: k.configGet},
-		{Name: "config|set", Arity: -4, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Changes settings, all of them or none.", Run: k.configSet},
-		{Name: "config|resetstat", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Resets command statistics.", Run: k.configResetStat},
-		{Name: "config|rewrite", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories, Summary: "Not supported.", Run: configRewrite},
-		{Name: "config|help", Arity: 2, Flags: "loading stale", Categories: "slow", Summary: "Lists the subcommands.", Run: configHelp},
+		{Name: "config", Arity: -2, Categories: "slow",
+			Summary: "Reads and changes settings."},
+		{Name: "config|get", Arity: -3, Right: access.Admin, NotAudited: true, Flags: flags, Categories: categories,
+			Summary: "Returns the settings that match patterns.", Run: k.configGet},
+		{Name: "config|set", Arity: -4, Right: access.Admin, Flags: flags, Categories: categories,
+			Summary: "Changes settings, all of them or none.", Run: k.configSet},
+		{Name: "config|resetstat", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories,
+			Summary: "Resets command statistics.", Run: k.configResetStat},
+		{Name: "config|rewrite", Arity: 2, Right: access.Admin, Flags: flags, Categories: categories,
+			Summary: "Not supported.", Run: configRewrite},
+		{Name: "config|help", Arity: 2, Flags: "loading stale", Categories: "slow",
+			Summary: "Lists the subcommands.", Run: configHelp},
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 
 func (k *keyspace) walks() []command.Row {
 	return []command.Row{
-		{Name: "keys", Arity: 2, Flags: "readonly", Categories: "keyspace read slow dangerous", Summary: "Lists the names that match a pattern.", Run: k.keys},
-		{Name: "scan", Arity: -2, Flags: "readonly", Categories: "keyspace read slow", Summary: "Iterates over names.", Run: k.scan},
+		{Name: "keys", Arity: 2, Flags: "readonly", Categories: "keyspace read slow dangerous",
+			Summary: "Lists the names that match a pattern.", Run: k.keys},
+		{Name: "scan", Arity: -2, Flags: "readonly", Categories: "keyspace read slow",
+			Summary: "Iterates over names.", Run: k.scan},
 	}
 }
 

@@ -17,12 +17,24 @@ import (
 // items are the commands about keys of a filter.
 func (u *um) items() []command.Row {
 	return []command.Row{
-		{Name: "um.add", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom fast", Categories: "fast umbel write", Summary: "Adds items. Replies true for each that changed the filter.", RunAll: u.add},
-		{Name: "um.has", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "fast read umbel", Summary: "Queries items. Replies false for each that was never added.", RunAll: u.has},
-		{Name: "um.remove", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Remove, Flags: "write fast", Categories: "fast umbel write", Summary: "Removes one addition of each item, which must have been added. Replies true for each that was present.", Run: u.remove},
-		{Name: "um.count", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "fast read umbel", Summary: "Returns an upper bound of how often each item was added.", Run: u.count},
-		{Name: "um.addraw", Syntax: "key digests", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom fast", Categories: "fast umbel write", Summary: "Adds digests of 16 bytes (H1, H2, little-endian). Returns how many changed the filter.", Run: u.addRaw},
-		{Name: "um.hasraw", Syntax: "key digests", Arity: 3, Keys: command.OneKey, Right: access.Read, Flags: "readonly fast", Categories: "fast read umbel", Summary: "Queries digests of 16 bytes. Returns one bit per digest, lowest bit first.", Run: u.hasRaw},
+		{Name: "um.add", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Add,
+			Flags: "write denyoom fast", Categories: "fast umbel write",
+			Summary: "Adds items. Replies true for each that changed the filter.", RunAll: u.add},
+		{Name: "um.has", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly fast", Categories: "fast read umbel",
+			Summary: "Queries items. Replies false for each that was never added.", RunAll: u.has},
+		{Name: "um.remove", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Remove,
+			Flags: "write fast", Categories: "fast umbel write",
+			Summary: "Removes one addition of each item, which must have been added. Replies true for each that was present.", Run: u.remove},
+		{Name: "um.count", Syntax: "key item [item ...]", Arity: -3, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly fast", Categories: "fast read umbel",
+			Summary: "Returns an upper bound of how often each item was added.", Run: u.count},
+		{Name: "um.addraw", Syntax: "key digests", Arity: 3, Keys: command.OneKey, Right: access.Add,
+			Flags: "write denyoom fast", Categories: "fast umbel write",
+			Summary: "Adds digests of 16 bytes (H1, H2, little-endian). Returns how many changed the filter.", Run: u.addRaw},
+		{Name: "um.hasraw", Syntax: "key digests", Arity: 3, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly fast", Categories: "fast read umbel",
+			Summary: "Queries digests of 16 bytes. Returns one bit per digest, lowest bit first.", Run: u.hasRaw},
 	}
 }
 

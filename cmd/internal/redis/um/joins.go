@@ -12,14 +12,23 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter/compare"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // joins are the commands that make filters from others.
 func (u *um) joins() []command.Row {
 	return []command.Row{
-		{Name: "um.merge", Syntax: "destination source [source ...]", Arity: -3, Keys: command.AllKeys, Makes: 1, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", Run: u.merge},
-		{Name: "um.intersect", Syntax: "destination source source [source ...]", Arity: -4, Keys: command.AllKeys, Makes: 1, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", Run: u.intersect},
-		{Name: "um.copy", Syntax: "source destination [REPLACE]", Arity: -3, Keys: command.TwoKeys, Makes: 2, Right: access.Read, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Copies a filter of any kind.", Run: u.copy},
+		{Name: "um.merge", Syntax: "destination source [source ...]", Arity: -3, Keys: command.AllKeys, Makes: 1, Right: access.Read,
+			Flags: "write denyoom", Categories: "slow umbel write",
+			Summary: "Adds the keys of filters to another, which is made if it is missing. Different sizes are folded to a common one.", Long: long,
+			Run: u.merge},
+		{Name: "um.intersect", Syntax: "destination source source [source ...]", Arity: -4, Keys: command.AllKeys, Makes: 1, Right: access.Read,
+			Flags: "write denyoom", Categories: "slow umbel write",
+			Summary: "Makes a filter of the intersection of all sources. It contains their common keys, and has a higher rate.", Long: long,
+			Run: u.intersect},
+		{Name: "um.copy", Syntax: "source destination [REPLACE]", Arity: -3, Keys: command.TwoKeys, Makes: 2, Right: access.Read,
+			Flags: "write denyoom", Categories: "slow umbel write",
+			Summary: "Copies a filter of any kind.", Long: long, Run: u.copy},
 	}
 }
 
@@ -74,7 +83,7 @@ func (u *um) union(h *engine.Reservation, names [][]byte) (umbel.Filter, error) 
 	}
 	m, ok := union.(umbel.Merger)
 	if !ok && len(names) > 1 {
-		return nil, unsupported(first.Kind(), "can't merge")
+		return nil, hintKinds(sentinel.Errorf(errors.ErrUnsupported, "kind %s can't merge", first.Kind()))
 	}
 	for _, name := range names[1:] {
 		f, err := u.completeFilter(name)

@@ -19,10 +19,17 @@ import (
 // looks are the commands that describe filters and kinds.
 func (u *um) looks() []command.Row {
 	return []command.Row{
-		{Name: "um.info", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Describes a filter: kind, size, rate and keys.", Run: u.info},
-		{Name: "um.id", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns a filter's ID, which identifies its contents.", Run: u.id},
-		{Name: "um.overlap", Syntax: "key key", Arity: 3, Keys: command.TwoKeys, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Estimates how many keys two filters share.", Run: u.overlap},
-		{Name: "um.kinds", Syntax: "[kind]", Arity: -1, Flags: "readonly", Categories: "read slow umbel", Summary: "Lists the kinds with their abilities and parameters.", Run: u.kinds},
+		{Name: "um.info", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Describes a filter: kind, size, rate and keys.", Long: long, Run: u.info},
+		{Name: "um.id", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Returns a filter's ID, which identifies its contents.", Long: long, Run: u.id},
+		{Name: "um.overlap", Syntax: "key key", Arity: 3, Keys: command.TwoKeys, Right: access.Read,
+			Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Estimates how many keys two filters share.", Long: long, Run: u.overlap},
+		{Name: "um.kinds", Syntax: "[kind]", Arity: -1, Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Lists the kinds with their abilities and parameters.", Run: u.kinds},
 	}
 }
 

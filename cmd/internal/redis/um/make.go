@@ -17,8 +17,11 @@ import (
 func (u *um) makes() []command.Row {
 	const words = "[KEYS n] [RATE p] [BYTES n] [HASH name] [SEED hex] [parameter value ...]"
 	return []command.Row{
-		{Name: "um.make", Syntax: "key kind " + words + " [NX]", Arity: -3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", Run: u.make},
-		{Name: "um.plan", Syntax: "kind|* " + words, Arity: -2, Flags: "readonly", Categories: "read slow umbel", Summary: "Forecasts what UM.MAKE would make; * means all kinds.", Run: u.plan},
+		{Name: "um.make", Syntax: "key kind " + words + " [NX]", Arity: -3, Keys: command.OneKey, Makes: 1, Right: access.Add,
+			Flags: "write denyoom", Categories: "slow umbel write",
+			Summary: "Makes an empty filter. Two of KEYS, RATE and BYTES determine its size; the default of RATE is 1%.", Long: long, Run: u.make},
+		{Name: "um.plan", Syntax: "kind|* " + words, Arity: -2, Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Forecasts what UM.MAKE would make; * means all kinds.", Run: u.plan},
 	}
 }
 

@@ -19,11 +19,21 @@ import (
 // moves are the commands that export and import filters.
 func (u *um) moves() []command.Row {
 	return []command.Row{
-		{Name: "um.export", Syntax: "key [PACKED]", Arity: -2, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns a filter as a container, which may be packed.", Run: u.export},
-		{Name: "um.import", Syntax: "key container [REPLACE]", Arity: -3, Keys: command.OneKey, Makes: 1, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Makes a filter from a container.", Run: u.imports},
-		{Name: "um.diff", Syntax: "key FROM key | key BASE container", Arity: 4, Keys: command.OneKey, Right: access.Read, Flags: "readonly", Categories: "read slow umbel", Summary: "Returns the delta from another filter to this one.", Run: u.diff},
-		{Name: "um.publish", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Admin, Flags: "readonly admin no_multi", Categories: "admin slow umbel", Summary: "Publishes a filter now, if it has a publication, and returns the version.", Run: u.publish},
-		{Name: "um.patch", Syntax: "key delta", Arity: 3, Keys: command.OneKey, Right: access.Add, Flags: "write denyoom", Categories: "slow umbel write", Summary: "Applies a delta, which contains the ID of its base.", Run: u.patch},
+		{Name: "um.export", Syntax: "key [PACKED]", Arity: -2, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Returns a filter as a container, which may be packed.", Long: long, Run: u.export},
+		{Name: "um.import", Syntax: "key container [REPLACE]", Arity: -3, Keys: command.OneKey, Makes: 1, Right: access.Add,
+			Flags: "write denyoom", Categories: "slow umbel write",
+			Summary: "Makes a filter from a container.", Long: long, Run: u.imports},
+		{Name: "um.diff", Syntax: "key FROM key | key BASE container", Arity: 4, Keys: command.OneKey, Right: access.Read,
+			Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Returns the delta from another filter to this one.", Long: u.longDiff, Run: u.diff},
+		{Name: "um.publish", Syntax: "key", Arity: 2, Keys: command.OneKey, Right: access.Admin,
+			Flags: "readonly admin no_multi", Categories: "admin slow umbel",
+			Summary: "Publishes a filter now, if it has a publication, and returns the version.", Long: long, Run: u.publish},
+		{Name: "um.patch", Syntax: "key delta", Arity: 3, Keys: command.OneKey, Right: access.Add,
+			Flags: "write denyoom", Categories: "slow umbel write",
+			Summary: "Applies a delta, which contains the ID of its base.", Long: long, Run: u.patch},
 	}
 }
 
@@ -130,6 +140,14 @@ func (u *um) diff(c *resp.Conn, args [][]byte) {
 		return
 	}
 	c.Bulk(message)
+}
+
+// longDiff is long with the bytes of the base, if it is a filter.
+func (u *um) longDiff(named uint64, args [][]byte) uint64 {
+	if f := u.engine.Get(args[3]); f != nil {
+		named += f.Bytes()
+	}
+	return long(named, args)
 }
 
 // deltaTo returns the delta from a base to the filter: see base.

@@ -9,7 +9,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
-	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // find returns a filter, or replies an error.
@@ -69,7 +68,10 @@ func fieldText(c *resp.Conn, name, s string) {
 	c.BulkString(s)
 }
 
-// unsupported returns the error for an operation that a kind does not support.
-func unsupported(kind, cannot string) error {
-	return sentinel.Errorf(errors.ErrUnsupported, "kind %s %s; UM.KINDS lists the abilities of kinds", kind, cannot)
+// hintKinds adds to the error of an operation that the kind does not support how to list those that do.
+func hintKinds(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = fmt.Errorf("%w; UM.KINDS lists the abilities of kinds", err)
+	}
+	return err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
@@ -28,37 +27,15 @@ type Options struct {
 // Commands returns the table of the package.
 func Commands(e *engine.Engine, o Options) resp.Table {
 	u := &um{engine: e, options: o}
-	t := command.Table(e, u.rows()...)
-	for _, name := range []string{
-		"um.make", "um.merge", "um.intersect", "um.copy", "um.fold", "um.unfold", "um.compact", "um.clear", "um.advance",
-		"um.seal", "um.export", "um.publish", "um.import", "um.diff", "um.patch", "um.info", "um.id", "um.overlap",
-	} {
-		t[name].Long = u.bytesOf(t[name])
-	}
-	return t
+	return command.Table(e, u.rows()...)
 }
 
-// bytesOf returns a function that returns the bytes of the filters and of the arguments of a long
-// command.
-func (u *um) bytesOf(cmd *resp.Command) func(args [][]byte) uint64 {
-	named := command.Bytes(u.engine, cmd)
-	return func(args [][]byte) uint64 {
-		n := named(args)
-		switch cmd.Name {
-		case "um.diff":
-			if f := u.engine.Get(args[3]); f != nil {
-				n += f.Bytes()
-			}
-		case "um.unfold":
-			if by, err := quantity.ParseCount(string(args[2])); err == nil {
-				n *= min(uint64(by), 1<<20)
-			}
-		}
-		for _, a := range args[1:] {
-			n += uint64(len(a))
-		}
-		return n
+// long is command.Long: the bytes of the filters and of the arguments.
+func long(named uint64, args [][]byte) uint64 {
+	for _, a := range args[1:] {
+		named += uint64(len(a))
 	}
+	return named
 }
 
 // um is the state of the commands.
@@ -69,8 +46,10 @@ type um struct {
 
 func (u *um) rows() []command.Row {
 	return slices.Concat(u.makes(), u.items(), u.looks(), u.shapes(), u.joins(), u.moves(), []command.Row{
-		{Name: "um.acknowledge", Arity: 1, Right: access.Admin, Flags: "admin", Categories: "admin slow umbel", Summary: "Ends the state in which names of filters may be missing after a loss of data.", Run: u.acknowledge},
-		{Name: "um.help", Syntax: "[command]", Arity: -1, Flags: "readonly", Categories: "read slow umbel", Summary: "Lists the commands, or describes one.", Run: u.help},
+		{Name: "um.acknowledge", Arity: 1, Right: access.Admin, Flags: "admin", Categories: "admin slow umbel",
+			Summary: "Ends the state in which names of filters may be missing after a loss of data.", Run: u.acknowledge},
+		{Name: "um.help", Syntax: "[command]", Arity: -1, Flags: "readonly", Categories: "read slow umbel",
+			Summary: "Lists the commands, or describes one.", Run: u.help},
 	})
 }
 
