@@ -18,9 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/share"
@@ -209,9 +209,9 @@ func replyHint(e *remote.Error) string {
 		return "give --token-file, UMBEL_CLIENT_TOKEN, or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD"
 	case e.Status == http.StatusBadRequest && e.Foreign:
 		return "if the node uses TLS, use https://"
-	case errors.Is(e, engine.ErrNotFound):
+	case e.Word() == api.WordNotFound:
 		return fmt.Sprintf("umbel list --addr %s lists the filters", e.Node)
-	case errors.Is(e, engine.ErrExists):
+	case e.Word() == api.WordExists:
 		return "use another name, or delete the filter with umbel delete"
 	case errors.Is(e, errors.ErrUnsupported):
 		return "umbel kinds lists what each kind supports"

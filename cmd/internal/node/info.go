@@ -235,9 +235,12 @@ func (n *Node) status() api.Status {
 	_, faulty := n.engine.Faults()
 	status := api.Status{
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
-		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Faulty: faulty, Missing: api.NewMissing(n.engine.MissingNames()), Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
+		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Faulty: faulty, Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes + n.shared.Used(), MaxDisk: s.MaxBytes, SnapshotNeed: s.Needed, MissingBytes: s.Missing, NeededMaxDisk: s.NeededMax, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
 		Snapshotting: s.Snapshotting, Growth: n.growth.status(), Publications: n.publications.List(), Subscriptions: n.following.List(),
+	}
+	if m := n.engine.MissingNames(); m != nil {
+		status.Missing = &api.Missing{Since: m.Time(), Batches: m.Batches}
 	}
 	if s.Left != math.MaxInt64 {
 		status.LeftBytes = &s.Left

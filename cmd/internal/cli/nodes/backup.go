@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
@@ -53,7 +54,7 @@ func BackupCommand() *cobra.Command {
 		}
 		written, err := cli.WriteFileWith(cmd, replace, *output, -1, func(w io.Writer) error {
 			if n != nil {
-				return n.Backup(cmd.Context(), w)
+				return n.Backup(cmd.Context(), func(in io.Reader) error { return backup.Copy(w, in) })
 			}
 			settings := node.DefaultConfig()
 			settings.Data = *data

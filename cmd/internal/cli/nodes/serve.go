@@ -99,7 +99,10 @@ func newFindings(r store.Report) findings {
 	f := findings{
 		Filters: r.Filters, Bytes: r.Bytes, Batches: r.Batches, Changes: r.Changes, Digests: r.Digests,
 		Seconds: r.Took.Seconds(), Torn: r.Torn, Lost: append([]string{}, r.Lost...), Damaged: r.Damaged,
-		Incomplete: r.Incomplete, IncompleteNames: append([]string{}, r.IncompleteNames...), Missing: api.NewMissing(r.Missing),
+		Incomplete: r.Incomplete, IncompleteNames: append([]string{}, r.IncompleteNames...),
+	}
+	if m := r.Missing; m != nil {
+		f.Missing = &api.Missing{Since: m.Time(), Batches: m.Batches}
 	}
 	if !r.Snapshot.IsZero() {
 		f.Snapshot = &r.Snapshot

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
@@ -266,6 +266,17 @@ type Problem struct {
 	Done   uint64 `json:"done,omitempty"` // keys of the request that were processed before the error
 }
 
+// Words of problems on which a client acts.
+const (
+	WordNotFound     = "not-found"
+	WordExists       = "exists"
+	WordReadOnly     = "read-only"
+	WordPrecondition = "precondition"
+)
+
+// Word returns what follows ProblemPath in the type.
+func (p Problem) Word() string { return strings.TrimPrefix(p.Type, ProblemPath) }
+
 // Totals summarizes the answers to the keys of one request.
 type Totals struct {
 	Keys uint64 `json:"keys"`
@@ -279,14 +290,6 @@ type Totals struct {
 type Missing struct {
 	Since   time.Time `json:"since"`   // of the first loss
 	Batches uint64    `json:"batches"` // of the log that were lost, at least
-}
-
-// NewMissing returns the JSON form of m, nil for nil.
-func NewMissing(m *engine.MissingNames) *Missing {
-	if m == nil {
-		return nil
-	}
-	return &Missing{m.Time(), m.Batches}
 }
 
 // Acknowledged is the response to an acknowledgement.

@@ -67,7 +67,7 @@ var (
 	noPath           = problemType{"no-path", "No such path", http.StatusNotFound}
 	methodNotAllowed = problemType{"method", "Method not allowed", http.StatusMethodNotAllowed}
 	notAcceptable    = problemType{"not-acceptable", "No acceptable representation", http.StatusNotAcceptable}
-	precondition     = problemType{"precondition", "Precondition failed", http.StatusPreconditionFailed}
+	precondition     = problemType{api.WordPrecondition, "Precondition failed", http.StatusPreconditionFailed}
 	tooLarge         = problemType{"too-large", "Request too large", http.StatusRequestEntityTooLarge}
 	mediaType        = problemType{"media-type", "Unsupported media type", http.StatusUnsupportedMediaType}
 	misdirected      = problemType{"host", "Host not allowed", http.StatusMisdirectedRequest}
@@ -76,7 +76,7 @@ var (
 	incomplete       = problemType{"incomplete", "Incomplete filter", http.StatusConflict}
 	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
 	busy             = problemType{"busy", "Too many requests at a time", http.StatusServiceUnavailable}
-	readOnly         = problemType{"read-only", "Writes are refused", http.StatusServiceUnavailable}
+	readOnly         = problemType{api.WordReadOnly, "Writes are refused", http.StatusServiceUnavailable}
 	notPublished     = problemType{"not-published", "Publishing the filter failed", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
 	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
@@ -88,11 +88,11 @@ var sentinels = []struct {
 	err error
 	problemType
 }{
-	{engine.ErrNotFound, problemType{"not-found", "No such filter", http.StatusNotFound}},
+	{engine.ErrNotFound, problemType{api.WordNotFound, "No such filter", http.StatusNotFound}},
 	{engine.ErrNamesMissing, problemType{"names-missing", "Names of filters may be missing", http.StatusConflict}},
 	{publish.ErrUnknown, problemType{"no-publication", "No such publication", http.StatusNotFound}},
 	{share.ErrSeed, problemType{"secret-seed", "The filter has a secret seed", http.StatusConflict}},
-	{engine.ErrExists, problemType{"exists", "Filter exists", http.StatusConflict}},
+	{engine.ErrExists, problemType{api.WordExists, "Filter exists", http.StatusConflict}},
 	{engine.ErrIncomplete, incomplete},
 	{engine.ErrMemory, problemType{"memory", "Memory limit reached", http.StatusInsufficientStorage}},
 	{engine.ErrReplica, problemType{"replica", "Read-only replica", http.StatusForbidden}},

@@ -25,7 +25,7 @@ import (
 
 // Client is a client of one node. It is safe for concurrent use if its fields are not changed.
 //
-// While the node refuses changes (engine.ErrReadOnly), as it does until a full disk has room again, methods that change
+// While the node refuses changes (api.WordReadOnly), as it does until a full disk has room again, methods that change
 // something send what was refused again, for up to 30 seconds. While the node cannot write a change that it has made, it
 // waits for up to 30 seconds before it responds.
 type Client struct {

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/wire"
@@ -97,7 +96,7 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Brief, error
 	}
 }
 
-// Make makes an empty filter. It returns an error wrapping engine.ErrExists if the name is taken.
+// Make makes an empty filter. The Word of its error is api.WordExists if the name is taken.
 func (c *Client) Make(ctx context.Context, name string, spec api.FilterSpec) (Info, error) {
 	return c.info(ctx, http.MethodPut, api.FilterPath(name), spec)
 }
@@ -120,8 +119,8 @@ func (c *Client) Merge(ctx context.Context, name, other string) (Info, error) {
 	return c.change(ctx, name, "merge", api.NewFilterName(other))
 }
 
-// Copy makes a second filter with the current contents. It returns an error wrapping
-// engine.ErrExists if the second name is taken.
+// Copy makes a second filter with the current contents. The Word of its error is
+// api.WordExists if the second name is taken.
 func (c *Client) Copy(ctx context.Context, name, other string) (Info, error) {
 	return c.change(ctx, name, "copy", api.NewFilterName(other))
 }
@@ -196,7 +195,7 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // Put makes a filter from a container. It replaces an existing filter if replace is true;
-// otherwise it returns an error wrapping engine.ErrExists. A container that is no io.Seeker, or a pipe, is sent only
+// otherwise the Word of its error is api.WordExists. A container that is no io.Seeker, or a pipe, is sent only
 // once, also if the node refuses it.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
 	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}, want: api.MediaJSON, long: true}
@@ -230,16 +229,16 @@ func (c *Client) Put(ctx context.Context, name string, container io.Reader, repl
 		i.Name, err = decodeName(i.Brief)
 	}
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusPreconditionFailed {
-		e.Type = api.ProblemPath + "exists"
+		e.Type = api.ProblemPath + api.WordExists
 	}
 	return i, err
 }
 
-// Backup writes a backup of the node.
-func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+// Backup calls read with a backup of the node, which read checks while it copies it.
+func (c *Client) Backup(ctx context.Context, read func(io.Reader) error) error {
 	response, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/backup", want: api.MediaBackup, long: true})
 	if err != nil {
 		return err
 	}
-	return save(response, func(body io.Reader) error { return backup.Copy(w, body) })
+	return save(response, read)
 }

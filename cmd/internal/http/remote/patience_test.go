@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
@@ -65,7 +66,9 @@ func everyRequest(w io.Writer) map[string]func(context.Context, *Client) error {
 		"intersect":     func(ctx context.Context, c *Client) error { _, err := c.Intersect(ctx, name, "b"); return err },
 		"delete":        func(ctx context.Context, c *Client) error { return c.Delete(ctx, name) },
 		"get":           func(ctx context.Context, c *Client) error { _, err := c.Get(ctx, name, true, w); return err },
-		"backup":        func(ctx context.Context, c *Client) error { return c.Backup(ctx, w) },
+		"backup": func(ctx context.Context, c *Client) error {
+			return c.Backup(ctx, func(in io.Reader) error { return backup.Copy(w, in) })
+		},
 		"put": func(ctx context.Context, c *Client) error {
 			_, err := c.Put(ctx, name, strings.NewReader(strings.Repeat("a", 1<<20)), true)
 			return err

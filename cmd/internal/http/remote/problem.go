@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -26,8 +24,8 @@ func (e *ConnectError) Error() string { return fmt.Sprintf("%s: %v", e.Node, e.E
 // Unwrap returns the cause.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// Error is a problem that a node reported. It wraps the sentinel of the node's error:
-// umbel.ErrMismatch, engine.ErrNotFound, errors.ErrUnsupported and others.
+// Error is a problem that a node reported. It wraps the sentinel of the library that the node's error wraps: umbel.ErrMismatch,
+// share.ErrStale, errors.ErrUnsupported and others. See Word for the classes of a node.
 type Error struct {
 	api.Problem
 	Node    string // host:port of the node
@@ -42,30 +40,28 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the sentinel, or nil.
-func (e *Error) Unwrap() error { return sentinels[strings.TrimPrefix(e.Type, api.ProblemPath)] }
+func (e *Error) Unwrap() error { return sentinels[e.Word()] }
 
 // sentinels maps the last word of a problem's type to an error.
 var sentinels = map[string]error{
-	"not-found":     engine.ErrNotFound,
-	"names-missing": engine.ErrNamesMissing,
-	"exists":        engine.ErrExists,
-	"incomplete":    engine.ErrIncomplete,
-	"memory":        engine.ErrMemory,
-	"disk":          engine.ErrDisk,
-	"read-only":     engine.ErrReadOnly,
-	"replica":       engine.ErrReplica,
-	"stale":         share.ErrStale,
-	"fault":         engine.ErrFault,
-	"denied":        access.ErrDenied,
-	"unauthorized":  access.ErrDenied,
-	"unsupported":   errors.ErrUnsupported,
-	"corrupt":       umbel.ErrCorrupt,
-	"kind":          umbel.ErrKind,
-	"goal":          umbel.ErrGoal,
-	"mismatch":      umbel.ErrMismatch,
-	"limit":         umbel.ErrLimit,
-	"too-large":     umbel.ErrLimit,
-	"precondition":  umbel.ErrMismatch,
+	"memory":             umbel.ErrLimit,
+	"stale":              share.ErrStale,
+	"unsupported":        errors.ErrUnsupported,
+	"corrupt":            umbel.ErrCorrupt,
+	"kind":               umbel.ErrKind,
+	"goal":               umbel.ErrGoal,
+	"mismatch":           umbel.ErrMismatch,
+	"limit":              umbel.ErrLimit,
+	"too-large":          umbel.ErrLimit,
+	api.WordPrecondition: umbel.ErrMismatch,
+}
+
+// Word returns the word of the problem that a node reported, "" for another error.
+func Word(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Word()
+	}
+	return ""
 }
 
 // maxProblem is the maximum size of a problem in bytes.

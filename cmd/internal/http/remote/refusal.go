@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	firstRetry, lastRetry = 100 * time.Millisecond, 2 * time.Second
 )
 
-// patience decides how long a change that a node refuses is sent again. A refusal (engine.ErrReadOnly) means that
+// patience decides how long a change that a node refuses is sent again. A refusal (api.WordReadOnly) means that
 // nothing was done, except for the Done of its error. After the problem not-kept, and after errors of a connection, the
 // change may have been made: it is not sent again, because kinds that count would make it twice. The header
 // preferKept makes the node wait instead.
@@ -32,7 +32,7 @@ func (c *Client) newPatience() patience { return patience{c.Refused, time.Now(),
 // again waits, and returns nil, if the change whose error is err shall be sent again. Otherwise it returns the error
 // of the change.
 func (p *patience) again(ctx context.Context, err error) error {
-	if !errors.Is(err, engine.ErrReadOnly) || time.Since(p.begin)+p.wait > refusedFor {
+	if Word(err) != api.WordReadOnly || time.Since(p.begin)+p.wait > refusedFor {
 		return err
 	}
 	if p.refused != nil {

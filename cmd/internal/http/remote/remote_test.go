@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
@@ -29,6 +30,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -113,7 +115,7 @@ func TestFilters(t *testing.T) {
 	if i := must(n.Copy(ctx, "a", "copy"))(t); i.Name != "copy" {
 		t.Errorf("the copy is %+v", i)
 	}
-	if _, err := n.Copy(ctx, "a", "b/c"); !errors.Is(err, engine.ErrExists) {
+	if _, err := n.Copy(ctx, "a", "b/c"); Word(err) != api.WordExists {
 		t.Errorf("%v, want that it exists", err)
 	}
 	if o := must(n.Intersect(ctx, "a", "copy"))(t); o.Cells == 0 || o.Both.Estimate != 0 {
@@ -129,7 +131,7 @@ func TestFilters(t *testing.T) {
 	if err := n.Delete(ctx, "a"); err != nil {
 		t.Error(err)
 	}
-	if err := n.Delete(ctx, "a"); !errors.Is(err, engine.ErrNotFound) {
+	if err := n.Delete(ctx, "a"); Word(err) != api.WordNotFound {
 		t.Errorf("%v, want that it isn't there", err)
 	}
 }
@@ -185,7 +187,7 @@ func TestSecretSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := serve(t, httpapi.Options{Users: users})
-	if _, err := n.Make(t.Context(), "f", thousand); !errors.Is(err, access.ErrDenied) {
+	if _, err := n.Make(t.Context(), "f", thousand); Word(err) != "unauthorized" {
 		t.Errorf("%v, want to be refused", err)
 	}
 	n.Token = "u"
@@ -198,7 +200,7 @@ func TestSecretSeed(t *testing.T) {
 		t.Errorf("the hasher is known: %v", h)
 	}
 	checkKeys(t, f, []string{"apple", "pear\n", "\xff\xfe"})
-	if _, err := n.Get(t.Context(), "f", false, io.Discard); !errors.Is(err, access.ErrDenied) {
+	if _, err := n.Get(t.Context(), "f", false, io.Discard); Word(err) != "denied" {
 		t.Errorf("%v, want to be refused", err)
 	}
 }
@@ -277,7 +279,7 @@ func TestEach(t *testing.T) {
 	if err := n.Delete(ctx, "f"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Each(ctx, Has, numbers(keys, nil), nil); !errors.Is(err, engine.ErrNotFound) {
+	if err := f.Each(ctx, Has, numbers(keys, nil), nil); Word(err) != api.WordNotFound {
 		t.Errorf("%v, want that the filter isn't there", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -346,7 +348,7 @@ func TestContainers(t *testing.T) {
 		t.Errorf("it is %v, said to be %s", hashtree.Identify(s), id)
 	}
 	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false))(t)
-	if _, err := n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false); !errors.Is(err, engine.ErrExists) {
+	if _, err := n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false); Word(err) != api.WordExists {
 		t.Errorf("%v, want that it exists", err)
 	}
 	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), true))(t)
@@ -366,8 +368,6 @@ func TestErrors(t *testing.T) {
 		do   func() error
 		want error
 	}{
-		{func() error { _, err := n.Info(ctx, "x"); return err }, engine.ErrNotFound},
-		{func() error { _, err := n.Make(ctx, "f", thousand); return err }, engine.ErrExists},
 		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{Kind: "x", Keys: 1, FPRate: 0.1}); return err }, umbel.ErrKind},
 		{func() error { _, err := n.Make(ctx, "x", api.FilterSpec{FPRate: 0.1}); return err }, umbel.ErrGoal},
 		{func() error { _, err := n.Merge(ctx, "f", "md5"); return err }, umbel.ErrMismatch},
@@ -378,8 +378,14 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, want one that is %q", err, c.want)
 		}
 	}
+	if _, err := n.Info(ctx, "x"); Word(err) != api.WordNotFound {
+		t.Errorf("a missing filter: %v", err)
+	}
+	if _, err := n.Make(ctx, "f", thousand); Word(err) != api.WordExists {
+		t.Errorf("a name that is taken: %v", err)
+	}
 	var b bytes.Buffer
-	if err := n.Backup(ctx, &b); err != nil || !bytes.Equal(b.Bytes(), saved) {
+	if err := n.Backup(ctx, func(in io.Reader) error { return backup.Copy(&b, in) }); err != nil || !bytes.Equal(b.Bytes(), saved) {
 		t.Errorf("the backup is %q, %v", &b, err)
 	}
 }
@@ -503,8 +509,7 @@ func TestCertificates(t *testing.T) {
 // Each problem that tells of a sentinel is read as that sentinel.
 func TestProblems(t *testing.T) {
 	for word, want := range map[string]error{
-		"not-found": engine.ErrNotFound, "exists": engine.ErrExists, "incomplete": engine.ErrIncomplete, "memory": engine.ErrMemory,
-		"read-only": engine.ErrReadOnly, "denied": access.ErrDenied, "unsupported": errors.ErrUnsupported, "corrupt": umbel.ErrCorrupt,
+		"memory": umbel.ErrLimit, "stale": share.ErrStale, "unsupported": errors.ErrUnsupported, "corrupt": umbel.ErrCorrupt,
 		"kind": umbel.ErrKind, "goal": umbel.ErrGoal, "mismatch": umbel.ErrMismatch, "limit": umbel.ErrLimit,
 	} {
 		if err := error(&Error{Problem: api.Problem{Type: "/problems/" + word}}); !errors.Is(err, want) {

@@ -78,7 +78,7 @@ func TestSlowResponses(t *testing.T) {
 		if _, err := c.Get(t.Context(), "a", false, io.Discard); err != nil {
 			t.Error(err)
 		}
-		if err := c.Backup(t.Context(), io.Discard); err != nil {
+		if err := c.Backup(t.Context(), func(in io.Reader) error { return backup.Copy(io.Discard, in) }); err != nil {
 			t.Error(err)
 		}
 		if _, err := c.Do(t.Context(), "a", operation.Fold, umbel.Uint(2)); err != nil {
