@@ -68,7 +68,7 @@ func ParseAlg(name string) (Alg, error) {
 			return Alg(i), nil
 		}
 	}
-	return 0, sentinel.Errorf(ErrGoal, "umbel: unknown hash %q: it is one of %s", clip(name), strings.Join(knownAlgs(), ", "))
+	return 0, sentinel.Errorf(ErrGoal, "unknown hash %q: it is one of %s", clip(name), strings.Join(knownAlgs(), ", "))
 }
 
 // seedBytes returns the number of bytes of a seed that the algorithm uses.
@@ -110,10 +110,10 @@ func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.H1, d.H2) }
 func ParseDigest(s string) (Digest, error) {
 	var b [16]byte
 	if len(s) != 2*len(b) {
-		return Digest{}, sentinel.Errorf(ErrGoal, "umbel: digest %q has %d characters, want 32 hexadecimal digits", clip(s), len(s))
+		return Digest{}, sentinel.Errorf(ErrGoal, "digest %q has %d characters, want 32 hexadecimal digits", clip(s), len(s))
 	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Digest{}, sentinel.Errorf(ErrGoal, "umbel: digest %q: %w", s, err)
+		return Digest{}, sentinel.Errorf(ErrGoal, "digest %q: %w", s, err)
 	}
 	return Digest{be64(b[:8]), be64(b[8:])}, nil
 }

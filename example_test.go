@@ -32,7 +32,7 @@ func ExampleKinds() {
 	// Output:
 	// bloom false true true
 	// partitioned false true true
-	// umbel: there is no kind "cuckoo", want one of bloom, partitioned
+	// there is no kind "cuckoo", want one of bloom, partitioned
 }
 
 // A method that only some kinds have is an interface with one method, found by type assertion.

@@ -34,11 +34,11 @@ type Hasher struct {
 // fits.
 func (h Hasher) Check() error {
 	if !h.Alg.isKnown() {
-		return fmt.Errorf("umbel: hash algorithm %d is unknown, want one of %s", uint8(h.Alg), strings.Join(knownAlgs(), ", "))
+		return fmt.Errorf("hash algorithm %d is unknown, want one of %s", uint8(h.Alg), strings.Join(knownAlgs(), ", "))
 	}
 	lo, hi := h.Seed.words()
 	if n := h.Alg.seedBytes(); n < 16 && hi != 0 || n < 8 && lo>>(8*n) != 0 {
-		return fmt.Errorf("umbel: %s takes a seed of %d bytes, and bytes after these are set", h.Alg, n)
+		return fmt.Errorf("%s takes a seed of %d bytes, and bytes after these are set", h.Alg, n)
 	}
 	return nil
 }
@@ -174,13 +174,13 @@ func (s Seed) words() (lo, hi uint64) {
 func ParseSeed(s string) (Seed, error) {
 	var b [16]byte
 	if len(s) > 2*len(b) {
-		return Seed{}, sentinel.Errorf(ErrGoal, "umbel: seed has %d characters, want at most 32 hexadecimal digits", len(s))
+		return Seed{}, sentinel.Errorf(ErrGoal, "seed has %d characters, want at most 32 hexadecimal digits", len(s))
 	}
 	if len(s)%2 != 0 {
-		return Seed{}, sentinel.Errorf(ErrGoal, "umbel: seed has %d hexadecimal digits, want an even number", len(s))
+		return Seed{}, sentinel.Errorf(ErrGoal, "seed has %d hexadecimal digits, want an even number", len(s))
 	}
 	if _, err := hex.Decode(b[:], []byte(s)); err != nil {
-		return Seed{}, sentinel.Errorf(ErrGoal, "umbel: seed has characters other than hexadecimal digits")
+		return Seed{}, sentinel.Errorf(ErrGoal, "seed has characters other than hexadecimal digits")
 	}
 	return SeedFrom(b), nil
 }

@@ -27,11 +27,11 @@ func (g Goal) Check() error {
 		}
 	}
 	if !(g.FPRate == 0 || g.FPRate > 0 && g.FPRate < 1) {
-		return sentinel.Errorf(ErrGoal, "umbel: false-positive rate %v must lie between 0 and 1, both excluded", g.FPRate)
+		return sentinel.Errorf(ErrGoal, "false-positive rate %v must lie between 0 and 1, both excluded", g.FPRate)
 	}
 	if given != 2 {
 		return sentinel.Errorf(ErrGoal,
-			"umbel: give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes", g.Keys, g.FPRate, g.Bytes)
+			"give two of keys, false-positive rate and bytes, each above 0; got %d keys, rate %v and %d bytes", g.Keys, g.FPRate, g.Bytes)
 	}
 	if err := g.Hasher.Check(); err != nil {
 		return sentinel.Wrap(ErrGoal, err)
@@ -123,16 +123,16 @@ func (ks Kinds) Find(name string) (Kind, error) {
 		}
 	}
 	if is, ok := reserved[name]; ok {
-		return Kind{}, sentinel.Errorf(ErrKind, "umbel: kind %s is %s", name, is)
+		return Kind{}, sentinel.Errorf(ErrKind, "kind %s is %s", name, is)
 	}
 	names := make([]string, len(ks))
 	for i, k := range ks {
 		names[i] = k.Name
 	}
 	if len(ks) == 0 {
-		return Kind{}, sentinel.Errorf(ErrKind, "umbel: kind %q, and the list of kinds is empty: pass filter.All", clip(name))
+		return Kind{}, sentinel.Errorf(ErrKind, "kind %q, and the list of kinds is empty: pass filter.All", clip(name))
 	}
-	return Kind{}, sentinel.Errorf(ErrKind, "umbel: there is no kind %q, want one of %s", clip(name), strings.Join(names, ", "))
+	return Kind{}, sentinel.Errorf(ErrKind, "there is no kind %q, want one of %s", clip(name), strings.Join(names, ", "))
 }
 
 // Open returns the filter with state s, of any kind in the list. It takes over the memory
@@ -160,17 +160,17 @@ type ParamDoc struct {
 func (ps Params) Check(kind string, docs []ParamDoc) error {
 	for i, p := range ps {
 		if _, twice := ps[:i].Get(p.Name); twice {
-			return sentinel.Errorf(ErrGoal, "umbel: parameter %q is given twice", clip(p.Name))
+			return sentinel.Errorf(ErrGoal, "parameter %q is given twice", clip(p.Name))
 		}
 		doc, err := findParam(kind, docs, p.Name)
 		if err != nil {
 			return err
 		}
 		if p.Value.float && !doc.Float {
-			return sentinel.Errorf(ErrGoal, "umbel: %s of kind %s is %v, want a whole number", p.Name, kind, p.Value)
+			return sentinel.Errorf(ErrGoal, "%s of kind %s is %v, want a whole number", p.Name, kind, p.Value)
 		}
 		if f := p.Value.Float(); f != 0 && !(f >= doc.Min && f <= doc.Max) {
-			return sentinel.Errorf(ErrGoal, "umbel: %s of kind %s is %v, want %v to %v", p.Name, kind, p.Value, doc.Min, doc.Max)
+			return sentinel.Errorf(ErrGoal, "%s of kind %s is %v, want %v to %v", p.Name, kind, p.Value, doc.Min, doc.Max)
 		}
 	}
 	return nil
@@ -185,7 +185,7 @@ func findParam(kind string, docs []ParamDoc, name string) (ParamDoc, error) {
 		names[i] = doc.Name
 	}
 	if len(names) == 0 {
-		return ParamDoc{}, sentinel.Errorf(ErrGoal, "umbel: a filter of kind %s takes no parameters, got %q", kind, clip(name))
+		return ParamDoc{}, sentinel.Errorf(ErrGoal, "a filter of kind %s takes no parameters, got %q", kind, clip(name))
 	}
-	return ParamDoc{}, sentinel.Errorf(ErrGoal, "umbel: a filter of kind %s has no parameter %q, it takes %s", kind, clip(name), strings.Join(names, ", "))
+	return ParamDoc{}, sentinel.Errorf(ErrGoal, "a filter of kind %s has no parameter %q, it takes %s", kind, clip(name), strings.Join(names, ", "))
 }

@@ -41,7 +41,7 @@ func PlannedBy(g Goal, f Forecast) Planned {
 // Check returns an error wrapping [ErrCorrupt] unless p is zero or its numbers are in range.
 func (p Planned) Check() error {
 	if p != (Planned{}) && !(p.Keys > 0 && p.FPRate > 0 && p.FPRate < 1) {
-		return sentinel.Errorf(ErrCorrupt, "umbel: planned for a rate of %v with %d keys, want a rate between 0 and 1, both excluded, with at least 1 key",
+		return sentinel.Errorf(ErrCorrupt, "planned for a rate of %v with %d keys, want a rate between 0 and 1, both excluded, with at least 1 key",
 			p.FPRate, p.Keys)
 	}
 	return nil

@@ -44,7 +44,7 @@ type Notes struct {
 // MarshalJSON returns an error that wraps errors.ErrUnsupported: JSON would not contain the hasher's seed, without which
 // the arrays answer nothing. A field of type []byte with the container of package wire holds a whole state.
 func (s State) MarshalJSON() ([]byte, error) {
-	return nil, sentinel.Errorf(errors.ErrUnsupported, "umbel: a State has no JSON: use a field of type []byte with its container (wire.Append)")
+	return nil, sentinel.Errorf(errors.ErrUnsupported, "a State has no JSON: use a field of type []byte with its container (wire.Append)")
 }
 
 // Clone returns a copy of s that shares no memory with it.
@@ -74,17 +74,17 @@ func (s State) Equal(t State) bool {
 // out of range, or a Tick above 2^63-1.
 func (s State) Check() error {
 	if n := s.States(); n > MaxStates {
-		return sentinel.Errorf(ErrCorrupt, "umbel: %d states with all parts, want at most %d", n, MaxStates)
+		return sentinel.Errorf(ErrCorrupt, "%d states with all parts, want at most %d", n, MaxStates)
 	}
 	return s.check(MaxDepth)
 }
 
 func (s State) check(depth int) error {
 	if depth == 0 {
-		return sentinel.Errorf(ErrCorrupt, "umbel: parts nest deeper than %d", MaxDepth)
+		return sentinel.Errorf(ErrCorrupt, "parts nest deeper than %d", MaxDepth)
 	}
 	if len(s.Params) > maxCount || len(s.Arrays) > maxCount {
-		return sentinel.Errorf(ErrCorrupt, "umbel: %d parameters and %d arrays, want at most %d of each", len(s.Params), len(s.Arrays), maxCount)
+		return sentinel.Errorf(ErrCorrupt, "%d parameters and %d arrays, want at most %d of each", len(s.Params), len(s.Arrays), maxCount)
 	}
 	if err := CheckName(s.Kind); err != nil {
 		return err
@@ -97,15 +97,15 @@ func (s State) check(depth int) error {
 			return err
 		}
 		if _, twice := s.Params[:i].Get(p.Name); twice {
-			return sentinel.Errorf(ErrCorrupt, "umbel: parameter %q appears twice", p.Name)
+			return sentinel.Errorf(ErrCorrupt, "parameter %q appears twice", p.Name)
 		}
 		if f := p.Value.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return sentinel.Errorf(ErrCorrupt, "umbel: parameter %q is %v, want a finite number", p.Name, f)
+			return sentinel.Errorf(ErrCorrupt, "parameter %q is %v, want a finite number", p.Name, f)
 		}
 	}
 	for i, p := range s.Arrays {
 		if err := p.Check(); err != nil {
-			return sentinel.Errorf(ErrCorrupt, "umbel: array %d: %w", i, err)
+			return sentinel.Errorf(ErrCorrupt, "array %d: %w", i, err)
 		}
 	}
 	for i, p := range s.Parts {
@@ -114,7 +114,7 @@ func (s State) check(depth int) error {
 		}
 	}
 	if s.Tick > math.MaxInt64 {
-		return sentinel.Errorf(ErrCorrupt, "umbel: a tick of %d nanoseconds, want at most 2^63-1", s.Tick)
+		return sentinel.Errorf(ErrCorrupt, "a tick of %d nanoseconds, want at most 2^63-1", s.Tick)
 	}
 	return s.Planned.Check()
 }
@@ -125,11 +125,11 @@ func (s State) check(depth int) error {
 func (s State) CheckMatch(t State) error {
 	switch {
 	case s.Kind != t.Kind:
-		return sentinel.Errorf(ErrMismatch, "umbel: one filter is %s, the other %s", s.Kind, clip(t.Kind))
+		return sentinel.Errorf(ErrMismatch, "one filter is %s, the other %s", s.Kind, clip(t.Kind))
 	case s.Hasher.Alg != t.Hasher.Alg:
-		return sentinel.Errorf(ErrMismatch, "umbel: one filter hashes with %s, the other with %s", s.Hasher, t.Hasher)
+		return sentinel.Errorf(ErrMismatch, "one filter hashes with %s, the other with %s", s.Hasher, t.Hasher)
 	case s.Hasher != t.Hasher:
-		return sentinel.Errorf(ErrMismatch, "umbel: both filters hash with %s, but their seeds differ", s.Hasher.Alg)
+		return sentinel.Errorf(ErrMismatch, "both filters hash with %s, but their seeds differ", s.Hasher.Alg)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func CheckName(name string) error {
 	}
 	if len(name) == 0 || len(name) > 64 || valid < len(name) {
 		// What follows in a damaged container may be a seed.
-		return sentinel.Errorf(ErrCorrupt, "umbel: name of %d bytes begins with %q: want 1 to 64 of a-z, 0-9, '-', '.', '/'", len(name), clip(name[:valid]))
+		return sentinel.Errorf(ErrCorrupt, "name of %d bytes begins with %q: want 1 to 64 of a-z, 0-9, '-', '.', '/'", len(name), clip(name[:valid]))
 	}
 	return nil
 }
@@ -225,11 +225,11 @@ func (ps Params) Uint(name string) uint64 {
 // consists of integers with exactly these names, in this order.
 func (ps Params) Uints(names []string, dst ...*uint64) error {
 	if len(ps) != len(names) {
-		return sentinel.Errorf(ErrCorrupt, "umbel: %d parameters, want %d %v", len(ps), len(names), names)
+		return sentinel.Errorf(ErrCorrupt, "%d parameters, want %d %v", len(ps), len(names), names)
 	}
 	for i, p := range ps {
 		if p.Name != names[i] || p.Value.float {
-			return sentinel.Errorf(ErrCorrupt, "umbel: parameter %d is %q = %v, want a whole number %q",
+			return sentinel.Errorf(ErrCorrupt, "parameter %d is %q = %v, want a whole number %q",
 				i, clip(p.Name), p.Value, names[i])
 		}
 		*dst[i] = p.Value.bits

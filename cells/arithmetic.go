@@ -42,7 +42,7 @@ func (a Array) Histogram(last int) []uint64 {
 // checkSame returns an error wrapping ErrShape unless a and b have the same length and width.
 func (a Array) checkSame(b Array) error {
 	if !a.SameShape(b) {
-		return sentinel.Errorf(ErrShape, "cells: %d cells of %d bits and %d cells of %d bits, want equal arrays", a.Len, a.width(), b.Len, b.width())
+		return sentinel.Errorf(ErrShape, "%d cells of %d bits and %d cells of %d bits, want equal arrays", a.Len, a.width(), b.Len, b.width())
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (a Array) less(b Array, i uint64) error {
 	for a.Get(i) >= b.Get(i) {
 		i++
 	}
-	return fmt.Errorf("cells: cell %d is %d, want at least %d: %w", i, a.Get(i), b.Get(i), ErrLess)
+	return fmt.Errorf("cell %d is %d, want at least %d: %w", i, a.Get(i), b.Get(i), ErrLess)
 }
 
 // lanes does arithmetic on all cells of a word at once: Warren, Hacker's Delight, section 2-18. It

@@ -38,7 +38,7 @@ type Array struct {
 // wrapping [ErrShape] if width doesn't divide 64, or if the cells need more than 2^56 bytes.
 func WordsFor(n uint64, width uint) (uint64, error) {
 	if width == 0 || width > 64 || width&(width-1) != 0 {
-		return 0, sentinel.Errorf(ErrShape, "cells: width %d, want 1, 2, 4, 8, 16, 32 or 64", width)
+		return 0, sentinel.Errorf(ErrShape, "width %d, want 1, 2, 4, 8, 16, 32 or 64", width)
 	}
 	perWord := 64 / uint64(width)
 	words := n / perWord
@@ -46,7 +46,7 @@ func WordsFor(n uint64, width uint) (uint64, error) {
 		words++
 	}
 	if words > 1<<53 {
-		return 0, sentinel.Errorf(ErrShape, "cells: %d cells of %d bits are more than 2^56 bytes", n, width)
+		return 0, sentinel.Errorf(ErrShape, "%d cells of %d bits are more than 2^56 bytes", n, width)
 	}
 	return words, nil
 }
@@ -60,7 +60,7 @@ func New(n uint64, width uint) (Array, error) {
 		return Array{}, err
 	}
 	if words > maxWords {
-		return Array{}, sentinel.Errorf(ErrShape, "cells: %d cells of %d bits are %d bytes, want at most %d, the address space of this machine",
+		return Array{}, sentinel.Errorf(ErrShape, "%d cells of %d bits are %d bytes, want at most %d, the address space of this machine",
 			n, width, words*8, maxWords*8)
 	}
 	return Array{n, width, allocate(int(words))}, nil
@@ -78,10 +78,10 @@ func (a Array) Check() error {
 		return err
 	}
 	if uint64(len(a.Words)) != n {
-		return sentinel.Errorf(ErrShape, "cells: %d cells of %d bits in %d words, want %d", a.Len, a.Width, len(a.Words), n)
+		return sentinel.Errorf(ErrShape, "%d cells of %d bits in %d words, want %d", a.Len, a.Width, len(a.Words), n)
 	}
 	if used := a.size() & 63; used != 0 && a.Words[n-1]>>used != 0 {
-		return sentinel.Errorf(ErrShape, "cells: bits are set after the last of %d cells", a.Len)
+		return sentinel.Errorf(ErrShape, "bits are set after the last of %d cells", a.Len)
 	}
 	return nil
 }

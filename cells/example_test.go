@@ -42,5 +42,5 @@ func ExampleArray_Fold() {
 	fmt.Println(err)
 	// Output:
 	// false true false true
-	// cells: 12 groups of 1 cells don't fold by 5, they do by 4 and 6; 10 cells fold by 5
+	// 12 groups of 1 cells don't fold by 5, they do by 4 and 6; 10 cells fold by 5
 }

@@ -57,7 +57,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 		return Array{}, err
 	}
 	if u == 0 || a.Len > ^uint64(0)/u {
-		return Array{}, sentinel.Errorf(ErrShape, "cells: %d cells don't unfold by %d, want 1 or more and at most 2^64 cells", a.Len, u)
+		return Array{}, sentinel.Errorf(ErrShape, "%d cells don't unfold by %d, want 1 or more and at most 2^64 cells", a.Len, u)
 	}
 	out, err := New(a.Len*u, a.width())
 	if err != nil {
@@ -83,7 +83,7 @@ func (a Array) Unfold(u, group uint64) (Array, error) {
 // groups returns the number of groups, or an error wrapping ErrShape if they don't fill the array.
 func (a Array) groups(group uint64) (uint64, error) {
 	if group == 0 || a.Len%group != 0 {
-		return 0, sentinel.Errorf(ErrShape, "cells: groups of %d cells in an array of %d, want a divisor", group, a.Len)
+		return 0, sentinel.Errorf(ErrShape, "groups of %d cells in an array of %d, want a divisor", group, a.Len)
 	}
 	return a.Len / group, nil
 }
@@ -213,7 +213,7 @@ func CheckFold(groups, group, r uint64) error {
 	if r > 0 && r < groups {
 		size = fmt.Sprintf("; %d cells fold by %d", nearestMultiple(groups, r)*group, r)
 	}
-	return sentinel.Errorf(ErrShape, "cells: %d groups of %d cells don't fold by %d, they do by %s%s",
+	return sentinel.Errorf(ErrShape, "%d groups of %d cells don't fold by %d, they do by %s%s",
 		groups, group, r, divisorsNear(groups, r), size)
 }
 

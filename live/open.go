@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/internal/wholefile"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -56,7 +57,7 @@ type Options struct {
 func Open(path string, kind umbel.Kind, goal umbel.Goal, o Options) (*Filter, error) {
 	f, err := open(path, kind, goal, o)
 	if err != nil {
-		return nil, fmt.Errorf("live: open %s: %w", path, err)
+		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return f, nil
 }
@@ -184,7 +185,7 @@ func (f *Filter) checkState(s umbel.State, goal umbel.Goal, ps umbel.Params, tic
 	}
 	for _, p := range ps {
 		if have, ok := s.Params.Get(p.Name); ok && p.Value.Float() != 0 && have != p.Value {
-			return fmt.Errorf("parameter %s is %v in the file, want %v: %w", p.Name, have, p.Value, umbel.ErrMismatch)
+			return sentinel.Errorf(umbel.ErrMismatch, "parameter %s is %v in the file, want %v", p.Name, have, p.Value)
 		}
 	}
 	return f.o.checkWindow(s, tick)

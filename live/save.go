@@ -60,7 +60,7 @@ func (f *Filter) measure() (umbel.Filter, measured, error) {
 	}
 	g, err := f.kind.Open(s)
 	if err != nil {
-		return nil, m, fmt.Errorf("live: the copy of %s cannot be opened: %w", f.path, err)
+		return nil, m, fmt.Errorf("the copy of %s cannot be opened: %w", f.path, err)
 	}
 	m.Stats, m.planned, m.weight = g.Stats(), f.planned, f.changes.weight
 	m.random = isRandom(g, s, m.Cells)
@@ -124,7 +124,7 @@ func (f *Filter) write(g umbel.Filter) error {
 		return b.Flush()
 	})
 	if err != nil {
-		return fmt.Errorf("live: %w", err)
+		return err
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (f *Filter) write(g umbel.Filter) error {
 // closedError is the error of Save after Close. It is fs.ErrClosed, whose text speaks of a file.
 type closedError struct{ path string }
 
-func (e closedError) Error() string { return "live: the filter of " + e.path + " is closed" }
+func (e closedError) Error() string { return "the filter of " + e.path + " is closed" }
 func (e closedError) Unwrap() error { return fs.ErrClosed }
 
 func (f *Filter) logSaved() {

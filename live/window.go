@@ -1,10 +1,10 @@
 package live
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Names of parameters of kind window and of its states: spec/kinds/window.md.
@@ -29,11 +29,11 @@ func (o Options) params(kind umbel.Kind) (umbel.Params, time.Duration, error) {
 	_, given := o.Params.Get(name)
 	switch {
 	case name == "" && o.Window != 0:
-		return nil, 0, fmt.Errorf("a Window of %v is given, and keys of kind %s don't expire by time: use kind window: %w", o.Window, kind.Name, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "a Window of %v is given, and keys of kind %s don't expire by time: use kind window", o.Window, kind.Name)
 	case name == "" || o.Params.Uint(byKeysName) != 0 && o.Window == 0:
 		return o.Params, 0, nil
 	case given || o.Window < time.Millisecond:
-		return nil, 0, fmt.Errorf("a Window of %v is given for kind %s, want at least 1ms, and no parameter %q: %w", o.Window, kind.Name, name, umbel.ErrGoal)
+		return nil, 0, sentinel.Errorf(umbel.ErrGoal, "a Window of %v is given for kind %s, want at least 1ms, and no parameter %q", o.Window, kind.Name, name)
 	}
 	tick := time.Second
 	if o.Window < shortWindow {
@@ -51,16 +51,16 @@ func (o Options) checkWindow(s umbel.State, tick time.Duration) error {
 	case !ok || ticks == 0 && tick == 0:
 		return nil
 	case ticks == 0:
-		return fmt.Errorf("the file has a window by keys, want one of %v: %w", o.Window, umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "the file has a window by keys, want one of %v", o.Window)
 	case tick == 0:
-		return fmt.Errorf("the file has a window by time, want one by keys: %w", umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "the file has a window by time, want one by keys")
 	case s.Tick == 0:
-		return fmt.Errorf("the time of the window in the file is a number that a program chose, want the system's clock: %w", umbel.ErrMismatch)
+		return sentinel.Errorf(umbel.ErrMismatch, "the time of the window in the file is a number that a program chose, want the system's clock")
 	default:
 		// It was rounded up by less than a tick for each generation.
 		have, each := float64(ticks)*float64(l)*float64(s.Tick), float64(l)*float64(s.Tick)
 		if want := float64(o.Window); have < want || have >= want+each+float64(s.Tick) {
-			return fmt.Errorf("the window of the file is %v, want %v: %w", time.Duration(have), o.Window, umbel.ErrMismatch)
+			return sentinel.Errorf(umbel.ErrMismatch, "the window of the file is %v, want %v", time.Duration(have), o.Window)
 		}
 		return nil
 	}

@@ -48,7 +48,7 @@ func newTable(ports int, k Keys) (*table, error) {
 	t := &table{epoch: k.Epoch, sets: len(k.Dense), bits: k.DenseBits, detours: slices.Clone(k.Detours)}
 	if k.Ports != nil {
 		if len(k.Ports) != ports {
-			return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: epoch %d has codewords of %d ports, want %d", k.Epoch, len(k.Ports), ports)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "epoch %d has codewords of %d ports, want %d", k.Epoch, len(k.Ports), ports)
 		}
 		t.ports = inpacket.NewTable(k.Ports)
 	}
@@ -59,7 +59,7 @@ func newTable(ports int, k Keys) (*table, error) {
 		t.dense = inpacket.NewDenseTable(k.DenseBits, k.Dense)
 	}
 	if k.Detours != nil && len(k.Detours) != ports {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: epoch %d has detours around %d ports, want %d", k.Epoch, len(k.Detours), ports)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "epoch %d has detours around %d ports, want %d", k.Epoch, len(k.Detours), ports)
 	}
 	for p, d := range k.Detours {
 		if err := k.checkDetour(ports, p, d); err != nil {
@@ -71,15 +71,15 @@ func newTable(ports int, k Keys) (*table, error) {
 
 func (k *Keys) checkDense(ports int) error {
 	if k.DenseBits < 1 || k.DenseBits > inpacket.MaxBits {
-		return sentinel.Errorf(umbel.ErrGoal, "multicast: stored codewords of %d bits in epoch %d, want 1 to %d", k.DenseBits, k.Epoch, inpacket.MaxBits)
+		return sentinel.Errorf(umbel.ErrGoal, "stored codewords of %d bits in epoch %d, want 1 to %d", k.DenseBits, k.Epoch, inpacket.MaxBits)
 	}
 	for s, set := range k.Dense {
 		if len(set) != ports {
-			return sentinel.Errorf(umbel.ErrGoal, "multicast: set %d of epoch %d has codewords of %d ports, want %d", s, k.Epoch, len(set), ports)
+			return sentinel.Errorf(umbel.ErrGoal, "set %d of epoch %d has codewords of %d ports, want %d", s, k.Epoch, len(set), ports)
 		}
 		for p, c := range set {
 			if want := (k.DenseBits + 63) / 64; len(c) != want {
-				return sentinel.Errorf(umbel.ErrGoal, "multicast: the codeword of port %d in set %d of epoch %d has %d words, want %d", p, s, k.Epoch, len(c), want)
+				return sentinel.Errorf(umbel.ErrGoal, "the codeword of port %d in set %d of epoch %d has %d words, want %d", p, s, k.Epoch, len(c), want)
 			}
 		}
 	}
@@ -91,19 +91,19 @@ func (k *Keys) checkDetour(ports, p int, d Detour) error {
 		return nil
 	}
 	if d.Port < 0 || d.Port >= ports || d.Port == p {
-		return sentinel.Errorf(umbel.ErrGoal, "multicast: the detour around port %d begins with port %d, want another of the node's %d ports", p, d.Port, ports)
+		return sentinel.Errorf(umbel.ErrGoal, "the detour around port %d begins with port %d, want another of the node's %d ports", p, d.Port, ports)
 	}
 	if d.Hops < 2 || len(d.Arcs) != 0 && len(d.Arcs) != d.Hops {
 		return sentinel.Errorf(umbel.ErrGoal,
-			"multicast: the detour around port %d has %d arcs and %d codewords, want at least 2 arcs, and one codeword per arc or none",
+			"the detour around port %d has %d arcs and %d codewords, want at least 2 arcs, and one codeword per arc or none",
 			p, d.Hops, len(d.Arcs))
 	}
 	if len(d.Dense) != 0 && len(d.Dense) != len(k.Dense) {
-		return sentinel.Errorf(umbel.ErrGoal, "multicast: the detour around port %d has stored codewords of %d sets, want %d", p, len(d.Dense), len(k.Dense))
+		return sentinel.Errorf(umbel.ErrGoal, "the detour around port %d has stored codewords of %d sets, want %d", p, len(d.Dense), len(k.Dense))
 	}
 	for s, c := range d.Dense {
 		if want := (k.DenseBits + 63) / 64; len(c) != want {
-			return sentinel.Errorf(umbel.ErrGoal, "multicast: the detour around port %d has a codeword of %d words in set %d, want %d", p, len(c), s, want)
+			return sentinel.Errorf(umbel.ErrGoal, "the detour around port %d has a codeword of %d words in set %d, want %d", p, len(c), s, want)
 		}
 	}
 	return nil

@@ -78,16 +78,16 @@ var _ Router = (*Node)(nil)
 // NewNode returns a node. The error wraps umbel.ErrGoal if a value of c is out of range.
 func NewNode(c Config) (*Node, error) {
 	if c.Ports < 0 {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: %d ports, want at least 0", c.Ports)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "%d ports, want at least 0", c.Ports)
 	}
 	words := (c.Ports + 63) / 64
 	n := &Node{id: c.ID, ports: c.Ports, anyFill: c.AnyFill, ordered: c.OnlySequenced, maxFalseMatch: c.MaxFalseMatch, maxTTL: c.MaxTTL, down: make(shared, words),
 		hits: make(set, words), out: make(set, words), broken: make(set, words)}
 	if !(c.MaxFalseMatch >= 0 && c.MaxFalseMatch <= 1) {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxFalseMatch)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "largest false-match rate %g, want above 0 and at most 1, or 0 for no limit", c.MaxFalseMatch)
 	}
 	if c.OnlySequenced && c.Window == 0 {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: OnlySequenced needs a Window above 0")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "OnlySequenced needs a Window above 0")
 	}
 	if c.Window != 0 {
 		w, err := newWindow(c.Window)
@@ -108,7 +108,7 @@ func (n *Node) SetKeys(keys ...Keys) error {
 	tables := make([]*table, 0, len(keys))
 	for _, k := range keys {
 		if slices.ContainsFunc(tables, func(t *table) bool { return t.epoch == k.Epoch }) {
-			return sentinel.Errorf(umbel.ErrGoal, "multicast: epoch %d is repeated", k.Epoch)
+			return sentinel.Errorf(umbel.ErrGoal, "epoch %d is repeated", k.Epoch)
 		}
 		t, err := newTable(n.ports, k)
 		if err != nil {

@@ -41,7 +41,7 @@ const none = -1
 // newWindow returns a window for the given number of sources.
 func newWindow(sources int) (*window, error) {
 	if sources < 1 || sources > maxSources {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "multicast: a window of %d sources, want 1 to %d", sources, maxSources)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "a window of %d sources, want 1 to %d", sources, maxSources)
 	}
 	w := &window{hash: maphash.MakeSeed(), entries: make([]entry, sources), newest: none, oldest: none}
 	w.buckets = make([]int32, 1<<bits.Len(uint(sources-1)))

@@ -55,7 +55,7 @@ func ExampleSize_percent() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// plan: false-positive rate 1, want more than 0 and less than 1; give a fraction, 0.01 for one percent
+	// false-positive rate 1, want more than 0 and less than 1; give a fraction, 0.01 for one percent
 }
 
 // How many keys fit into one mebibyte with four bits set per key?

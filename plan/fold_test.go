@@ -180,10 +180,10 @@ func TestBaseErrors(t *testing.T) {
 		times float64
 		want  string
 	}{
-		{1000, 0.5, "plan: a base 0.5 times as large as its keys need, want 1 or more, or 0 for 12"},
-		{1000, math.NaN(), "plan: a base NaN times as large as its keys need, want 1 or more, or 0 for 12"},
-		{1000, math.Inf(1), "plan: a base +Inf times as large as 1000 keys need has more than 2^63 cells; accept a smaller one or a higher rate"},
-		{0, 1, "plan: 0 keys, want at least 1; give the number of keys the filter will hold"},
+		{1000, 0.5, "a base 0.5 times as large as its keys need, want 1 or more, or 0 for 12"},
+		{1000, math.NaN(), "a base NaN times as large as its keys need, want 1 or more, or 0 for 12"},
+		{1000, math.Inf(1), "a base +Inf times as large as 1000 keys need has more than 2^63 cells; accept a smaller one or a higher rate"},
+		{0, 1, "0 keys, want at least 1; give the number of keys the filter will hold"},
 	} {
 		if m, err := (plan.Interval{K: 4, FPRate: 0.01, Eps: 0.002}).Base(c.n, c.times); !errors.Is(err, plan.ErrRange) || err.Error() != c.want || m != 0 {
 			t.Errorf("Base(%d, %v) = %d, %v, want %s", c.n, c.times, m, err, c.want)

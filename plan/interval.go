@@ -45,11 +45,11 @@ func (i Interval) Sizes(n uint64) (low, high uint64, err error) {
 	low, okLow := planning.Least(planning.MaxCells, func(m uint64) bool { return rate(m) <= (p+eps)*(1+tolerance) })
 	over, okHigh := planning.Least(planning.MaxCells, func(m uint64) bool { return rate(m) < (p-eps)*(1-tolerance) })
 	if !okLow || !okHigh {
-		return 0, 0, sentinel.Errorf(ErrRange, "plan: %d keys at a false-positive rate of %v±%v need more than 2^63 cells; "+
+		return 0, 0, sentinel.Errorf(ErrRange, "%d keys at a false-positive rate of %v±%v need more than 2^63 cells; "+
 			"accept a higher rate or set more cells per key", n, p, eps)
 	}
 	if high = over - 1; low > high {
-		return 0, 0, sentinel.Errorf(ErrRange, "plan: no filter of %d keys and %d cells per key has a rate of %v±%v: "+
+		return 0, 0, sentinel.Errorf(ErrRange, "no filter of %d keys and %d cells per key has a rate of %v±%v: "+
 			"%d cells give %.7g and %d give %.7g; allow a wider interval",
 			n, k, p, eps, max(high, 1), rate(max(high, 1)), low, rate(low))
 	}
@@ -67,11 +67,11 @@ func (i Interval) check(n uint64) error {
 	}
 	switch {
 	case !(eps >= 0):
-		return sentinel.Errorf(ErrRange, "plan: a rate of %v±%v, want a deviation of 0 or more", p, eps)
+		return sentinel.Errorf(ErrRange, "a rate of %v±%v, want a deviation of 0 or more", p, eps)
 	case eps >= p:
-		return sentinel.Errorf(ErrRange, "plan: a rate of %v±%v includes 0, for which no size is too large; give a deviation below %v", p, eps, p)
+		return sentinel.Errorf(ErrRange, "a rate of %v±%v includes 0, for which no size is too large; give a deviation below %v", p, eps, p)
 	case p+eps >= 1 || math.IsInf(eps, 0):
-		return sentinel.Errorf(ErrRange, "plan: a rate of %v±%v includes 1, for which no size is too small; give a deviation below %.6g", p, eps, 1-p)
+		return sentinel.Errorf(ErrRange, "a rate of %v±%v includes 1, for which no size is too small; give a deviation below %.6g", p, eps, 1-p)
 	}
 	return nil
 }
@@ -112,12 +112,12 @@ func (i Interval) Base(n uint64, oversize float64) (m uint64, err error) {
 		oversize = DefaultOversize
 	}
 	if !(oversize >= 1) {
-		return 0, sentinel.Errorf(ErrRange, "plan: a base %v times as large as its keys need, want 1 or more, or 0 for %d", oversize, DefaultOversize)
+		return 0, sentinel.Errorf(ErrRange, "a base %v times as large as its keys need, want 1 or more, or 0 for %d", oversize, DefaultOversize)
 	}
 	lowest := math.Ceil(float64(low) * oversize)
 	if lowest > planning.MaxCells {
 		return 0, sentinel.Errorf(ErrRange,
-			"plan: a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate", oversize, n)
+			"a base %v times as large as %d keys need has more than 2^63 cells; accept a smaller one or a higher rate", oversize, n)
 	}
 	// A wide interval would only make the base larger than requested.
 	highest := math.Floor(min(float64(high)*oversize, lowest*1.5, planning.MaxCells))

@@ -85,7 +85,7 @@ func (s CompressedSearch) MinBits(p float64) (Filter, error) {
 		}
 	}
 	if best.M == 0 {
-		return Filter{}, sentinel.Errorf(ErrRange, "plan: %d keys at a false-positive rate of %v need more than %d cells with up to %d per key; "+
+		return Filter{}, sentinel.Errorf(ErrRange, "%d keys at a false-positive rate of %v need more than %d cells with up to %d per key; "+
 			"allow more of either or a higher rate", s.Keys, p, s.cells(), s.maxK())
 	}
 	return best, nil
@@ -96,7 +96,7 @@ func (s CompressedSearch) MinBits(p float64) (Filter, error) {
 func (s CompressedSearch) largest(k int, bits float64) (Filter, error) {
 	m := planning.Most(s.cells(), func(m uint64) bool { return s.bits(Filter{m, k}) <= bits })
 	if m == 0 {
-		return Filter{}, sentinel.Errorf(ErrRange, "plan: %d keys with %d cells per key are not sent with %.0f bits, the smallest filter takes %.0f; allow more",
+		return Filter{}, sentinel.Errorf(ErrRange, "%d keys with %d cells per key are not sent with %.0f bits, the smallest filter takes %.0f; allow more",
 			s.Keys, k, bits, s.bits(Filter{1, k}))
 	}
 	return Filter{m, k}, nil
@@ -130,7 +130,7 @@ func (s CompressedSearch) check() error {
 		return planning.CheckGoal(0, 0.5)
 	}
 	if s.MaxK < 0 {
-		return sentinel.Errorf(ErrRange, "plan: at most %d cells per key, want 1 or more, or 0 for %d", s.MaxK, defaultMaxK)
+		return sentinel.Errorf(ErrRange, "at most %d cells per key, want 1 or more, or 0 for %d", s.MaxK, defaultMaxK)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func ExamplePublisher() {
 	}
 	// Output:
 	// version 1 is valid for 5m0s
-	// share: the filter has about 0 keys, and the last version has 3, of which at most 50% may be lost; permit more with MaxShrink if that is intended
+	// the filter has about 0 keys, and the last version has 3, of which at most 50% may be lost; permit more with MaxShrink if that is intended
 }
 
 // Run publishes a filter to which goroutines add keys.

@@ -116,7 +116,7 @@ func (h *Head) class() Class {
 // the record of another one.
 func (h *Head) checkClass(fold uint64) error {
 	if h.Fold != fold {
-		return sentinel.Errorf(ErrCorrupt, "share: the record %s has a head of class %d", ClassRecord(fold), h.Fold)
+		return sentinel.Errorf(ErrCorrupt, "the record %s has a head of class %d", ClassRecord(fold), h.Fold)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package share
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +58,7 @@ type fields struct{ err error }
 
 func (p *fields) fail(format string, args ...any) {
 	if p.err == nil {
-		p.err = fmt.Errorf("has "+format+": %w", append(args, ErrCorrupt)...)
+		p.err = sentinel.Errorf(ErrCorrupt, "has "+format, args...)
 	}
 }
 

@@ -27,7 +27,7 @@ func (k Key) check() error {
 		_, err = note.Open(signed, note.VerifierList(k.Verifier))
 	}
 	if err != nil {
-		return fmt.Errorf("share: the halves of the key of %s do not belong together: %w", k.Signer.Name(), ErrSignature)
+		return fmt.Errorf("the halves of the key of %s do not belong together: %w", k.Signer.Name(), ErrSignature)
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func NewKey(name string) (k Key, private string, err error) {
 		k, err = ParseKey(private)
 	}
 	if err != nil {
-		return Key{}, "", sentinel.Errorf(umbel.ErrGoal, "share: %q cannot be the name of a key: want a name without spaces and plus signs", name)
+		return Key{}, "", sentinel.Errorf(umbel.ErrGoal, "%q cannot be the name of a key: want a name without spaces and plus signs", name)
 	}
 	return k, private, nil
 }
@@ -51,7 +51,7 @@ func NewKey(name string) (k Key, private string, err error) {
 func ParseKey(private string) (Key, error) {
 	signer, err := note.NewSigner(private)
 	if err != nil {
-		return Key{}, sentinel.Errorf(umbel.ErrGoal, "share: not a private key")
+		return Key{}, sentinel.Errorf(umbel.ErrGoal, "not a private key")
 	}
 	public, err := publicHalf(private)
 	if err != nil {
@@ -66,7 +66,7 @@ func ParseKey(private string) (Key, error) {
 func ParsePublicKey(public string) (note.Verifier, error) {
 	v, err := note.NewVerifier(public)
 	if err != nil {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "share: not a public key; want a line NAME+HASH+KEY, as PublicKey returns it")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "not a public key; want a line NAME+HASH+KEY, as PublicKey returns it")
 	}
 	return v, nil
 }
@@ -86,7 +86,7 @@ func publicHalf(private string) (string, error) {
 	fields := strings.SplitN(private, "+", 5)
 	data, err := base64.StdEncoding.DecodeString(fields[len(fields)-1])
 	if err != nil || len(data) != 1+ed25519.SeedSize {
-		return "", sentinel.Errorf(umbel.ErrGoal, "share: not an Ed25519 key")
+		return "", sentinel.Errorf(umbel.ErrGoal, "not an Ed25519 key")
 	}
 	public := ed25519.NewKeyFromSeed(data[1:]).Public().(ed25519.PublicKey)
 	return note.NewEd25519VerifierKey(fields[2], public)

@@ -27,7 +27,7 @@ func (m *Memory) Record(_ context.Context, name string) ([]byte, error) {
 	defer m.mu.Unlock()
 	b, ok := m.records[name]
 	if !ok {
-		return nil, fmt.Errorf("share: record %s: %w", name, ErrNotFound)
+		return nil, fmt.Errorf("record %s: %w", name, ErrNotFound)
 	}
 	return b, nil
 }
@@ -77,7 +77,7 @@ func (m *Memory) Object(_ context.Context, name string, offset int64) (io.ReadCl
 	defer m.mu.Unlock()
 	b, ok := m.objects[name]
 	if !ok {
-		return nil, fmt.Errorf("share: object %s: %w", name, ErrNotFound)
+		return nil, fmt.Errorf("object %s: %w", name, ErrNotFound)
 	}
 	r := memoryObject{bytes.NewReader(b)}
 	_, err := r.Seek(offset, io.SeekStart)

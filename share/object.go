@@ -30,7 +30,7 @@ func ParseHash(s string) (Hash, error) {
 	var h Hash
 	b, err := encoding.DecodeString(s)
 	if err != nil || len(b) != len(h) || Hash(b).String() != s {
-		return h, sentinel.Errorf(ErrCorrupt, "share: %.40q is not the name of an object, want 26 of 0-9, a-v", s)
+		return h, sentinel.Errorf(ErrCorrupt, "%.40q is not the name of an object, want 26 of 0-9, a-v", s)
 	}
 	return Hash(b), nil
 }

@@ -60,7 +60,7 @@ func verify(ctx context.Context, source Source, r Ref, data []byte) ([]byte, err
 		}
 		data, err = nil, errContent
 	}
-	return nil, fmt.Errorf("share: object %s: %w", r.Hash, err)
+	return nil, fmt.Errorf("object %s: %w", r.Hash, err)
 }
 
 // Memory for an object begins with firstBytes and grows by growth, so a size that is not true takes

@@ -104,7 +104,7 @@ func appendString[T ~string | ~[]byte](b []byte, s T) []byte {
 // UnmarshalBinary reads an index. The error wraps ErrCorrupt.
 func (x *Index) UnmarshalBinary(b []byte) error {
 	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
-		return sentinel.Errorf(ErrCorrupt, "share: an index begins with %q", indexMagic)
+		return sentinel.Errorf(ErrCorrupt, "an index begins with %q", indexMagic)
 	}
 	r := indexReader{b: b[len(indexMagic):]}
 	var y Index
@@ -130,7 +130,7 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 		r.fail("%d bytes follow it", len(r.b))
 	}
 	if r.err != nil {
-		return fmt.Errorf("share: index: %w", r.err)
+		return fmt.Errorf("index: %w", r.err)
 	}
 	*x = y
 	return nil
@@ -192,7 +192,7 @@ type indexReader struct {
 
 func (r *indexReader) fail(format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)
+		r.err = sentinel.Errorf(ErrCorrupt, format, args...)
 	}
 	r.b = nil
 }

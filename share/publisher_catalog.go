@@ -283,7 +283,7 @@ func (c *catalog) collect(ctx context.Context) error {
 			continue
 		}
 		if err := c.Remove(ctx, name); err != nil {
-			return fmt.Errorf("share: the head is published, but an old object remains: %w", err)
+			return fmt.Errorf("the head is published, but an old object remains: %w", err)
 		}
 		delete(c.unused, name)
 	}

@@ -217,7 +217,7 @@ func (c *class) last(ctx context.Context) (*Head, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share: read the last head: %w", err)
+		return nil, fmt.Errorf("read the last head: %w", err)
 	}
 	h, err := c.open(signed)
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *class) open(signed []byte) (*Head, error) {
 	_, unopened := note.Open(signed, keys)
 	if other := (*note.UnverifiedNoteError)(nil); errors.As(unopened, &other) {
 		by := other.Note.UnverifiedSigs[0]
-		return nil, fmt.Errorf("share: the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
+		return nil, fmt.Errorf("the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
 	}
 	h, err := OpenHead(signed, c.o.Key.Signer.Name(), keys)
 	if err == nil {
@@ -242,7 +242,7 @@ func (c *class) open(signed []byte) (*Head, error) {
 	}
 	if err != nil {
 		return nil, sentinel.Errorf(ErrCorrupt,
-			"share: the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
+			"the record %s in the store is damaged: use another store, or remove the record to begin a new stream: %w", ClassRecord(c.fold), err)
 	}
 	return h, nil
 }

@@ -36,13 +36,13 @@ type ShrunkError struct {
 // Error states the numbers of keys and the remedy.
 func (e *ShrunkError) Error() string {
 	if math.IsNaN(e.Last) {
-		return "share: the objects of the last version are lost or damaged, so its keys cannot be compared; a publisher with MaxShrink 1 begins a new stream"
+		return "the objects of the last version are lost or damaged, so its keys cannot be compared; a publisher with MaxShrink 1 begins a new stream"
 	}
 	has := fmt.Sprintf("about %.0f keys, and the last version has %.0f", e.Keys, e.Last)
 	if !math.IsNaN(e.Common) {
 		has = fmt.Sprintf("about %.0f of the %.0f keys of the last version", e.Common, e.Last)
 	}
-	return fmt.Sprintf("share: the filter has %s, of which at most %.3g%% may be lost; permit more with MaxShrink if that is intended", has, 100*e.MaxShrink)
+	return fmt.Sprintf("the filter has %s, of which at most %.3g%% may be lost; permit more with MaxShrink if that is intended", has, 100*e.MaxShrink)
 }
 
 // isShrunk reports whether err is a ShrunkError.

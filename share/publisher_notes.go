@@ -103,7 +103,7 @@ func (p *Publisher) Close(ctx context.Context) (err error) {
 		err = p.o.Store.PutRecord(ctx, notesName, n.append(nil))
 	}
 	if err != nil {
-		return fmt.Errorf("share: write the notes of the publisher: %w", err)
+		return fmt.Errorf("write the notes of the publisher: %w", err)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (n *notes) append(b []byte) []byte {
 func parseNotes(b []byte, stream Stream) (n notes, err error) {
 	rest, ok := bytes.CutPrefix(b, append([]byte(notesMagic), stream.String()...))
 	if !ok {
-		return n, fmt.Errorf("share: the notes are to another stream: %w", ErrNotFound)
+		return n, fmt.Errorf("the notes are to another stream: %w", ErrNotFound)
 	}
 	r := indexReader{b: rest}
 	n.stream, n.version, n.unused = stream, r.uvarint(), r.ref()
@@ -173,7 +173,7 @@ func (n *notes) of(h *Head) (c classNotes, err error) {
 			return c, nil
 		}
 	}
-	return c, fmt.Errorf("share: class %d has no notes to version %d: %w", h.Fold, h.Version, ErrNotFound)
+	return c, fmt.Errorf("class %d has no notes to version %d: %w", h.Fold, h.Version, ErrNotFound)
 }
 
 // appendUnused encodes since when objects are unused.

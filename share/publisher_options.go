@@ -59,10 +59,10 @@ type PublisherOptions struct {
 // ErrSignature if the halves of the key do not belong together.
 func (o *PublisherOptions) complete() error {
 	if o.Store == nil {
-		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Store")
+		return sentinel.Errorf(umbel.ErrGoal, "a publisher needs a Store")
 	}
 	if o.Key.Signer == nil || o.Key.Verifier == nil {
-		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher needs a Key, of NewKey or ParseKey")
+		return sentinel.Errorf(umbel.ErrGoal, "a publisher needs a Key, of NewKey or ParseKey")
 	}
 	if err := o.Key.check(); err != nil {
 		return err
@@ -71,13 +71,13 @@ func (o *PublisherOptions) complete() error {
 		o.Valid = 5 * time.Minute
 	}
 	if o.Valid < time.Second || o.Valid%time.Second != 0 || o.Valid/time.Second > maxSeconds {
-		return sentinel.Errorf(umbel.ErrGoal, "share: heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
+		return sentinel.Errorf(umbel.ErrGoal, "heads are valid for %v, want 1 to %d whole seconds", o.Valid, int64(maxSeconds))
 	}
 	if !(o.MaxShrink >= 0 && o.MaxShrink <= 1) {
-		return sentinel.Errorf(umbel.ErrGoal, "share: a version may lose a share of %v of the keys, want 0 to 1", o.MaxShrink)
+		return sentinel.Errorf(umbel.ErrGoal, "a version may lose a share of %v of the keys, want 0 to 1", o.MaxShrink)
 	}
 	if o.MaxShrink > 0 && o.MaxShrink < 1 && len(o.Kinds) == 0 {
-		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher with MaxShrink needs a list of kinds, for example filter.All")
+		return sentinel.Errorf(umbel.ErrGoal, "a publisher with MaxShrink needs a list of kinds, for example filter.All")
 	}
 	if o.Grace == 0 {
 		o.Grace = max(10*time.Minute, 2*o.Valid)
@@ -97,15 +97,15 @@ func (o *PublisherOptions) complete() error {
 // checkFolds returns an error unless the factors of the classes are valid.
 func (o *PublisherOptions) checkFolds() error {
 	if len(o.Folds) > MaxFolds {
-		return sentinel.Errorf(umbel.ErrGoal, "share: %d fold classes, want at most %d: caches keep few classes best", len(o.Folds), MaxFolds)
+		return sentinel.Errorf(umbel.ErrGoal, "%d fold classes, want at most %d: caches keep few classes best", len(o.Folds), MaxFolds)
 	}
 	if len(o.Folds) > 0 && len(o.Kinds) == 0 {
-		return sentinel.Errorf(umbel.ErrGoal, "share: a publisher with fold classes needs a list of kinds, for example filter.All")
+		return sentinel.Errorf(umbel.ErrGoal, "a publisher with fold classes needs a list of kinds, for example filter.All")
 	}
 	finer := uint64(1)
 	for _, r := range o.Folds {
 		if r <= finer || r%finer != 0 {
-			return sentinel.Errorf(umbel.ErrGoal, "share: the fold class %d follows %d; want ascending factors, each a multiple of the one before", r, finer)
+			return sentinel.Errorf(umbel.ErrGoal, "the fold class %d follows %d; want ascending factors, each a multiple of the one before", r, finer)
 		}
 		finer = r
 	}

@@ -60,13 +60,13 @@ func (p *Publisher) put(ctx context.Context, u Update, renew bool) (*Head, error
 	}
 	p.current = false
 	if isZero(s) {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "share: publish: a zero filter of kind %s cannot be opened by subscribers: make the filter with New", s.Kind)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "publish: a zero filter of kind %s cannot be opened by subscribers: make the filter with New", s.Kind)
 	}
 	if err := s.Check(); err != nil {
-		return nil, fmt.Errorf("share: publish: %w", err)
+		return nil, fmt.Errorf("publish: %w", err)
 	}
 	if !p.o.PublishSeed && hasSeed(s) {
-		return nil, fmt.Errorf("share: subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
+		return nil, fmt.Errorf("subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
 	}
 	if c := p.whole(); c.head != nil {
 		if err := p.guard.check(c.history.state, s); err != nil {
@@ -101,7 +101,7 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 		return nil, err
 	}
 	if err := p.write(ctx, drafts); err != nil {
-		return nil, fmt.Errorf("share: publish version %d: %w", version, err)
+		return nil, fmt.Errorf("publish version %d: %w", version, err)
 	}
 	// From here on the version is used up: the store may keep the head in spite of an error.
 	published = true
@@ -111,7 +111,7 @@ func (p *Publisher) publish(ctx context.Context, s umbel.State, changed wordList
 		d.commit()
 	}
 	if err := p.sign(ctx); err != nil {
-		return nil, fmt.Errorf("share: publish version %d: %w", version, err)
+		return nil, fmt.Errorf("publish version %d: %w", version, err)
 	}
 	return p.Head(), p.catalog.collect(ctx)
 }
@@ -124,7 +124,7 @@ func (p *Publisher) drafts(whole *draft, version uint64) (list []*draft, err err
 	}
 	f, err := p.o.Kinds.Open(whole.state)
 	if err != nil {
-		return nil, fmt.Errorf("share: publish: %w", err)
+		return nil, fmt.Errorf("publish: %w", err)
 	}
 	whole.rate = f.Stats().FPRate
 	for i, c := range p.classes[1:] {
@@ -132,7 +132,7 @@ func (p *Publisher) drafts(whole *draft, version uint64) (list []*draft, err err
 			if _, direct := foldState(p.o.Kinds, whole.state, c.fold); direct != nil {
 				err = direct // it names the size that the filter needs, not that of a fold
 			}
-			return list, fmt.Errorf("share: publish: class %d: %w", c.fold, err)
+			return list, fmt.Errorf("publish: class %d: %w", c.fold, err)
 		}
 		d := c.draft(f.State(), nil, version)
 		d.rate = f.Stats().FPRate
@@ -205,7 +205,7 @@ func (p *Publisher) announce(drafts []*draft) {
 // Renew publishes the last version with a new time. The error wraps ErrNotFound if no version was published.
 func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
 	if p.Head() == nil || !p.isComplete() {
-		return nil, fmt.Errorf("share: renew: this version is not published yet: call Publish: %w", ErrNotFound)
+		return nil, fmt.Errorf("renew: this version is not published yet: call Publish: %w", ErrNotFound)
 	}
 	for _, c := range p.classes {
 		h := *c.head
@@ -213,7 +213,7 @@ func (p *Publisher) Renew(ctx context.Context) (*Head, error) {
 		c.head = &h
 	}
 	if err := p.sign(ctx); err != nil {
-		return nil, fmt.Errorf("share: renew: %w", err)
+		return nil, fmt.Errorf("renew: %w", err)
 	}
 	return p.Head(), p.catalog.collect(ctx)
 }

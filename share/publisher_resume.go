@@ -27,11 +27,11 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 		return nil, err
 	}
 	if _, err := o.Store.Record(ctx, localName); err == nil {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "share: the store is the cache of a subscriber: publish to another one")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "the store is the cache of a subscriber: publish to another one")
 	}
 	p := &Publisher{o: o, catalog: newCatalog(&o), guard: newGuard(&o)}
 	if err := p.catalog.adopt(ctx); err != nil {
-		return nil, fmt.Errorf("share: list the objects: %w", err)
+		return nil, fmt.Errorf("list the objects: %w", err)
 	}
 	for _, fold := range append([]uint64{1}, o.Folds...) {
 		p.classes = append(p.classes, &class{o: &p.o, catalog: p.catalog, fold: fold})

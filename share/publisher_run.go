@@ -49,7 +49,7 @@ const firstRetry = time.Second
 // continue with a new publisher. It wraps umbel.ErrGoal if feed has no Next.
 func (p *Publisher) Run(ctx context.Context, feed Feed) error {
 	if feed.Next == nil {
-		return sentinel.Errorf(umbel.ErrGoal, "share: run a publisher with a Feed that has Next")
+		return sentinel.Errorf(umbel.ErrGoal, "run a publisher with a Feed that has Next")
 	}
 	r := runner{p: p, feed: feed}
 	for {

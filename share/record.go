@@ -44,7 +44,7 @@ func CheckRecord(name string) error {
 	}
 	notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
 	if name == "" || len(name) > 32 || name == "objects" || strings.ContainsFunc(name, notLetter) {
-		return sentinel.Errorf(ErrCorrupt, "share: %.40q is not the name of a record, want 1 to 32 of a-z, or head- and a number", name)
+		return sentinel.Errorf(ErrCorrupt, "%.40q is not the name of a record, want 1 to 32 of a-z, or head- and a number", name)
 	}
 	return nil
 }

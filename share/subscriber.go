@@ -133,11 +133,11 @@ func NewSubscriber(ctx context.Context, o SubscriberOptions) (*Subscriber, error
 func (o *SubscriberOptions) complete() error {
 	switch {
 	case o.Source == nil || o.Verifier == nil || len(o.Kinds) == 0:
-		return sentinel.Errorf(umbel.ErrGoal, "share: a subscriber needs a source, a verifier and a list of kinds")
+		return sentinel.Errorf(umbel.ErrGoal, "a subscriber needs a source, a verifier and a list of kinds")
 	case !(o.Budget.Rate >= 0 && o.Budget.Rate < 1):
-		return sentinel.Errorf(umbel.ErrGoal, "share: a budget with a false-positive rate of %v, want 0 for any, or a rate below 1", o.Budget.Rate)
+		return sentinel.Errorf(umbel.ErrGoal, "a budget with a false-positive rate of %v, want 0 for any, or a rate below 1", o.Budget.Rate)
 	case o.Stale < StaleError || o.Stale > StaleLast:
-		return sentinel.Errorf(umbel.ErrGoal, "share: choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast")
+		return sentinel.Errorf(umbel.ErrGoal, "choose what a subscriber answers when it is stale: StaleError, StaleMaybe or StaleLast")
 	}
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = wire.DefaultBytes
@@ -184,7 +184,7 @@ func (s *Subscriber) open(got *local) (f umbel.Filter, err error) {
 		f, err = s.o.Kinds.Open(got.state)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share: version %d: %w", got.head.Version, err)
+		return nil, fmt.Errorf("version %d: %w", got.head.Version, err)
 	}
 	return f, nil
 }

@@ -89,7 +89,7 @@ func (x *attempt) run(ctx context.Context, from local, p path) (local, int, erro
 	if p.fold > 0 {
 		var err error
 		if got.state, err = foldState(x.kinds, got.state, p.fold); err != nil {
-			return local{}, -1, fmt.Errorf("share: the last version: %w", err)
+			return local{}, -1, fmt.Errorf("the last version: %w", err)
 		}
 		got.objects, got.base = nil, baseSnapshot{}
 	}
@@ -122,7 +122,7 @@ func (x *attempt) run(ctx context.Context, from local, p path) (local, int, erro
 			return got, 0, nil
 		}
 	}
-	return local{}, -1, sentinel.Errorf(ErrCorrupt, "share: version %d is another filter than its head states", x.head.Version)
+	return local{}, -1, sentinel.Errorf(ErrCorrupt, "version %d is another filter than its head states", x.head.Version)
 }
 
 // identify returns the tree of a state. If there is a local state, it hashes what differs.
@@ -139,7 +139,7 @@ func (a *applier) identify(from local, s umbel.State) *hashtree.Tree {
 // longer than the arrays of its state.
 func (a *applier) check(o object) error {
 	if limit := min(a.limits.Bytes, maxObject); o.Bytes > limit+limit/1024+1<<20 {
-		return sentinel.Errorf(umbel.ErrLimit, "share: object %s has %d bytes, the limit of memory is %d", o.Hash, o.Bytes, limit)
+		return sentinel.Errorf(umbel.ErrLimit, "object %s has %d bytes, the limit of memory is %d", o.Hash, o.Bytes, limit)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (x *attempt) open(ctx context.Context, got *local, o object) (data []byte, 
 		got.state, got.tree, err = x.read(ctx, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share: object %s: %w", o.Hash, err)
+		return nil, fmt.Errorf("object %s: %w", o.Hash, err)
 	}
 	if x.snapshot != nil {
 		got.base = baseSnapshot{Ref: o.Ref, data: x.snapshot}
@@ -190,7 +190,7 @@ func (x *attempt) change(ctx context.Context, got *local, o object) (data []byte
 		return nil, err
 	}
 	if got.state, err = (delta.Decoder{Limits: x.limits}).ApplyChange(got.state, data); err != nil {
-		return nil, fmt.Errorf("share: object %s: %w", o.Hash, err)
+		return nil, fmt.Errorf("object %s: %w", o.Hash, err)
 	}
 	return data, nil
 }

@@ -58,7 +58,7 @@ func (b Budget) choose(c choice) (fold uint64, err error) {
 		for ; c.bytes/c.classes[finest].Fold > b.Memory; finest++ {
 			if finest == last {
 				return 0, sentinel.Errorf(umbel.ErrLimit,
-					"share: the coarsest class takes about %d bytes of memory, the budget is %d: raise it", c.bytes/c.classes[last].Fold, b.Memory)
+					"the coarsest class takes about %d bytes of memory, the budget is %d: raise it", c.bytes/c.classes[last].Fold, b.Memory)
 			}
 		}
 	}

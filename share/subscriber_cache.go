@@ -71,7 +71,7 @@ func (c *cache) set(ctx context.Context, got local, signed []byte, mayRefine boo
 		}
 	} else if err := c.write(ctx, &got, signed); err != nil {
 		c.uncached.local = got
-		return fmt.Errorf("share: write the cache: %w", err)
+		return fmt.Errorf("write the cache: %w", err)
 	}
 	c.uncached = uncached{}
 	c.local = got.packed()
@@ -173,9 +173,9 @@ func (c *cache) read(ctx context.Context, verifier note.Verifier, limits wire.Li
 	// Cleaning the cache would remove the objects of a publication.
 	for _, name := range []string{HeadName, notesName} {
 		if _, err := c.store.Record(ctx, name); err == nil {
-			return nil, local{}, errors.New("share: the cache contains a publication: give the subscriber an empty one of its own")
+			return nil, local{}, errors.New("the cache contains a publication: give the subscriber an empty one of its own")
 		} else if !errors.Is(err, ErrNotFound) {
-			return nil, local{}, fmt.Errorf("share: read the cache: %w", err)
+			return nil, local{}, fmt.Errorf("read the cache: %w", err)
 		}
 	}
 	b, err := c.store.Record(ctx, localName)
@@ -183,7 +183,7 @@ func (c *cache) read(ctx context.Context, verifier note.Verifier, limits wire.Li
 		return nil, local{}, nil
 	}
 	if err != nil {
-		return nil, local{}, fmt.Errorf("share: read the cache: %w", err)
+		return nil, local{}, fmt.Errorf("read the cache: %w", err)
 	}
 	objects, signed, err := parseLocal(string(b))
 	var h *Head
@@ -215,17 +215,17 @@ func (c *cache) unusable(err error) {
 // parseLocal splits a record of a cache.
 func parseLocal(b string) (objects []object, signed string, err error) {
 	if len(b) > MaxRecord {
-		return nil, "", sentinel.Errorf(ErrCorrupt, "share: the record of the cache has %d bytes, want at most %d", len(b), MaxRecord)
+		return nil, "", sentinel.Errorf(ErrCorrupt, "the record of the cache has %d bytes, want at most %d", len(b), MaxRecord)
 	}
 	lines, signed, ok := strings.Cut(b, "\n\n")
 	if !ok {
-		return nil, "", sentinel.Errorf(ErrCorrupt, "share: the record of the cache has no head")
+		return nil, "", sentinel.Errorf(ErrCorrupt, "the record of the cache has no head")
 	}
 	for l := range strings.SplitSeq(lines, "\n") {
 		bytes, name, _ := strings.Cut(l, " ")
 		n, err := strconv.ParseUint(bytes, 10, 64)
 		if err != nil {
-			return nil, "", sentinel.Errorf(ErrCorrupt, "share: the record of the cache has the line %.80q", l)
+			return nil, "", sentinel.Errorf(ErrCorrupt, "the record of the cache has the line %.80q", l)
 		}
 		h, err := ParseHash(name)
 		if err != nil {

@@ -118,7 +118,7 @@ func (c *chooser) best(ctx context.Context, h *Head, signed []byte, local *Head)
 		b, err := c.readRecord(ctx, ClassRecord(fold))
 		if !errors.Is(err, ErrNotFound) {
 			if err != nil {
-				err = fmt.Errorf("share: read the head of class %d: %w", fold, err)
+				err = fmt.Errorf("read the head of class %d: %w", fold, err)
 			}
 			return b, fold, err
 		}

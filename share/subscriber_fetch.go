@@ -25,7 +25,7 @@ const maxTries = 4
 // fetch returns the version of a head. It gets indexes from fetched and adds those that arrive, unless that is nil.
 func (f *fetcher) fetch(ctx context.Context, h *Head, from local, fetched indexes) (local, error) {
 	if limit := f.limits.Bytes; h.Bytes > limit {
-		return local{}, sentinel.Errorf(umbel.ErrLimit, "share: the filter takes %d bytes of memory, the limit is %d: raise the limit", h.Bytes, limit)
+		return local{}, sentinel.Errorf(umbel.ErrLimit, "the filter takes %d bytes of memory, the limit is %d: raise the limit", h.Bytes, limit)
 	}
 	if from.head != nil && from.head.ID == h.ID {
 		from.head = h
@@ -47,7 +47,7 @@ func (f *fetcher) fetch(ctx context.Context, h *Head, from local, fetched indexe
 	if err != nil {
 		return local{}, err
 	}
-	err = sentinel.Errorf(ErrCorrupt, "share: the index of version %d leads nowhere", h.Version)
+	err = sentinel.Errorf(ErrCorrupt, "the index of version %d leads nowhere", h.Version)
 	for range maxTries {
 		p, _, ok := cheapest(from.starts(h, x, start), x.Deltas, h.Version)
 		if !ok {
@@ -112,7 +112,7 @@ func (f *fetcher) index(ctx context.Context, h *Head, start *pathStart, fetched 
 // readIndex reads an index or a page, unless it was fetched before.
 func readIndex(ctx context.Context, source Source, ref Ref, fetched indexes) (*Index, error) {
 	if ref.Bytes > maxIndex {
-		return nil, sentinel.Errorf(ErrCorrupt, "share: an index of %d bytes, want at most %d", ref.Bytes, maxIndex)
+		return nil, sentinel.Errorf(ErrCorrupt, "an index of %d bytes, want at most %d", ref.Bytes, maxIndex)
 	}
 	b, ok := fetched[ref]
 	if !ok {

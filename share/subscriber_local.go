@@ -39,7 +39,7 @@ func (l local) unpacked() (local, error) {
 	}
 	state, err := l.compact.Bloom()
 	if err != nil {
-		return local{}, fmt.Errorf("share: the last version: %w", err)
+		return local{}, fmt.Errorf("the last version: %w", err)
 	}
 	l.state, l.compact = state, nil
 	return l, nil

@@ -74,7 +74,7 @@ func (m *meter) wait(bytes uint64) time.Duration {
 // afford returns an error wrapping ErrBudget unless bytes may be received now.
 func (m *meter) afford(bytes uint64) error {
 	if d := m.wait(bytes); d > 0 {
-		return fmt.Errorf("share: %d bytes must wait for %v: %w", bytes, d.Round(time.Millisecond), ErrBudget)
+		return fmt.Errorf("%d bytes must wait for %v: %w", bytes, d.Round(time.Millisecond), ErrBudget)
 	}
 	return nil
 }

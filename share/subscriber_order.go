@@ -16,7 +16,7 @@ type order struct {
 // check refuses heads that are older than the last one, contradict it, or are from the future.
 func (o *order) check(h *Head, now time.Time) error {
 	if ahead := h.Time.Sub(now); ahead > o.skew {
-		return fmt.Errorf("share: the head was signed %v in the future; check both clocks: %w", ahead.Round(time.Second), ErrFuture)
+		return fmt.Errorf("the head was signed %v in the future; check both clocks: %w", ahead.Round(time.Second), ErrFuture)
 	}
 	last := o.last
 	if last == nil {
@@ -24,13 +24,13 @@ func (o *order) check(h *Head, now time.Time) error {
 	}
 	switch c := h.Stream.Compare(last.Stream); {
 	case c < 0 && h.Time.After(last.Time) && now.Before(last.Expires()):
-		return fmt.Errorf("share: a publisher that began at %s still signs heads, after another began at %s: stop one, or give it a key of its own: %w",
+		return fmt.Errorf("a publisher that began at %s still signs heads, after another began at %s: stop one, or give it a key of its own: %w",
 			time.UnixMilli(h.Stream.Began).UTC().Format(time.RFC3339), time.UnixMilli(last.Stream.Began).UTC().Format(time.RFC3339), ErrFork)
 	case h.Time.Before(last.Time):
-		return fmt.Errorf("share: head of version %d from %s, but version %d from %s was accepted before: %w",
+		return fmt.Errorf("head of version %d from %s, but version %d from %s was accepted before: %w",
 			h.Version, h.Time.Format(time.RFC3339Nano), last.Version, last.Time.Format(time.RFC3339Nano), ErrReplayed)
 	case h.Time.Equal(last.Time) && (h.Stream != last.Stream || h.Version != last.Version || h.Fold == last.Fold && h.ID != last.ID):
-		return fmt.Errorf("share: two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
+		return fmt.Errorf("two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
 	case c < 0:
 		o.log.Warn("the publisher that began later has stopped", "stream", h.Stream.String(), "last", last.Stream.String())
 	case c > 0: // another program publishes with the key, or the store of the publisher was lost

@@ -19,7 +19,7 @@ func (s *Subscriber) Update(ctx context.Context) (err error) {
 		s.ended(err)
 	}()
 	if d := s.chooser.wait(); d > 0 {
-		return fmt.Errorf("share: the next head must wait for %v: %w", d.Round(time.Millisecond), ErrBudget)
+		return fmt.Errorf("the next head must wait for %v: %w", d.Round(time.Millisecond), ErrBudget)
 	}
 	if p := s.chooser.pending; p != nil {
 		return s.follow(ctx, p)
@@ -27,7 +27,7 @@ func (s *Subscriber) Update(ctx context.Context) (err error) {
 	signed, err := s.chooser.read(ctx)
 	if err != nil {
 		s.chooser.reset()
-		return fmt.Errorf("share: read the head: %w", err)
+		return fmt.Errorf("read the head: %w", err)
 	}
 	return s.apply(ctx, signed)
 }

@@ -55,7 +55,7 @@ func (v *View) check(now time.Time) error {
 	if now.Before(v.head.Expires()) && v.Exact() {
 		return nil
 	}
-	return sentinel.Errorf(ErrStale, "share: the head of version %d was valid until %s", v.head.Version, v.head.Expires().Format(time.RFC3339))
+	return sentinel.Errorf(ErrStale, "the head of version %d was valid until %s", v.head.Version, v.head.Expires().Format(time.RFC3339))
 }
 
 // Stale says what a subscriber answers while it has no valid head. There is no default: the program
@@ -151,7 +151,7 @@ func (a *answerer) whenStale(v *View) *answers {
 	case a.policy == StaleMaybe:
 		return &answers{from: always{}}
 	case v == nil:
-		return &answers{from: always{}, err: sentinel.Errorf(ErrStale, "share: no version has arrived yet")}
+		return &answers{from: always{}, err: sentinel.Errorf(ErrStale, "no version has arrived yet")}
 	case a.policy == StaleLast:
 		return &answers{from: v.filter, hasher: v.filter.Hasher()}
 	}
@@ -167,7 +167,7 @@ func (a *answerer) whenClosed(v *View) *answers {
 	return x
 }
 
-var errClosed = sentinel.Errorf(ErrStale, "share: the subscriber is closed")
+var errClosed = sentinel.Errorf(ErrStale, "the subscriber is closed")
 
 // check returns an error wrapping ErrStale if the view is stale, which it also is after close.
 func (a *answerer) check(v *View, now time.Time) error {

@@ -96,7 +96,7 @@ var freshnesses = []string{"age", "x-accel-expires", "max-age"}
 func ParseFreshness(name string) (Freshness, error) {
 	i := slices.Index(freshnesses, name)
 	if i < 0 {
-		return 0, fmt.Errorf("siblings: freshness %.40q is unknown, want age, x-accel-expires or max-age", name)
+		return 0, fmt.Errorf("freshness %.40q is unknown, want age, x-accel-expires or max-age", name)
 	}
 	return Freshness(i), nil
 }
@@ -113,19 +113,19 @@ const leastToken = 16
 // complete sets defaults, and returns an error for what no mesh can have.
 func (o *Options) complete() error {
 	if o.Key.Signer == nil || o.Key.Verifier == nil {
-		return errors.New("siblings: a mesh needs a key")
+		return errors.New("a mesh needs a key")
 	}
 	if len(o.Token) < leastToken {
-		return fmt.Errorf("siblings: the token has %d bytes, want at least %d", len(o.Token), leastToken)
+		return fmt.Errorf("the token has %d bytes, want at least %d", len(o.Token), leastToken)
 	}
 	if err := checkAddress(o.Cache); o.Cache != nil && err != nil {
-		return fmt.Errorf("siblings: the own cache: %w", err)
+		return fmt.Errorf("the own cache: %w", err)
 	}
 	if o.ProbePeriod > 0 && o.Cache == nil {
-		return errors.New("siblings: probes need the address of the own cache")
+		return errors.New("probes need the address of the own cache")
 	}
 	if o.ProbePeriod > 0 && o.Reported {
-		return errors.New("siblings: probes are for caches that do not report what they store")
+		return errors.New("probes are for caches that do not report what they store")
 	}
 	if err := o.completePeers(); err != nil {
 		return err
@@ -136,16 +136,16 @@ func (o *Options) complete() error {
 	setDefault(&o.MaxHeld, 1_000_000)
 	setDefault(&o.MaxPeerBytes, 64<<20)
 	if o.Period < 100*time.Millisecond || o.Period > time.Minute {
-		return fmt.Errorf("siblings: the period is %v, want 100ms to 1m", o.Period)
+		return fmt.Errorf("the period is %v, want 100ms to 1m", o.Period)
 	}
 	if o.MaxHeld < 1 || o.MaxHeld > maxHeld {
-		return fmt.Errorf("siblings: at most %d responses are to be published, want 1 to %d", o.MaxHeld, maxHeld)
+		return fmt.Errorf("at most %d responses are to be published, want 1 to %d", o.MaxHeld, maxHeld)
 	}
 	if o.Keep < 0 || o.Keep > 0 && o.Keep <= 2*o.Period {
-		return fmt.Errorf("siblings: responses are published for %v at most, want more than two periods of %v", o.Keep, o.Period)
+		return fmt.Errorf("responses are published for %v at most, want more than two periods of %v", o.Keep, o.Period)
 	}
 	if !(o.Rate >= 1e-6 && o.Rate <= 0.5) {
-		return fmt.Errorf("siblings: the rate is %v, want 1e-6 to 0.5", o.Rate)
+		return fmt.Errorf("the rate is %v, want 1e-6 to 0.5", o.Rate)
 	}
 	if o.Deny == nil {
 		o.Deny = func(*url.URL) bool { return false }

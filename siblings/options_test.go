@@ -28,20 +28,20 @@ func TestOptions(t *testing.T) {
 		return func(o *siblings.Options) { o.Peers = list }
 	}
 	for want, change := range map[string]func(*siblings.Options){
-		"siblings: a mesh needs a key":                       func(o *siblings.Options) { o.Key = share.Key{} },
-		"siblings: the token has 1 bytes, want at least 16":  func(o *siblings.Options) { o.Token = "a" },
-		"siblings: the period is 1ns, want 100ms to 1m":      func(o *siblings.Options) { o.Period = time.Nanosecond },
-		"siblings: the rate is 2, want 1e-6 to 0.5":          func(o *siblings.Options) { o.Rate = 2 },
-		"siblings: peer 1 of 1 needs a name":                 peers(siblings.PeerOptions{URL: u}),
-		"siblings: peer a: the address is missing":           peers(siblings.PeerOptions{Name: "a", Verifier: other.Verifier}),
-		"siblings: peer example.org/own is this node itself": peers(siblings.PeerOptions{URL: u, Verifier: own.Verifier}),
-		"siblings: peer a needs a public key, or the digest of a Squid": peers(siblings.PeerOptions{
+		"a mesh needs a key":                       func(o *siblings.Options) { o.Key = share.Key{} },
+		"the token has 1 bytes, want at least 16":  func(o *siblings.Options) { o.Token = "a" },
+		"the period is 1ns, want 100ms to 1m":      func(o *siblings.Options) { o.Period = time.Nanosecond },
+		"the rate is 2, want 1e-6 to 0.5":          func(o *siblings.Options) { o.Rate = 2 },
+		"peer 1 of 1 needs a name":                 peers(siblings.PeerOptions{URL: u}),
+		"peer a: the address is missing":           peers(siblings.PeerOptions{Name: "a", Verifier: other.Verifier}),
+		"peer example.org/own is this node itself": peers(siblings.PeerOptions{URL: u, Verifier: own.Verifier}),
+		"peer a needs a public key, or the digest of a Squid": peers(siblings.PeerOptions{
 			Name: "a", URL: u,
 		}),
-		"siblings: peer a has a public key and the digest of a Squid, want one of them": peers(siblings.PeerOptions{
+		"peer a has a public key and the digest of a Squid, want one of them": peers(siblings.PeerOptions{
 			Name: "a", URL: u, Verifier: other.Verifier, Squid: source{},
 		}),
-		"siblings: two peers have the name example.org/other, want different names": peers(
+		"two peers have the name example.org/other, want different names": peers(
 			siblings.PeerOptions{URL: u, Verifier: other.Verifier}, siblings.PeerOptions{Name: "example.org/other", URL: u, Squid: source{}},
 		),
 	} {

@@ -36,17 +36,17 @@ func (o *Options) completePeers() error {
 		err := checkAddress(p.URL)
 		switch {
 		case p.Name == "":
-			return fmt.Errorf("siblings: peer %d of %d needs a name", i+1, len(o.Peers))
+			return fmt.Errorf("peer %d of %d needs a name", i+1, len(o.Peers))
 		case err != nil:
-			return fmt.Errorf("siblings: peer %s: %w", p.Name, err)
+			return fmt.Errorf("peer %s: %w", p.Name, err)
 		case p.Verifier == nil && p.Squid == nil:
-			return fmt.Errorf("siblings: peer %s needs a public key, or the digest of a Squid", p.Name)
+			return fmt.Errorf("peer %s needs a public key, or the digest of a Squid", p.Name)
 		case p.Verifier != nil && p.Squid != nil:
-			return fmt.Errorf("siblings: peer %s has a public key and the digest of a Squid, want one of them", p.Name)
+			return fmt.Errorf("peer %s has a public key and the digest of a Squid, want one of them", p.Name)
 		case p.Verifier != nil && sameKey(p.Verifier, o.Key.Verifier):
-			return fmt.Errorf("siblings: peer %s is this node itself", p.Name)
+			return fmt.Errorf("peer %s is this node itself", p.Name)
 		case names[p.Name]:
-			return fmt.Errorf("siblings: two peers have the name %s, want different names", p.Name)
+			return fmt.Errorf("two peers have the name %s, want different names", p.Name)
 		}
 		names[p.Name] = true
 	}

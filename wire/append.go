@@ -16,7 +16,6 @@
 package wire
 
 import (
-	"fmt"
 	"io"
 	"slices"
 
@@ -34,7 +33,7 @@ func Append(dst []byte, s umbel.State) ([]byte, error) { return appendWithin(dst
 
 func appendWithin(dst []byte, s umbel.State, limit uint64) ([]byte, error) {
 	if err := s.Check(); err != nil {
-		return dst, fmt.Errorf("wire: %w", err)
+		return dst, err
 	}
 	arrays := readable(s, limit)
 	w := format.NewAppender(slices.Grow(dst, int(size(s, arrays.Bytes))), arrays.Write)
@@ -47,7 +46,7 @@ func appendWithin(dst []byte, s umbel.State, limit uint64) ([]byte, error) {
 // received part of a container.
 func Write(w io.Writer, s umbel.State) error {
 	if err := s.Check(); err != nil {
-		return fmt.Errorf("wire: %w", err)
+		return err
 	}
 	return writeContainer(w, s, readable(s, DefaultBytes).Write)
 }
@@ -65,7 +64,7 @@ func readable(s umbel.State, limit uint64) *format.Readable {
 func writeContainer(w io.Writer, s umbel.State, arrays format.ArrayWriter) error {
 	e := format.Writer{W: w, Arrays: arrays}
 	if e.Container(s); e.Err != nil {
-		return fmt.Errorf("wire: %w", e.Err)
+		return e.Err
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func ExampleRead() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, umbel.ErrLimit))
 	// Output:
-	// wire: byte 53: array 0: 125000 bytes of cells, the limit leaves 100000: raise the limit to read it
+	// byte 53: array 0: 125000 bytes of cells, the limit leaves 100000: raise the limit to read it
 	// true
 }
 

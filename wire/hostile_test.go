@@ -133,7 +133,7 @@ func TestCorrupt(t *testing.T) {
 		refused(t, c.name, c.b, wire.Limits{}, umbel.ErrCorrupt)
 		_, err := wire.Parse(c.b, wire.Limits{})
 		at := -1
-		if _, _ = fmt.Sscanf(fmt.Sprint(err), "wire: byte %d", &at); at != c.at {
+		if _, _ = fmt.Sscanf(fmt.Sprint(err), "byte %d", &at); at != c.at {
 			t.Errorf("%s: %v, at byte %d, want %d", c.name, err, at, c.at)
 		}
 	}

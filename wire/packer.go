@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"io"
 	"iter"
 
@@ -30,7 +29,7 @@ type Packer struct {
 // Append appends the container of s to dst. Errors are those of [Append].
 func (p Packer) Append(dst []byte, s umbel.State) ([]byte, error) {
 	if err := s.Check(); err != nil {
-		return dst, fmt.Errorf("wire: %w", err)
+		return dst, err
 	}
 	w := format.NewAppender(dst, p.arrays(nil))
 	w.Container(s)
@@ -42,7 +41,7 @@ func (p Packer) Append(dst []byte, s umbel.State) ([]byte, error) {
 // the size of s. Errors are those of [Write].
 func (p Packer) Write(w io.Writer, s umbel.State) error {
 	if err := s.Check(); err != nil {
-		return fmt.Errorf("wire: %w", err)
+		return err
 	}
 	return p.write(w, s, nil)
 }
@@ -94,14 +93,11 @@ func checkWordless(s umbel.State) error {
 	arrays := s.AllArrays()
 	for i, a := range arrays {
 		if _, err := cells.WordsFor(a.Len, a.Width); err != nil || len(a.Words) > 0 {
-			return sentinel.Errorf(umbel.ErrCorrupt, "wire: array %d: %d cells of %d bits in %d words, want no words", i, a.Len, a.Width, len(a.Words))
+			return sentinel.Errorf(umbel.ErrCorrupt, "array %d: %d cells of %d bits in %d words, want no words", i, a.Len, a.Width, len(a.Words))
 		}
 		arrays[i] = cells.Array{Width: 1}
 	}
-	if err := s.WithArrays(arrays).Check(); err != nil {
-		return fmt.Errorf("wire: %w", err)
-	}
-	return nil
+	return s.WithArrays(arrays).Check()
 }
 
 // write writes the container of s, whose cells are in from, unless from is nil.
@@ -110,7 +106,7 @@ func (p Packer) write(w io.Writer, s umbel.State, from format.Source) error {
 	e.Container(s)
 	p.measured(e.Written())
 	if e.Err != nil {
-		return fmt.Errorf("wire: %w", e.Err)
+		return e.Err
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func View(b []byte, l Limits) (umbel.State, error) {
 func parse(b []byte, l Limits, defaultBytes uint64, m format.Mode) (s umbel.State, err error) {
 	at, err := format.Parse(&s, b, l.budget(max(defaultBytes, uint64(len(b)))), m)
 	if err != nil {
-		return umbel.State{}, fmt.Errorf("wire: byte %d: %w", at, err)
+		return umbel.State{}, fmt.Errorf("byte %d: %w", at, err)
 	}
 	return s, nil
 }
@@ -84,7 +84,7 @@ func newReader(r io.Reader, l Limits, defaultBytes uint64) (*format.Reader, erro
 	b.InStep = l.Bytes == 0
 	d, err := format.NewStreamReader(r, b)
 	if err != nil {
-		return nil, fmt.Errorf("wire: %w", err)
+		return nil, err
 	}
 	return d, nil
 }
@@ -92,7 +92,7 @@ func newReader(r io.Reader, l Limits, defaultBytes uint64) (*format.Reader, erro
 // container reads a container into s.
 func container(r *format.Reader, s *umbel.State) error {
 	if err := r.Container(s); err != nil {
-		return fmt.Errorf("wire: byte %d: %w", r.Off, err)
+		return fmt.Errorf("byte %d: %w", r.Off, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 func Bits(f umbel.Filter) (umbel.Filter, error) {
 	s := f.State()
 	if len(s.Arrays) > 0 && s.Arrays[0].Len == 0 {
-		return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: a zero Filter has no cells: make it with New")
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "a zero Filter has no cells: make it with New")
 	}
 	switch f := f.(type) {
 	case interface{ Bloom() (*bloom.Filter, error) }:
@@ -33,9 +33,9 @@ func Bits(f umbel.Filter) (umbel.Filter, error) {
 	}
 	if len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
 		if s.Kind == sparse.Name {
-			return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: kind sparse can't be compared: compare the filter of sparse.Filter.Bloom")
+			return nil, sentinel.Errorf(errors.ErrUnsupported, "kind sparse can't be compared: compare the filter of sparse.Filter.Bloom")
 		}
-		return nil, sentinel.Errorf(errors.ErrUnsupported, "overlap: kind %s can't be compared, because it isn't one array of bits", s.Kind)
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "kind %s can't be compared, because it isn't one array of bits", s.Kind)
 	}
 	return f, nil
 }
@@ -170,7 +170,7 @@ func align(kinds umbel.Kinds, a, b umbel.Filter) (union umbel.Filter, folded [2]
 	}
 	m, ok := union.(umbel.Merger)
 	if !ok {
-		return nil, folded, sentinel.Errorf(errors.ErrUnsupported, "overlap: kind %s doesn't merge", small.State().Kind)
+		return nil, folded, sentinel.Errorf(errors.ErrUnsupported, "kind %s doesn't merge", small.State().Kind)
 	}
 	if err := m.Merge(large.State()); err != nil {
 		return nil, folded, err
@@ -197,7 +197,7 @@ func foldedTo(kinds umbel.Kinds, f umbel.Filter, size uint64) (umbel.Filter, err
 	folder, ok := f.(umbel.Folder)
 	if !ok {
 		return nil, sentinel.Errorf(errors.ErrUnsupported,
-			"overlap: a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold", f.State().Kind, m, size)
+			"a filter of kind %s with %d cells must be folded to %d cells, and doesn't fold", f.State().Kind, m, size)
 	}
 	return f, folder.Fold(m / size)
 }

@@ -74,7 +74,7 @@ func keepCommon(f, g umbel.Filter) error {
 		return err
 	}
 	if a.k > b.k {
-		return sentinel.Errorf(umbel.ErrMismatch, "overlap: the first filter has k = %d, more than the other with %d: exchange them", a.k, b.k)
+		return sentinel.Errorf(umbel.ErrMismatch, "the first filter has k = %d, more than the other with %d: exchange them", a.k, b.k)
 	}
 	j := uint64(0)
 	for i := range a.groups {
@@ -131,7 +131,7 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 	a, ok := gridOf(f)
 	b, ok2 := gridOf(g)
 	if !ok || !ok2 {
-		return a, b, sentinel.Errorf(umbel.ErrMismatch, "overlap: filters of kind %s and %s cannot be compared at different sizes", f.State().Kind, g.State().Kind)
+		return a, b, sentinel.Errorf(umbel.ErrMismatch, "filters of kind %s and %s cannot be compared at different sizes", f.State().Kind, g.State().Kind)
 	}
 	if a.lanes != b.lanes {
 		a.spread, b.spread = a.lanes == 1, b.lanes == 1
@@ -139,7 +139,7 @@ func grids(f, g umbel.Filter) (a, b grid, err error) {
 	}
 	const most = 1 << 31 // groups, so that products are exact and a share of a group is more than rounding
 	if max(a.groups, b.groups) > most {
-		return a, b, sentinel.Errorf(umbel.ErrMismatch, "overlap: filters of %d and %d cells can't be compared at these sizes, of which the larger may be %d",
+		return a, b, sentinel.Errorf(umbel.ErrMismatch, "filters of %d and %d cells can't be compared at these sizes, of which the larger may be %d",
 			a.cells.Len, b.cells.Len, most*a.lanes)
 	}
 	return a, b, nil

@@ -23,12 +23,12 @@ func (q Goal) plain() Option {
 		f, err = plan.Size(q.Keys, q.FPRate)
 		f.M = words(f.M, true)
 		if err == nil && f.K > bloom.MaxK {
-			err = sentinel.Errorf(plan.ErrRange, "message: it would set %d cells per key, at most %d are allowed", f.K, bloom.MaxK)
+			err = sentinel.Errorf(plan.ErrRange, "it would set %d cells per key, at most %d are allowed", f.K, bloom.MaxK)
 		}
 	} else if f.M = q.plainWithin(); f.M > 0 {
 		f.K = plan.BestK(f.M, q.Keys)
 	} else {
-		err = sentinel.Errorf(plan.ErrRange, "message: %.0f bits are too few for any filter", q.Bits)
+		err = sentinel.Errorf(plan.ErrRange, "%.0f bits are too few for any filter", q.Bits)
 	}
 	if err != nil {
 		return Option{Kind: "bloom", Why: plainly(err)}

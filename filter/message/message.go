@@ -119,7 +119,7 @@ func (q Goal) Plan() ([]Option, error) {
 func (q Goal) MostKeys() (uint64, error) {
 	q.Keys = 1
 	if q.Bits == 0 || q.FPRate == 0 {
-		return 0, sentinel.Errorf(plan.ErrRange, "message: the number of keys depends on the bits and the false-positive rate; give both")
+		return 0, sentinel.Errorf(plan.ErrRange, "the number of keys depends on the bits and the false-positive rate; give both")
 	}
 	if _, err := q.Plan(); err != nil {
 		return 0, err
@@ -206,7 +206,7 @@ func (q Goal) why(o, best Option) string {
 // refusal returns the error for options of which none fits, with the reason of kind bloom.
 func refusal(options []Option) error {
 	o := options[max(slices.IndexFunc(options, func(o Option) bool { return o.Kind == bloom.Name }), 0)]
-	return sentinel.Errorf(plan.ErrRange, "message: no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s)", o.Kind, o.Why)
+	return sentinel.Errorf(plan.ErrRange, "no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s)", o.Kind, o.Why)
 }
 
 // check returns an error wrapping plan.ErrRange if a field is outside its range.
@@ -216,15 +216,15 @@ func (q Goal) check() error {
 	}
 	switch {
 	case !(q.Churn >= 0 && q.Churn <= 1):
-		return sentinel.Errorf(plan.ErrRange, "message: churn %v, want a fraction of the keys from 0 to 1", q.Churn)
+		return sentinel.Errorf(plan.ErrRange, "churn %v, want a fraction of the keys from 0 to 1", q.Churn)
 	case !(q.Tail >= 0 && q.Tail < 1):
-		return sentinel.Errorf(plan.ErrRange, "message: probability %v to exceed the size, want more than 0 and less than 1", q.Tail)
+		return sentinel.Errorf(plan.ErrRange, "probability %v to exceed the size, want more than 0 and less than 1", q.Tail)
 	case q.FPRate == 0 && q.Bits == 0:
-		return sentinel.Errorf(plan.ErrRange, "message: neither bits nor a false-positive rate is given; give one or both")
+		return sentinel.Errorf(plan.ErrRange, "neither bits nor a false-positive rate is given; give one or both")
 	case !(q.Bits >= 0):
-		return sentinel.Errorf(plan.ErrRange, "message: %v bits, want more than 0", q.Bits)
+		return sentinel.Errorf(plan.ErrRange, "%v bits, want more than 0", q.Bits)
 	case q.Peers < 0 || !(q.PerHour >= 0 && q.PerHour <= math.MaxUint32):
-		return sentinel.Errorf(plan.ErrRange, "message: %d peers and %v updates an hour, want neither negative, and less than 2^32 updates", q.Peers, q.PerHour)
+		return sentinel.Errorf(plan.ErrRange, "%d peers and %v updates an hour, want neither negative, and less than 2^32 updates", q.Peers, q.PerHour)
 	case q.FPRate != 0:
 		return planning.CheckGoal(q.Keys, q.FPRate)
 	}

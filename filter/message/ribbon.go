@@ -41,7 +41,7 @@ func (q Goal) ribbonShape() (ribbon.Shape, error) {
 		return s.Check() == nil && ribbonMessage(s, q.Keys, q.tail()).Most <= q.Bits
 	})
 	if steps == 0 {
-		return ribbon.Shape{}, sentinel.Errorf(plan.ErrRange, "message: %.0f bits are too few for a ribbon filter of %d keys", q.Bits, q.Keys)
+		return ribbon.Shape{}, sentinel.Errorf(plan.ErrRange, "%.0f bits are too few for a ribbon filter of %d keys", q.Bits, q.Keys)
 	}
 	return ribbon.Shape{Steps: int(steps)}, nil
 }

@@ -25,6 +25,7 @@ type file struct {
 	name       string
 	imports    []string // those of this repository below the root, the others whole
 	goroutines []string // places where one is started
+	named      []string // places and texts of errors that begin with the name of the package
 }
 
 func (f file) test() bool { return strings.HasSuffix(f.name, "_test.go") }
@@ -108,6 +109,9 @@ func parse(path, name string) (file, error) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if starts(n) {
 			f.goroutines = append(f.goroutines, name+":"+strconv.Itoa(set.Position(n.Pos()).Line))
+		}
+		if text, ok := named(parent(name), n); ok {
+			f.named = append(f.named, name+":"+strconv.Itoa(set.Position(n.Pos()).Line)+": "+text)
 		}
 		return true
 	})

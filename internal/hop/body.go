@@ -23,7 +23,7 @@ func (e *ClientError) Error() string { return "the request: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *ClientError) Unwrap() error { return e.Err }
 
-var errEnded = errors.New("hop: the request has ended")
+var errEnded = errors.New("the request has ended")
 
 // body is the body of a request on its way to the origin. The transport may read it after the handler has returned, when the
 // connection already serves the next request: then Read touches nothing of the connection.

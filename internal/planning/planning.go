@@ -1,6 +1,6 @@
 // Package planning contains what the plans of plain filters, in package plan, and those of kinds have in
 // common: the checks of what a user requires, and the searches for the smallest size or the largest
-// number of keys that meets it. Its errors begin with "plan: ".
+// number of keys that meets it.
 package planning
 
 import (
@@ -19,10 +19,10 @@ const MaxCells = 1 << 63
 // CheckGoal returns an error wrapping ErrRange if n is zero or p is not inside (0, 1).
 func CheckGoal(n uint64, p float64) error {
 	if n == 0 {
-		return sentinel.Errorf(ErrRange, "plan: 0 keys, want at least 1; give the number of keys the filter will hold")
+		return sentinel.Errorf(ErrRange, "0 keys, want at least 1; give the number of keys the filter will hold")
 	}
 	if !(p > 0 && p < 1) {
-		return sentinel.Errorf(ErrRange, "plan: false-positive rate %v, want more than 0 and less than 1; give a fraction, 0.01 for one percent", p)
+		return sentinel.Errorf(ErrRange, "false-positive rate %v, want more than 0 and less than 1; give a fraction, 0.01 for one percent", p)
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func CheckGoal(n uint64, p float64) error {
 // CheckK returns an error wrapping ErrRange if k is less than 1.
 func CheckK(k int) error {
 	if k < 1 {
-		return sentinel.Errorf(ErrRange, "plan: %d cells per key, want at least 1", k)
+		return sentinel.Errorf(ErrRange, "%d cells per key, want at least 1", k)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func MustShape(m uint64, k int) {
 
 // TooManyCells returns the error for a size above MaxCells.
 func TooManyCells(n uint64, p float64) error {
-	return sentinel.Errorf(ErrRange, "plan: %d keys at a false-positive rate of %v need more than 2^63 cells; "+
+	return sentinel.Errorf(ErrRange, "%d keys at a false-positive rate of %v need more than 2^63 cells; "+
 		"accept a higher rate, set more cells per key, or spread the keys over several filters", n, p)
 }
 

@@ -147,13 +147,13 @@ func (d *Design) Lengths() Lengths {
 func (d *Design) Check() error {
 	switch {
 	case int(d.Objective) >= len(objectives):
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %v, want 0 or 1", d.Objective)
+		return sentinel.Errorf(umbel.ErrGoal, "%v, want 0 or 1", d.Objective)
 	case int(d.Method) >= len(methods):
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %v, want at most %d", d.Method, len(methods)-1)
+		return sentinel.Errorf(umbel.ErrGoal, "%v, want at most %d", d.Method, len(methods)-1)
 	case d.Objective == Independent && d.K != 0:
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d with independent positions, want 0", d.K)
+		return sentinel.Errorf(umbel.ErrGoal, "k is %d with independent positions, want 0", d.K)
 	case d.Objective == Hashed && (d.K < 1 || d.K > MaxK):
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d, want 1 to %d", d.K, MaxK)
+		return sentinel.Errorf(umbel.ErrGoal, "k is %d, want 1 to %d", d.K, MaxK)
 	}
 	if err := checkRate(d.Rate); err != nil {
 		return err
@@ -165,13 +165,13 @@ func (d *Design) Check() error {
 		return err
 	}
 	if d.Least < 0 || d.Least > d.mostOnes() {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: codewords need %d ones among their first %d positions, want at most %d", d.Least, d.Ends[0], d.mostOnes())
+		return sentinel.Errorf(umbel.ErrGoal, "codewords need %d ones among their first %d positions, want at most %d", d.Least, d.Ends[0], d.mostOnes())
 	}
 	if d.Weights == nil {
 		return nil
 	}
 	if len(d.Weights) != len(d.Ends) {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %d weights in a design for %d links, want %d or none", len(d.Weights), len(d.Ends), len(d.Ends))
+		return sentinel.Errorf(umbel.ErrGoal, "%d weights in a design for %d links, want %d or none", len(d.Weights), len(d.Ends), len(d.Ends))
 	}
 	return d.Weights.Check()
 }
@@ -187,12 +187,12 @@ func (d *Design) mostOnes() int {
 
 func (d *Design) checkEnds() error {
 	if len(d.Ends) < 1 || len(d.Ends) > MaxLinks {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: a design for %d links, want 1 to %d", len(d.Ends), MaxLinks)
+		return sentinel.Errorf(umbel.ErrGoal, "a design for %d links, want 1 to %d", len(d.Ends), MaxLinks)
 	}
 	before := 1
 	for i, m := range d.Ends {
 		if m < before || m > MaxBits {
-			return sentinel.Errorf(umbel.ErrGoal, "adaptive: a filter of %d links has %d bits, want %d to %d", i+1, m, before, MaxBits)
+			return sentinel.Errorf(umbel.ErrGoal, "a filter of %d links has %d bits, want %d to %d", i+1, m, before, MaxBits)
 		}
 		before = m
 	}
@@ -206,12 +206,12 @@ func (d *Design) checkRuns() error {
 		switch {
 		case r.Positions < 1 || r.Positions > d.Bits()-positions:
 			return sentinel.Errorf(umbel.ErrGoal,
-				"adaptive: run %d has %d positions, want 1 to %d, since %d are left of %d",
+				"run %d has %d positions, want 1 to %d, since %d are left of %d",
 				i, r.Positions, d.Bits()-positions, d.Bits()-positions, d.Bits())
 		case r.Odds == 0:
-			return sentinel.Errorf(umbel.ErrGoal, "adaptive: run %d has odds of 0, want more", i)
+			return sentinel.Errorf(umbel.ErrGoal, "run %d has odds of 0, want more", i)
 		case i > 0 && r.Odds == d.Runs[i-1].Odds:
-			return sentinel.Errorf(umbel.ErrGoal, "adaptive: runs %d and %d have the same odds, want one run", i-1, i)
+			return sentinel.Errorf(umbel.ErrGoal, "runs %d and %d have the same odds, want one run", i-1, i)
 		}
 		positions += r.Positions
 		if d.Objective == Hashed {
@@ -219,19 +219,19 @@ func (d *Design) checkRuns() error {
 			var carry uint64
 			all, carry = bits.Add64(all, low, 0)
 			if ones += high + carry; ones > 1 || ones == 1 && all > 0 {
-				return sentinel.Errorf(umbel.ErrGoal, "adaptive: the probabilities of the first %d positions sum to more than 1", positions)
+				return sentinel.Errorf(umbel.ErrGoal, "the probabilities of the first %d positions sum to more than 1", positions)
 			}
 		}
 	}
 	if positions != d.Bits() {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: the runs have %d positions, want %d, the length of a filter of %d links", positions, d.Bits(), len(d.Ends))
+		return sentinel.Errorf(umbel.ErrGoal, "the runs have %d positions, want %d, the length of a filter of %d links", positions, d.Bits(), len(d.Ends))
 	}
 	return nil
 }
 
 func checkRate(rate float64) error {
 	if !(rate > 0 && rate < 1) {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: rate %v, want a fraction between 0 and 1, for example 0.01", rate)
+		return sentinel.Errorf(umbel.ErrGoal, "rate %v, want a fraction between 0 and 1, for example 0.01", rate)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func checkRate(rate float64) error {
 // the rate.
 func checkGoal(n int, rate float64) error {
 	if n < 1 || n > MaxLinks {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: a design for %d links, want 1 to %d", n, MaxLinks)
+		return sentinel.Errorf(umbel.ErrGoal, "a design for %d links, want 1 to %d", n, MaxLinks)
 	}
 	return checkRate(rate)
 }
@@ -252,7 +252,7 @@ func checkGoal(n int, rate float64) error {
 func (d *Design) ChooseLeast() error {
 	if m := d.Bits(); m > MaxBits {
 		return sentinel.Errorf(umbel.ErrGoal,
-			"adaptive: filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links", len(d.Ends), d.Rate, MaxBits)
+			"filters of %d links at a rate of %v have more than %d bits; accept a higher rate or fewer links", len(d.Ends), d.Rate, MaxBits)
 	}
 	d.Least = 0
 	if err := d.Check(); err != nil {

@@ -80,11 +80,11 @@ func (d *Design) MarshalBinary() ([]byte, error) { return d.AppendBinary(nil) }
 // wrapping [umbel.ErrCorrupt] if b is anything else; on error d is unchanged.
 func (d *Design) UnmarshalBinary(b []byte) error {
 	if len(b) > maxSize {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: a design of %d bytes, want at most %d", len(b), maxSize)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a design of %d bytes, want at most %d", len(b), maxSize)
 	}
 	r := reader{rest: b}
 	if string(r.bytes(len(magic))) != magic {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: the first bytes are %x, want %x, a design of version 1", b[:min(len(b), len(magic))], magic)
+		return sentinel.Errorf(umbel.ErrCorrupt, "the first bytes are %x, want %x, a design of version 1", b[:min(len(b), len(magic))], magic)
 	}
 	var x Design
 	x.Objective, x.Method = Objective(r.uintN(1)), Method(r.uintN(1))
@@ -111,16 +111,16 @@ func (d *Design) UnmarshalBinary(b []byte) error {
 		x.Weights[i] = r.uvarint()
 	}
 	if r.short {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: a design of %d bytes that is cut off", len(b))
+		return sentinel.Errorf(umbel.ErrCorrupt, "a design of %d bytes that is cut off", len(b))
 	}
 	if len(r.rest) > 0 {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: %d bytes after a design of %d", len(r.rest), len(b)-len(r.rest))
+		return sentinel.Errorf(umbel.ErrCorrupt, "%d bytes after a design of %d", len(r.rest), len(b)-len(r.rest))
 	}
 	if err := x.Check(); err != nil {
 		return sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	if !bytes.Equal(x.append(make([]byte, 0, len(b))), b) {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: a number is encoded in more bytes than necessary")
+		return sentinel.Errorf(umbel.ErrCorrupt, "a number is encoded in more bytes than necessary")
 	}
 	*d = x
 	return nil
@@ -221,19 +221,19 @@ func (d *Design) UnmarshalJSON(b []byte) error {
 	in := json.NewDecoder(bytes.NewReader(b))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&t); err != nil {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: design: %w", err)
+		return sentinel.Errorf(umbel.ErrCorrupt, "design: %w", err)
 	}
 	if _, err := in.Token(); err != io.EOF {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: data after a design")
+		return sentinel.Errorf(umbel.ErrCorrupt, "data after a design")
 	}
 	if t.Version != 1 {
-		return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: a design of version %d, want 1", t.Version)
+		return sentinel.Errorf(umbel.ErrCorrupt, "a design of version %d, want 1", t.Version)
 	}
 	x := Design{K: t.K, Least: t.Least, Ends: t.Ends, Rate: t.Rate, Weights: t.Weights}
 	objective, method := slices.Index(objectives[:], t.Objective), slices.Index(methods[:], t.Method)
 	if objective < 0 || method < 0 {
 		return sentinel.Errorf(umbel.ErrCorrupt,
-			"adaptive: objective %q and method %q, want one of %q and one of %q", clip(t.Objective), clip(t.Method), objectives, methods)
+			"objective %q and method %q, want one of %q and one of %q", clip(t.Objective), clip(t.Method), objectives, methods)
 	}
 	x.Objective, x.Method = Objective(objective), Method(method)
 	if len(x.Weights) == 0 {
@@ -242,7 +242,7 @@ func (d *Design) UnmarshalJSON(b []byte) error {
 	for i, r := range t.Runs {
 		odds, err := strconv.ParseUint(r.Odds, 16, 64)
 		if err != nil || len(r.Odds) != 16 {
-			return sentinel.Errorf(umbel.ErrCorrupt, "adaptive: run %d has odds of %q, want 16 hexadecimal digits", i, clip(r.Odds))
+			return sentinel.Errorf(umbel.ErrCorrupt, "run %d has odds of %q, want 16 hexadecimal digits", i, clip(r.Odds))
 		}
 		x.Runs = append(x.Runs, Run{r.Positions, odds})
 	}

@@ -36,11 +36,11 @@ type Requirements struct {
 func (r Requirements) Check() error {
 	switch {
 	case int(r.Objective) >= len(objectives):
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %v, want 0 or 1", r.Objective)
+		return sentinel.Errorf(umbel.ErrGoal, "%v, want 0 or 1", r.Objective)
 	case r.K < 0 || r.K > MaxK:
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d, want 1 to %d, or 0 for the best", r.K, MaxK)
+		return sentinel.Errorf(umbel.ErrGoal, "k is %d, want 1 to %d, or 0 for the best", r.K, MaxK)
 	case r.Objective == Independent && r.K != 0:
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: k is %d with independent positions, want 0", r.K)
+		return sentinel.Errorf(umbel.ErrGoal, "k is %d with independent positions, want 0", r.K)
 	}
 	if err := checkRate(r.Rate); err != nil {
 		return err

@@ -42,17 +42,17 @@ func Inverse(n int) Weights {
 // [MaxLinks] weights, if the last weight is zero, or if the sum is above 2^53.
 func (w Weights) Check() error {
 	if len(w) < 1 || len(w) > MaxLinks {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: %d weights, want 1 to %d", len(w), MaxLinks)
+		return sentinel.Errorf(umbel.ErrGoal, "%d weights, want 1 to %d", len(w), MaxLinks)
 	}
 	left := uint64(1 << 53)
 	for i, c := range w {
 		if c > left {
-			return sentinel.Errorf(umbel.ErrGoal, "adaptive: the weights of 1 to %d links sum to more than 2^53; divide all weights by one number", i+1)
+			return sentinel.Errorf(umbel.ErrGoal, "the weights of 1 to %d links sum to more than 2^53; divide all weights by one number", i+1)
 		}
 		left -= c
 	}
 	if w[len(w)-1] == 0 {
-		return sentinel.Errorf(umbel.ErrGoal, "adaptive: the last weight, that of %d links, is 0; make it positive or remove it", len(w))
+		return sentinel.Errorf(umbel.ErrGoal, "the last weight, that of %d links, is 0; make it positive or remove it", len(w))
 	}
 	return nil
 }
@@ -155,10 +155,10 @@ func ReadWeights(r io.Reader) (Weights, error) {
 		}
 		links, times, err := parseLine(text)
 		if err != nil {
-			return nil, fmt.Errorf("adaptive: weights, line %d: %w", line, err)
+			return nil, fmt.Errorf("weights, line %d: %w", line, err)
 		}
 		if seen[links-1] {
-			return nil, sentinel.Errorf(umbel.ErrCorrupt, "adaptive: weights, line %d: a second line for %d links", line, links)
+			return nil, sentinel.Errorf(umbel.ErrCorrupt, "weights, line %d: a second line for %d links", line, links)
 		}
 		seen[links-1] = true
 		if times == 0 {
@@ -171,11 +171,11 @@ func ReadWeights(r io.Reader) (Weights, error) {
 	}
 	switch err := in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, sentinel.Errorf(umbel.ErrCorrupt, "adaptive: weights, line %d has more than %d characters", line+1, maxLine)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "weights, line %d has more than %d characters", line+1, maxLine)
 	case err != nil:
-		return nil, fmt.Errorf("adaptive: weights, after line %d: %w", line, err)
+		return nil, fmt.Errorf("weights, after line %d: %w", line, err)
 	case len(w) == 0:
-		return nil, sentinel.Errorf(umbel.ErrCorrupt, "adaptive: no weights in %d lines, want \"links count\" in at least one", line)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "no weights in %d lines, want \"links count\" in at least one", line)
 	}
 	if err := w.Check(); err != nil {
 		return nil, sentinel.Wrap(umbel.ErrCorrupt, err)

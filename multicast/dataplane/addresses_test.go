@@ -106,9 +106,6 @@ func FuzzReadHosts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := dataplane.ReadHosts(strings.NewReader(text), towns)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "dataplane: ") {
-				t.Errorf("error %q doesn't say whose it is", err)
-			}
 			return
 		}
 		var b strings.Builder

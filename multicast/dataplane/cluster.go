@@ -40,7 +40,7 @@ type Cluster struct {
 // per node, until Stop is called or the context is done.
 func StartCluster(ctx context.Context, c ClusterConfig) (*Cluster, error) {
 	if c.Graph == nil || len(c.Graph.Nodes) == 0 || c.Router == nil {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: a cluster needs a graph with nodes, and a router for each")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "a cluster needs a graph with nodes, and a router for each")
 	}
 	f := &Cluster{graph: c.Graph, ports: c.Graph.Ports(), nodes: make([]*Node, 0, len(c.Graph.Nodes)), done: make(chan struct{})}
 	if err := f.open(c); err != nil {

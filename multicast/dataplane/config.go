@@ -67,10 +67,10 @@ func ParseNodeConfig(b []byte) (NodeConfig, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
-		return NodeConfig{}, fmt.Errorf("dataplane: %w: %w", ErrNodeConfig, err)
+		return NodeConfig{}, fmt.Errorf("%w: %w", ErrNodeConfig, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return NodeConfig{}, fmt.Errorf("dataplane: %w: data after it, at byte %d", ErrNodeConfig, d.InputOffset())
+		return NodeConfig{}, fmt.Errorf("%w: data after it, at byte %d", ErrNodeConfig, d.InputOffset())
 	}
 	return s, s.Check()
 }
@@ -122,7 +122,7 @@ func (s *NodeConfig) shares() bool {
 }
 
 func (s *NodeConfig) fault(format string, args ...any) error {
-	return fmt.Errorf("dataplane: node %q: %w: %w", s.Name, ErrNodeConfig, fmt.Errorf(format, args...))
+	return fmt.Errorf("node %q: %w: %w", s.Name, ErrNodeConfig, fmt.Errorf(format, args...))
 }
 
 // plain returns an IPv4 address in IPv4 form instead of IPv6.
@@ -135,7 +135,7 @@ func plain(a netip.AddrPort) netip.AddrPort {
 // numbers.
 func Consecutive(first netip.AddrPort, nodes int) ([]netip.AddrPort, error) {
 	if !first.IsValid() || first.Port() == 0 || nodes < 0 || nodes > 1<<16-int(first.Port()) {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: %d nodes from %v need port numbers above 65535; use a lower first one", nodes, first)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "%d nodes from %v need port numbers above 65535; use a lower first one", nodes, first)
 	}
 	all := make([]netip.AddrPort, nodes)
 	for i := range all {
@@ -173,23 +173,23 @@ func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 		name := strings.Join(fields[:last], " ")
 		i, known := index[name]
 		if !known {
-			return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: hosts, line %d: unknown node %q, want a node's name and its address:port", number, name)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "hosts, line %d: unknown node %q, want a node's name and its address:port", number, name)
 		}
 		a, err := netip.ParseAddrPort(fields[last])
 		if err != nil {
-			return nil, fmt.Errorf("dataplane: hosts, line %d: node %q: want its address and port, as in 127.0.0.1:9000: %w", number, name, err)
+			return nil, fmt.Errorf("hosts, line %d: node %q: want its address and port, as in 127.0.0.1:9000: %w", number, name, err)
 		}
 		if all[i].IsValid() {
-			return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: hosts, line %d: repeated node %q, at %v and %v", number, name, all[i], a)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "hosts, line %d: repeated node %q, at %v and %v", number, name, all[i], a)
 		}
 		all[i] = a
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("dataplane: hosts, after line %d: %w", number, err)
+		return nil, fmt.Errorf("hosts, after line %d: %w", number, err)
 	}
 	for i, a := range all {
 		if !a.IsValid() {
-			return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: hosts: no address for node %q", g.Nodes[i].Name)
+			return nil, sentinel.Errorf(umbel.ErrGoal, "hosts: no address for node %q", g.Nodes[i].Name)
 		}
 	}
 	return all, nil
@@ -199,7 +199,7 @@ func ReadHosts(r io.Reader, g *topology.Graph) ([]netip.AddrPort, error) {
 // the graph's order.
 func NodeConfigs(g *topology.Graph, addresses []netip.AddrPort) ([]NodeConfig, error) {
 	if len(addresses) != len(g.Nodes) {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: %d addresses for %d nodes, want one per node", len(addresses), len(g.Nodes))
+		return nil, sentinel.Errorf(umbel.ErrGoal, "%d addresses for %d nodes, want one per node", len(addresses), len(g.Nodes))
 	}
 	sites := make([]NodeConfig, len(g.Nodes))
 	for node, ports := range g.Ports() {

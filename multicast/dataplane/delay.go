@@ -130,7 +130,7 @@ type dice struct {
 
 func newDice(f Fault, name string) (dice, error) {
 	if !(f.Loss >= 0 && f.Loss <= 1) || f.Delay < 0 {
-		return dice{}, sentinel.Errorf(umbel.ErrGoal, "dataplane: loss %v and delay %v, want a probability from 0 to 1 and a time of at least 0", f.Loss, f.Delay)
+		return dice{}, sentinel.Errorf(umbel.ErrGoal, "loss %v and delay %v, want a probability from 0 to 1 and a time of at least 0", f.Loss, f.Delay)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -82,7 +82,7 @@ func (n *Node) receive(s *socket) error {
 			return nil
 		}
 		if inRow++; inRow == failures {
-			return fmt.Errorf("dataplane: node %q: %w", n.config.Name, err)
+			return fmt.Errorf("node %q: %w", n.config.Name, err)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (n *Node) receive(s *socket) error {
 func (n *Node) Inject(packets ...[]byte) error {
 	for _, p := range packets {
 		if len(p) > n.longest {
-			return sentinel.Errorf(umbel.ErrLimit, "dataplane: a packet of %d bytes, want at most %d; shorten it or raise Options.MaxPacket", len(p), n.longest)
+			return sentinel.Errorf(umbel.ErrLimit, "a packet of %d bytes, want at most %d; shorten it or raise Options.MaxPacket", len(p), n.longest)
 		}
 	}
 	in := n.inboxes.Get().(*inbox)
@@ -105,7 +105,7 @@ func (n *Node) Inject(packets ...[]byte) error {
 		}
 		packets = packets[in.count:]
 		if !n.handle(in, nil) {
-			return fmt.Errorf("dataplane: node %q: %w", n.config.Name, net.ErrClosed)
+			return fmt.Errorf("node %q: %w", n.config.Name, net.ErrClosed)
 		}
 	}
 	return nil

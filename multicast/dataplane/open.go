@@ -77,11 +77,11 @@ func open(c Config, main *net.UDPConn) (_ *Node, err error) {
 		}
 	}()
 	if c.Router == nil {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: node %q has no router", c.Node.Name)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "node %q has no router", c.Node.Name)
 	}
 	if longest < 1 || longest > longestPacket || buffer < 0 {
 		return nil, sentinel.Errorf(umbel.ErrGoal,
-			"dataplane: packets of %d bytes and buffers of %d, want packets of 1 to %d bytes and buffers above 0", longest, buffer, longestPacket)
+			"packets of %d bytes and buffers of %d, want packets of 1 to %d bytes and buffers above 0", longest, buffer, longestPacket)
 	}
 	if n.dice, err = newDice(c.Fault, c.Node.Name); err != nil {
 		return nil, err

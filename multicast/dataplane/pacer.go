@@ -46,10 +46,10 @@ const longTime = 100 * 365 * 24 * 3600 * 1e9
 // window without receivers.
 func NewPacer(p Pace) (*Pacer, error) {
 	if !(p.Rate >= 0) || p.Window < 0 || p.Receivers < 0 || p.Patience < 0 {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: pace %v, want numbers of at least 0", p)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "pace %v, want numbers of at least 0", p)
 	}
 	if p.Window > 0 && p.Receivers == 0 {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: a window of %d packets needs the number of receivers", p.Window)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "a window of %d packets needs the number of receivers", p.Window)
 	}
 	if p.Patience == 0 {
 		p.Patience = time.Second

@@ -25,7 +25,7 @@ type socket struct {
 // limits them.
 func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
 	if !a.IsValid() {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "dataplane: a socket needs an address, with port 0 for any free port")
+		return nil, sentinel.Errorf(umbel.ErrGoal, "a socket needs an address, with port 0 for any free port")
 	}
 	network := "udp6"
 	if plain(a).Addr().Is4() {
@@ -33,11 +33,11 @@ func listen(a netip.AddrPort, buffer int) (*net.UDPConn, error) {
 	}
 	conn, err := net.ListenUDP(network, net.UDPAddrFromAddrPort(plain(a)))
 	if err != nil {
-		return nil, fmt.Errorf("dataplane: %w", err)
+		return nil, err
 	}
 	if err := errors.Join(conn.SetReadBuffer(buffer), conn.SetWriteBuffer(buffer)); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("dataplane: buffers of %d bytes: %w", buffer, err)
+		return nil, fmt.Errorf("buffers of %d bytes: %w", buffer, err)
 	}
 	return conn, nil
 }

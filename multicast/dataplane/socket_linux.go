@@ -4,7 +4,6 @@ package dataplane
 
 import (
 	"encoding/binary"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -180,7 +179,7 @@ func toNetwork(p *uint16, port uint16) {
 func kernelDrops(conn *net.UDPConn) (drops uint64, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return 0, fmt.Errorf("dataplane: %w", err)
+		return 0, err
 	}
 	var info [memoryDrops + 1]uint32
 	var errno unix.Errno

@@ -136,7 +136,7 @@ func (h *Header) AppendBinary(dst []byte) ([]byte, error) {
 // on error h is unchanged. AppendBinary writes a parsed header with the same bytes.
 func (h *Header) Parse(packet []byte) (n int, err error) {
 	if len(packet) > 0 && packet[0]>>4 != Version {
-		return 0, sentinel.Errorf(ErrVersion, "inpacket: header of version %d, want %d", packet[0]>>4, Version)
+		return 0, sentinel.Errorf(ErrVersion, "header of version %d, want %d", packet[0]>>4, Version)
 	}
 	if len(packet) < FixedSize {
 		return 0, cut(len(packet), FixedSize)

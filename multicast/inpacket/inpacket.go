@@ -31,7 +31,7 @@ var (
 )
 
 func malformed(format string, a ...any) error {
-	return sentinel.Errorf(ErrMalformed, "inpacket: "+format, a...)
+	return sentinel.Errorf(ErrMalformed, ""+format, a...)
 }
 
 func cut(have, want int) error {

@@ -61,7 +61,7 @@ func Record(packet []byte, node uint32) bool {
 // unchanged.
 func (h *Header) Or(c Codeword) error {
 	if h.Form != Single && h.Form != Folded {
-		return sentinel.Errorf(errors.ErrUnsupported, "inpacket: a link can't be added to a filter of form %d, want %d or %d", h.Form, Single, Folded)
+		return sentinel.Errorf(errors.ErrUnsupported, "a link can't be added to a filter of form %d, want %d or %d", h.Form, Single, Folded)
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (h *Header) Or(c Codeword) error {
 // shorter.
 func (h *Header) OrDense(c BitString) error {
 	if h.Form != Dense {
-		return sentinel.Errorf(errors.ErrUnsupported, "inpacket: a stored codeword can't be added to a filter of form %d, want %d", h.Form, Dense)
+		return sentinel.Errorf(errors.ErrUnsupported, "a stored codeword can't be added to a filter of form %d, want %d", h.Form, Dense)
 	}
 	if err := h.check(); err != nil {
 		return err

@@ -136,7 +136,7 @@ func Search(t Task, o Options) (Found, error) {
 	}
 	best.Trials = trials
 	if best.Form == Dense {
-		return Found{Trials: trials}, fmt.Errorf("inpacket: no filter of at most %d bits with a false-match rate of at most %g contains %d links and excludes %d, after %d trials: %w",
+		return Found{Trials: trials}, fmt.Errorf("no filter of at most %d bits with a false-match rate of at most %g contains %d links and excludes %d, after %d trials: %w",
 			o.MaxBits, o.MaxFalseMatch, flat.tree, len(flat.codewords)-flat.tree, trials, ErrTooLong)
 	}
 	return best, nil
@@ -150,28 +150,28 @@ func (o Options) check() (Options, error) {
 	for _, f := range o.Forms {
 		switch {
 		case f == Dense:
-			return o, sentinel.Errorf(errors.ErrUnsupported, "inpacket: filters of stored codewords can't be searched")
+			return o, sentinel.Errorf(errors.ErrUnsupported, "filters of stored codewords can't be searched")
 		case f > Dense:
-			return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: form %d, want 0 to %d", f, Linear)
+			return o, sentinel.Errorf(umbel.ErrGoal, "form %d, want 0 to %d", f, Linear)
 		}
 	}
 	if o.Seeds == 0 {
 		o.Seeds = DefaultSeeds
 	}
 	if o.Seeds < 1 || o.Seeds > 1<<16 {
-		return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: %d seeds, want 1 to %d", o.Seeds, 1<<16)
+		return o, sentinel.Errorf(umbel.ErrGoal, "%d seeds, want 1 to %d", o.Seeds, 1<<16)
 	}
 	if o.MaxFalseMatch == 0 {
 		o.MaxFalseMatch = 1
 	}
 	if !(o.MaxFalseMatch > 0 && o.MaxFalseMatch <= 1) {
-		return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: largest false-match rate %g, want above 0 and at most 1", o.MaxFalseMatch)
+		return o, sentinel.Errorf(umbel.ErrGoal, "largest false-match rate %g, want above 0 and at most 1", o.MaxFalseMatch)
 	}
 	if o.MaxBits == 0 {
 		o.MaxBits = MaxBits
 	}
 	if o.MaxBits < 1 || o.MaxBits > MaxBits {
-		return o, sentinel.Errorf(umbel.ErrGoal, "inpacket: at most %d bits, want 1 to %d", o.MaxBits, MaxBits)
+		return o, sentinel.Errorf(umbel.ErrGoal, "at most %d bits, want 1 to %d", o.MaxBits, MaxBits)
 	}
 	return o, nil
 }

@@ -80,12 +80,12 @@ func (t Task) check(forms []Form) (links, error) {
 	}
 	for i := range t.hops() {
 		if t.hop(i).torn {
-			return flat, sentinel.Errorf(umbel.ErrGoal, "inpacket: a link of hop %d is both in the tree and among the others; remove it from the others", i)
+			return flat, sentinel.Errorf(umbel.ErrGoal, "a link of hop %d is both in the tree and among the others; remove it from the others", i)
 		}
 	}
 	if !slices.Contains(forms, Staged) {
 		return flat, sentinel.Errorf(umbel.ErrGoal,
-			"inpacket: a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop", Staged)
+			"a link is in the tree at one hop and among the others at another: use form %d, which has a filter per hop", Staged)
 	}
 	return flat, nil
 }

@@ -69,7 +69,7 @@ func (a *Adaptive) make() {
 			rate = DefaultRate
 		}
 		if links < 1 || links > adaptive.MaxLinks {
-			a.err = sentinel.Errorf(umbel.ErrGoal, "scheme: Links is %d, want 1 to %d", links, adaptive.MaxLinks)
+			a.err = sentinel.Errorf(umbel.ErrGoal, "Links is %d, want 1 to %d", links, adaptive.MaxLinks)
 			return
 		}
 		a.design, a.err = adaptive.Optimum(adaptive.Requirements{Objective: adaptive.Hashed, Rate: rate, Weights: adaptive.Uniform(links)})
@@ -92,7 +92,7 @@ func (a *Adaptive) encode(links, _ [][]inpacket.BitString) (inpacket.Header, Pla
 	m, ok := a.design.Truncate(len(links))
 	if !ok {
 		return inpacket.Header{}, Plan{}, sentinel.Errorf(umbel.ErrGoal,
-			"scheme: a tree of %d links, want at most %d; use a design for more links, or split the tree", len(links), a.design.Links())
+			"a tree of %d links, want at most %d; use a design for more links, or split the tree", len(links), a.design.Links())
 	}
 	h, err := a.cut(links, m)
 	return h, Plan{Trials: 1, FalseMatch: a.design.RedrawnFPRate(len(links))}, err
@@ -105,7 +105,7 @@ func (a *Adaptive) cut(links [][]inpacket.BitString, m int) (inpacket.Header, er
 		at := lowest(c[0])
 		if at < 0 {
 			return inpacket.Header{}, sentinel.Errorf(umbel.ErrGoal,
-				"scheme: a link's codeword has no ones among the design's %d bits; use another network key", a.design.Bits())
+				"a link's codeword has no ones among the design's %d bits; use another network key", a.design.Bits())
 		}
 		m = max(m, at+1)
 	}
@@ -121,7 +121,7 @@ func (a *Adaptive) cut(links [][]inpacket.BitString, m int) (inpacket.Header, er
 		}
 	}
 	return inpacket.Header{}, sentinel.Errorf(umbel.ErrGoal,
-		"scheme: %d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree",
+		"%d links set all of the design's %d bits, and routers drop such filters; use a design for more links, or split the tree",
 		len(links), a.design.Bits())
 }
 

@@ -42,7 +42,7 @@ type Dense struct {
 // Domain returns the domain for networks; see [Scheme].
 func (d Dense) Domain(known, present *multicast.Network) (Domain, error) {
 	if d.TTL < 0 || d.TTL > 255 {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: TTL %d, want 1 to 255, or 0 for %d", d.TTL, DefaultTTL)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "TTL %d, want 1 to 255, or 0 for %d", d.TTL, DefaultTTL)
 	}
 	f, err := newFilters(known, present, d.Routers, d.AnyFill, &stored{d, map[inpacket.Codeword][]inpacket.BitString{}})
 	if err != nil {

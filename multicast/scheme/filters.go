@@ -1,7 +1,6 @@
 package scheme
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -47,7 +46,7 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 		return nil, err
 	}
 	if known.Epoch != present.Epoch {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: the known network has epoch %d, the present one %d, want the same", known.Epoch, present.Epoch)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "the known network has epoch %d, the present one %d, want the same", known.Epoch, present.Epoch)
 	}
 	f := &filters{known: known, present: present, routers: r, anyFill: anyFill, stored: s,
 		nodes: make([]*multicast.Node, len(present.Graph.Nodes)), members: map[uint32][]int{}}
@@ -65,11 +64,11 @@ func newFilters(known, present *multicast.Network, r Routers, anyFill bool, s *s
 // differ. The methods Domain of schemes call it.
 func CheckNodes(known, present *multicast.Network) error {
 	if k, p := len(known.Graph.Nodes), len(present.Graph.Nodes); k != p {
-		return sentinel.Errorf(umbel.ErrGoal, "scheme: the known network has %d nodes, the present one %d; only links may differ", k, p)
+		return sentinel.Errorf(umbel.ErrGoal, "the known network has %d nodes, the present one %d; only links may differ", k, p)
 	}
 	for i, n := range known.Graph.Nodes {
 		if m := present.Graph.Nodes[i]; n.Name != m.Name {
-			return sentinel.Errorf(umbel.ErrGoal, "scheme: node %d is %q in the known network, %q in the present one; only links may differ", i, n.Name, m.Name)
+			return sentinel.Errorf(umbel.ErrGoal, "node %d is %q in the known network, %q in the present one; only links may differ", i, n.Name, m.Name)
 		}
 	}
 	return nil
@@ -121,13 +120,13 @@ func (f *filters) Receive(group uint32, nodes []int) {
 // check returns an error unless the tree is one of the known network and its TTL fits.
 func (f *filters) check(t *tree.Tree, ttl int) error {
 	if t.Graph != f.known.Graph {
-		return sentinel.Errorf(umbel.ErrGoal, "scheme: a tree of the graph %q, want one of the known network, %q", t.Graph.Name, f.known.Graph.Name)
+		return sentinel.Errorf(umbel.ErrGoal, "a tree of the graph %q, want one of the known network, %q", t.Graph.Name, f.known.Graph.Name)
 	}
 	if err := t.Check(); err != nil {
-		return fmt.Errorf("scheme: %w", err)
+		return err
 	}
 	if ttl > 255 {
-		return sentinel.Errorf(umbel.ErrGoal, "scheme: a tree of %d hops needs a TTL of %d, want at most 255", t.Depth(), ttl)
+		return sentinel.Errorf(umbel.ErrGoal, "a tree of %d hops needs a TTL of %d, want at most 255", t.Depth(), ttl)
 	}
 	return nil
 }

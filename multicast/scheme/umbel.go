@@ -51,7 +51,7 @@ func (Umbel) Name() string { return "umbel" }
 // don't support slack or repair.
 func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	if u.Slack < 0 || u.Slack > 254 {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: slack %d, want 0 to 254", u.Slack)
+		return nil, sentinel.Errorf(umbel.ErrGoal, "slack %d, want 0 to 254", u.Slack)
 	}
 	switch {
 	case len(u.Forms) == 0 && u.Repair:
@@ -67,10 +67,10 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	}
 	if u.Slack > 0 && slices.Contains(u.Forms, inpacket.Staged) {
 		return nil, sentinel.Errorf(umbel.ErrGoal,
-			"scheme: staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
+			"staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
 	}
 	if u.Repair && (slices.Contains(u.Forms, inpacket.Staged) || slices.Contains(u.Forms, inpacket.Linear)) {
-		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: repair supports the forms single and folded, not %s", formNames(u.Forms))
+		return nil, sentinel.Errorf(umbel.ErrGoal, "repair supports the forms single and folded, not %s", formNames(u.Forms))
 	}
 	f, err := newFilters(known, present, u.Routers, false, nil)
 	if err != nil {
@@ -134,7 +134,7 @@ next:
 				continue next
 			}
 		}
-		return nil, sentinel.Errorf(umbel.ErrGoal, "scheme: form %q, want one of %s", name, strings.Join(forms[:inpacket.Dense], ", "))
+		return nil, sentinel.Errorf(umbel.ErrGoal, "form %q, want one of %s", name, strings.Join(forms[:inpacket.Dense], ", "))
 	}
 	return fs, nil
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/scheme"
@@ -104,24 +105,24 @@ const sameChange = 10
 
 // ErrExperiment means that an experiment is not valid, for example because it has too
 // many receivers.
-var ErrExperiment = errors.New("sim: no such experiment")
+var ErrExperiment = errors.New("no such experiment")
 
 func (e *Experiment) check() error {
 	switch {
 	case e.Graph == nil || len(e.Graph.Nodes) < 2:
-		return fmt.Errorf("%w: the graph has fewer than two nodes", ErrExperiment)
+		return sentinel.Errorf(ErrExperiment, "the graph has fewer than two nodes")
 	case !e.Graph.Connected():
-		return fmt.Errorf("%w: graph %q is not connected; use its largest component", ErrExperiment, e.Graph.Name)
+		return sentinel.Errorf(ErrExperiment, "graph %q is not connected; use its largest component", e.Graph.Name)
 	case e.Scheme == nil:
-		return fmt.Errorf("%w: no scheme", ErrExperiment)
+		return sentinel.Errorf(ErrExperiment, "no scheme")
 	case e.Receivers < 1 || e.Receivers >= len(e.Graph.Nodes):
-		return fmt.Errorf("%w: %d receivers in a graph of %d nodes, want 1 to %d", ErrExperiment, e.Receivers, len(e.Graph.Nodes), len(e.Graph.Nodes)-1)
+		return sentinel.Errorf(ErrExperiment, "%d receivers in a graph of %d nodes, want 1 to %d", e.Receivers, len(e.Graph.Nodes), len(e.Graph.Nodes)-1)
 	case e.Trees < 1 || e.Trees > MaxTrees:
-		return fmt.Errorf("%w: %d trees, want 1 to %d", ErrExperiment, e.Trees, MaxTrees)
+		return sentinel.Errorf(ErrExperiment, "%d trees, want 1 to %d", e.Trees, MaxTrees)
 	case e.Fail < 0 || e.Add < 0:
-		return fmt.Errorf("%w: %d links fail and %d are added, want at least 0", ErrExperiment, e.Fail, e.Add)
+		return sentinel.Errorf(ErrExperiment, "%d links fail and %d are added, want at least 0", e.Fail, e.Add)
 	case e.Kind > Steiner || e.Knowledge > Unnoticed:
-		return fmt.Errorf("%w: %v, %v", ErrExperiment, e.Kind, e.Knowledge)
+		return sentinel.Errorf(ErrExperiment, "%v, %v", e.Kind, e.Knowledge)
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (e *Experiment) Tree(i int) (*tree.Tree, error) {
 		return nil, err
 	}
 	if i < 0 {
-		return nil, fmt.Errorf("%w: tree %d, want at least 0", ErrExperiment, i)
+		return nil, sentinel.Errorf(ErrExperiment, "tree %d, want at least 0", i)
 	}
 	return e.tree(i, tree.NewFinder(e.Graph, e.Metric), e.Graph.Ports())
 }

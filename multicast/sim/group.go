@@ -100,10 +100,10 @@ func flooded(r multicast.Router, headers [][]byte) ([][]byte, error) {
 			flood = r.Flood
 		case *multicast.Node:
 		default:
-			return nil, sentinel.Errorf(errors.ErrUnsupported, "sim: can't flood packets of %T, want a method Flood", r)
+			return nil, sentinel.Errorf(errors.ErrUnsupported, "can't flood packets of %T, want a method Flood", r)
 		}
 		if err := flood(all[i]); err != nil {
-			return nil, fmt.Errorf("sim: can't flood header %d: %w", i, err)
+			return nil, fmt.Errorf("can't flood header %d: %w", i, err)
 		}
 	}
 	return all, nil
@@ -132,11 +132,11 @@ func sequenced(r multicast.Router, packets [][]byte, source, sequence uint32) ([
 		var h inpacket.Header
 		n, err := h.Parse(packet)
 		if err != nil {
-			return nil, fmt.Errorf("sim: can't set the sequence number of header %d: %w", i, err)
+			return nil, fmt.Errorf("can't set the sequence number of header %d: %w", i, err)
 		}
 		h.Sequenced, h.Source, h.Sequence = true, source, sequence+uint32(i)
 		if all[i], err = h.AppendBinary(nil); err != nil {
-			return nil, fmt.Errorf("sim: can't set the sequence number of header %d: %w", i, err)
+			return nil, fmt.Errorf("can't set the sequence number of header %d: %w", i, err)
 		}
 		all[i] = append(all[i], packet[n:]...)
 	}

@@ -66,7 +66,7 @@ type Result struct {
 
 // ErrNone means that a scheme can encode none of an experiment's trees. The error also
 // wraps that of the first tree.
-var ErrNone = errors.New("sim: the scheme can't encode any tree")
+var ErrNone = errors.New("the scheme can't encode any tree")
 
 // result combines the trials of an experiment.
 func (e *Experiment) result(trials []trial) (Result, error) {

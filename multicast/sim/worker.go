@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/scheme"
 	"github.com/umbel-filters/umbel/multicast/topology"
@@ -112,7 +113,7 @@ func (w *worker) setUp(first int) (*present, error) {
 	}
 	var err error
 	if p.domain, err = w.Scheme.Domain(known, p.network); err != nil {
-		return nil, fmt.Errorf("sim: %s on %q: %w", w.Scheme.Name(), w.Graph.Name, err)
+		return nil, fmt.Errorf("%s on %q: %w", w.Scheme.Name(), w.Graph.Name, err)
 	}
 	p.wires = NewFabric(p.network)
 	if w.Knowledge == AtEnds && p.down != nil {
@@ -126,15 +127,15 @@ func (w *worker) change(p *present, first int) error {
 	rng := numbers(w.Seed, drawChange, first)
 	failed, err := w.Graph.Fail(w.Fail, rng.Uint64(), w.Together)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrExperiment, err)
+		return sentinel.Wrap(ErrExperiment, err)
 	}
 	grown, err := w.Graph.Grow(w.Add, rng.Uint64())
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrExperiment, err)
+		return sentinel.Wrap(ErrExperiment, err)
 	}
 	after, err := w.Graph.With(grown)
 	if err != nil {
-		return fmt.Errorf("sim: %w", err)
+		return err
 	}
 	up := after.Without(failed)
 	p.ports = up.Ports()

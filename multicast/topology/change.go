@@ -8,7 +8,7 @@ import (
 )
 
 // ErrChange means that a change of a graph is impossible.
-var ErrChange = errors.New("topology: no such change")
+var ErrChange = errors.New("no such change")
 
 // Between returns the arc from one node to another, and false if there is no link. It
 // takes O(links). Graphs with the same nodes number their links differently, so an arc of

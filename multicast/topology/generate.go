@@ -7,7 +7,7 @@ import (
 )
 
 // ErrSize means that a network can't be generated with the requested size.
-var ErrSize = errors.New("topology: no such size")
+var ErrSize = errors.New("no such size")
 
 // maxNodes is the largest number of nodes of a generated network.
 const maxNodes = 10_000

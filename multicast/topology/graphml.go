@@ -55,7 +55,7 @@ func (p *graphMLParser) token() (xml.Token, error) {
 	case errors.Is(err, errCharset):
 		return nil, formatError(p.line(), "%v", err)
 	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLimit):
-		return nil, fmt.Errorf("topology: line %d: %w", p.line(), err)
+		return nil, fmt.Errorf("line %d: %w", p.line(), err)
 	case err != nil:
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 }
 
 // ErrRule means that a rule is unknown or malformed.
-var ErrRule = errors.New("topology: no such rule")
+var ErrRule = errors.New("no such rule")
 
 // rules is the syntax of the rules of Make.
 const rules = "grid:ROWSxCOLUMNS, ring:N, line:N, star:N, fat-tree:K, waxman:N or barabasi-albert:NxM"

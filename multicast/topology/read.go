@@ -45,7 +45,7 @@ func (l Limits) Read(r io.Reader, name string) (*Graph, Notes, error) {
 	in := bufio.NewReader(r)
 	beginning, err := in.Peek(4096)
 	if err != nil && err != io.EOF {
-		return nil, Notes{}, fmt.Errorf("topology: %s: %w", name, err)
+		return nil, Notes{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if bytes.HasPrefix(beginning, byteOrderMark) {
 		beginning = beginning[len(byteOrderMark):]
@@ -85,10 +85,10 @@ func detect(beginning []byte) reader {
 }
 
 // ErrFormat means that an input is not a network in the expected format.
-var ErrFormat = errors.New("topology: not a network")
+var ErrFormat = errors.New("not a network")
 
 // ErrLimit means that an input exceeds the Limits.
-var ErrLimit = errors.New("topology: network over a limit")
+var ErrLimit = errors.New("network over a limit")
 
 // Limits bound the size of an untrusted input. A field that is zero or negative means the
 // default in its comment.

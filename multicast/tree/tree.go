@@ -77,15 +77,15 @@ func (t *Tree) Check() error {
 	leaves := map[int]bool{}
 	for i, s := range t.Steps {
 		if s.Arc < 0 || s.Arc.Link() >= len(t.Graph.Links) {
-			return sentinel.Errorf(umbel.ErrGoal, "tree: step %d: arc %d, the graph has arcs 0 to %d", i, s.Arc, 2*len(t.Graph.Links)-1)
+			return sentinel.Errorf(umbel.ErrGoal, "step %d: arc %d, the graph has arcs 0 to %d", i, s.Arc, 2*len(t.Graph.Links)-1)
 		}
 		from, to := t.Graph.Ends(s.Arc)
 		hop, ok := depth[from]
 		if !ok || hop != s.Hop {
-			return sentinel.Errorf(umbel.ErrGoal, "tree: step %d from node %d at hop %d, which no earlier step reaches at that hop", i, from, s.Hop)
+			return sentinel.Errorf(umbel.ErrGoal, "step %d from node %d at hop %d, which no earlier step reaches at that hop", i, from, s.Hop)
 		}
 		if _, ok := depth[to]; ok {
-			return sentinel.Errorf(umbel.ErrGoal, "tree: step %d reaches node %d a second time", i, to)
+			return sentinel.Errorf(umbel.ErrGoal, "step %d reaches node %d a second time", i, to)
 		}
 		depth[to] = hop + 1
 		delete(leaves, from)
@@ -96,15 +96,15 @@ func (t *Tree) Check() error {
 	}
 	for i, r := range t.Receivers {
 		if _, ok := depth[r]; !ok || r == t.Source {
-			return sentinel.Errorf(umbel.ErrGoal, "tree: receiver %d is the source or not in the tree", r)
+			return sentinel.Errorf(umbel.ErrGoal, "receiver %d is the source or not in the tree", r)
 		}
 		if i > 0 && t.Receivers[i-1] >= r {
-			return sentinel.Errorf(umbel.ErrGoal, "tree: receiver %d after %d, want them sorted", r, t.Receivers[i-1])
+			return sentinel.Errorf(umbel.ErrGoal, "receiver %d after %d, want them sorted", r, t.Receivers[i-1])
 		}
 		delete(leaves, r)
 	}
 	for leaf := range leaves {
-		return sentinel.Errorf(umbel.ErrGoal, "tree: a branch ends at node %d, which is not a receiver", leaf)
+		return sentinel.Errorf(umbel.ErrGoal, "a branch ends at node %d, which is not a receiver", leaf)
 	}
 	return nil
 }
@@ -135,11 +135,11 @@ func (m Metric) of(l topology.Link) float64 {
 
 var (
 	// ErrNode means that a source or receiver is not a node of the graph.
-	ErrNode = errors.New("tree: no such node")
+	ErrNode = errors.New("no such node")
 	// ErrNoReceivers means that there is no receiver other than the source.
-	ErrNoReceivers = errors.New("tree: no receivers")
+	ErrNoReceivers = errors.New("no receivers")
 	// ErrDisconnected means that there is no path to a receiver.
-	ErrDisconnected = errors.New("tree: graph not connected")
+	ErrDisconnected = errors.New("graph not connected")
 )
 
 // Adjacent returns the arcs next to the tree, by the hop at which a router tests them.

@@ -376,7 +376,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"good", tree.Tree{Graph: g, Source: 0, Receivers: []int{1, 2}, Steps: steps(0, 2)}, "<nil>"},
 		{"no source", tree.Tree{Graph: g, Source: 4}, "source 4"},
 		{"no arc", tree.Tree{Graph: g, Steps: steps(6)}, "arc 6"},
-		{"no receivers", tree.Tree{Graph: g, Steps: steps(0)}, "tree: no receivers"},
+		{"no receivers", tree.Tree{Graph: g, Steps: steps(0)}, "no receivers"},
 		{"a gap", tree.Tree{Graph: g, Steps: steps(0, 4)}, "step 1 from node 2 at hop 1"},
 		{"a wrong hop", tree.Tree{Graph: g, Steps: []tree.Step{{Arc: 0, Hop: 1}}}, "step 0 from node 0 at hop 1"},
 		{"back", tree.Tree{Graph: g, Steps: steps(0, 1)}, "step 1 reaches node 0"},

@@ -73,7 +73,7 @@ func (s *Source) Record(ctx context.Context, name string) ([]byte, error) {
 	case err != nil:
 		return nil, describe(name, err)
 	case len(b) > share.MaxRecord:
-		return nil, sentinel.Errorf(share.ErrCorrupt, "share/blob: %s has %d bytes, want at most %d", name, r.Size(), share.MaxRecord)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "%s has %d bytes, want at most %d", name, r.Size(), share.MaxRecord)
 	}
 	return b, nil
 }
@@ -114,7 +114,7 @@ func describe(key string, err error) error {
 	case err == nil:
 		return nil
 	case gcerrors.Code(err) == gcerrors.NotFound:
-		return fmt.Errorf("share/blob: %s: %w: %w", key, err, share.ErrNotFound)
+		return fmt.Errorf("%s: %w: %w", key, err, share.ErrNotFound)
 	}
-	return fmt.Errorf("share/blob: %s: %w", key, err)
+	return fmt.Errorf("%s: %w", key, err)
 }

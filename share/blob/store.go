@@ -79,7 +79,7 @@ func (s *Store) list(ctx context.Context, prefix string) iter.Seq2[*blob.ListObj
 				return
 			}
 			if err != nil {
-				yield(nil, fmt.Errorf("share/blob: list %s: %w", prefix, err))
+				yield(nil, fmt.Errorf("list %s: %w", prefix, err))
 				return
 			}
 			if !yield(o, nil) {

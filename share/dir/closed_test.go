@@ -35,7 +35,7 @@ func files(t *testing.T, path string) map[string]string {
 // wantClosed fails unless err is that of a closed store.
 func wantClosed(t *testing.T, what, path string, err error) {
 	t.Helper()
-	if want := "share/dir: the store of " + path + " is closed"; !errors.Is(err, fs.ErrClosed) || err.Error() != want {
+	if want := "the store of " + path + " is closed"; !errors.Is(err, fs.ErrClosed) || err.Error() != want {
 		t.Errorf("%s after Close: %v, want %s", what, err, want)
 	}
 }

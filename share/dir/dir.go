@@ -17,7 +17,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -74,9 +73,9 @@ func (s *Source) record(name string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, share.MaxRecord+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("share/dir: %w", err)
+		return nil, err
 	case len(b) > share.MaxRecord:
-		return nil, sentinel.Errorf(share.ErrCorrupt, "share/dir: %s has more than %d bytes", f.Name(), share.MaxRecord)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "%s has more than %d bytes", f.Name(), share.MaxRecord)
 	}
 	return b, nil
 }
@@ -92,7 +91,7 @@ func (s *Source) Object(_ context.Context, name string, offset int64) (io.ReadCl
 	}
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("share/dir: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
@@ -112,7 +111,7 @@ func checkRegular(info fs.FileInfo, err error) error {
 		return describe(err)
 	}
 	if !info.Mode().IsRegular() {
-		return sentinel.Errorf(share.ErrCorrupt, "share/dir: %s is not a regular file", info.Name())
+		return sentinel.Errorf(share.ErrCorrupt, "%s is not a regular file", info.Name())
 	}
 	return nil
 }
@@ -122,7 +121,6 @@ func describe(err error) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("share/dir: %w", err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return notFound{err}
 	}

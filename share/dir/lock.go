@@ -22,14 +22,14 @@ func lock(path string) (*flock.Flock, error) {
 	l := flock.New(filepath.Join(path, writerName, lockName), flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	locked, err := l.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("share/dir: lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	if locked && !isFile(l) {
 		l.Close()
 		locked = false
 	}
 	if !locked {
-		return nil, fmt.Errorf("share/dir: another publisher or subscriber uses %s: stop it, or use another directory: %w", path, ErrLocked)
+		return nil, fmt.Errorf("another publisher or subscriber uses %s: stop it, or use another directory: %w", path, ErrLocked)
 	}
 	return l, nil
 }
@@ -72,5 +72,5 @@ func (w *writes) end() {
 // closedError is the error of a write to a store that is closed. It is fs.ErrClosed, whose text speaks of a file.
 type closedError struct{ path string }
 
-func (e closedError) Error() string { return "share/dir: the store of " + e.path + " is closed" }
+func (e closedError) Error() string { return "the store of " + e.path + " is closed" }
 func (e closedError) Unwrap() error { return fs.ErrClosed }

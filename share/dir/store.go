@@ -3,7 +3,6 @@ package dir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -45,7 +44,7 @@ func Create(path string) (*Store, error) {
 	created := errors.Is(err, fs.ErrNotExist)
 	for _, d := range []string{objectsName, writerName} {
 		if err := makeAll(filepath.Join(path, d)); err != nil {
-			return nil, fmt.Errorf("share/dir: %w", err)
+			return nil, err
 		}
 	}
 	l, err := lock(path)
@@ -56,7 +55,7 @@ func Create(path string) (*Store, error) {
 	s.close = sync.OnceValue(s.unlock)
 	if err := s.removeTemporary(); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("share/dir: %w", err)
+		return nil, err
 	}
 	return s, nil
 }
@@ -144,7 +143,7 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 	if s.renamed.Swap(false) {
 		if err := syncDirectory(filepath.Join(s.path, objectsName)); err != nil {
 			s.renamed.Store(true)
-			return fmt.Errorf("share/dir: %w", err)
+			return err
 		}
 	}
 	path := filepath.Join(s.path, name)
@@ -159,10 +158,7 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 	if err := u.moveTo(ctx, path); err != nil {
 		return err
 	}
-	if err := syncDirectory(s.path); err != nil {
-		return fmt.Errorf("share/dir: %w", err)
-	}
-	return nil
+	return syncDirectory(s.path)
 }
 
 // NewObject begins an object. The result holds an open file until it is closed.
@@ -198,7 +194,7 @@ func (s *Store) Objects(ctx context.Context) iter.Seq2[string, error] {
 			}
 			if err != nil {
 				if err != io.EOF {
-					yield("", fmt.Errorf("share/dir: %w", err))
+					yield("", err)
 				}
 				return
 			}
@@ -216,7 +212,7 @@ func (s *Store) Remove(_ context.Context, name string) error {
 	}
 	defer s.writes.running.Done()
 	if err := os.Remove(s.object(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("share/dir: %w", err)
+		return err
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,7 +45,7 @@ func failure(err error, target string) error {
 	case *os.LinkError:
 		err = &fs.PathError{Op: e.Op, Path: target, Err: e.Err}
 	}
-	return fmt.Errorf("share/dir: %w", err)
+	return err
 }
 
 func (u *upload) Write(b []byte) (int, error) {
@@ -81,7 +80,7 @@ func (u *upload) Commit(ctx context.Context, name string) error {
 // moveTo makes the file durable and moves it to a path.
 func (u *upload) moveTo(ctx context.Context, path string) error {
 	if u.f == nil {
-		return errors.New("share/dir: the upload is closed")
+		return errors.New("the upload is closed")
 	}
 	err := ctx.Err()
 	if err == nil {

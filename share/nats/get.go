@@ -45,7 +45,7 @@ func (s *Source) request(ctx context.Context, subject string, data []byte) (*nat
 			return nil, ctx.Err()
 		}
 	}
-	return nil, fmt.Errorf("share/nats: %s: %w", subject, err)
+	return nil, fmt.Errorf("%s: %w", subject, err)
 }
 
 // get returns the last message of a subject. A replica may lag, so the leader is asked if there is
@@ -68,11 +68,11 @@ func (s *Source) direct(ctx context.Context, subject string) (*message, error) {
 		if status == "404" {
 			return nil, absent(subject)
 		}
-		return nil, fmt.Errorf("share/nats: %s: status %s %s", subject, status, r.Header.Get("Description"))
+		return nil, fmt.Errorf("%s: status %s %s", subject, status, r.Header.Get("Description"))
 	}
 	sequence, err := strconv.ParseUint(r.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
-		return nil, sentinel.Errorf(share.ErrCorrupt, "share/nats: %s: a reply without a sequence", subject)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "%s: a reply without a sequence", subject)
 	}
 	return &message{sequence, r.Header, r.Data}, nil
 }
@@ -99,18 +99,18 @@ func (s *Source) fromLeader(ctx context.Context, subject string) (*message, erro
 		} `json:"message"`
 	}
 	if err := json.Unmarshal(r.Data, &reply); err != nil {
-		return nil, sentinel.Errorf(share.ErrCorrupt, "share/nats: %s: %w", subject, err)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "%s: %w", subject, err)
 	}
 	switch e := reply.Error; {
 	case e != nil && e.Code == noMessage:
 		return nil, absent(subject)
 	case e != nil:
-		return nil, fmt.Errorf("share/nats: %s: %s (%d)", subject, e.Description, e.Code)
+		return nil, fmt.Errorf("%s: %s (%d)", subject, e.Description, e.Code)
 	}
 	m := &message{sequence: reply.Message.Sequence, data: reply.Message.Data}
 	if len(reply.Message.Header) > 0 {
 		if m.header, err = nats.DecodeHeadersMsg(reply.Message.Header); err != nil {
-			return nil, sentinel.Errorf(share.ErrCorrupt, "share/nats: %s: %w", subject, err)
+			return nil, sentinel.Errorf(share.ErrCorrupt, "%s: %w", subject, err)
 		}
 	}
 	return m, nil
@@ -120,7 +120,7 @@ func (s *Source) fromLeader(ctx context.Context, subject string) (*message, erro
 const noMessage = 10037
 
 func absent(subject string) error {
-	return fmt.Errorf("share/nats: %s: %w", subject, share.ErrNotFound)
+	return fmt.Errorf("%s: %w", subject, share.ErrNotFound)
 }
 
 // sleep waits, at most until ctx ends.

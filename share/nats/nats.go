@@ -60,14 +60,14 @@ type Options struct {
 // check returns an error unless the names can be parts of subjects.
 func (o *Options) check() error {
 	if o.Stream == "" || strings.ContainsAny(o.Stream, ".*> \t\r\n/\\") {
-		return fmt.Errorf("share/nats: %q is not the name of a stream", o.Stream)
+		return fmt.Errorf("%q is not the name of a stream", o.Stream)
 	}
 	if strings.ContainsAny(o.Subject, "*> \t\r\n") {
-		return fmt.Errorf("share/nats: the subject %q has a space or a wildcard", o.Subject)
+		return fmt.Errorf("the subject %q has a space or a wildcard", o.Subject)
 	}
 	for token := range strings.SplitSeq(o.Subject, ".") {
 		if token == "" {
-			return fmt.Errorf("share/nats: the subject %q has an empty token", o.Subject)
+			return fmt.Errorf("the subject %q has an empty token", o.Subject)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (s *Source) Object(ctx context.Context, name string, offset int64) (io.Read
 	}
 	id, size, part, err := parseParts(large)
 	if err != nil {
-		return nil, fmt.Errorf("share/nats: object %s: %w", name, err)
+		return nil, fmt.Errorf("object %s: %w", name, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	return &parts{s: s, ctx: ctx, cancel: cancel, id: id, size: size, part: part, pos: min(offset, size), next: offset / part, width: 1}, nil
@@ -143,7 +143,7 @@ func (p *parts) receive() error {
 	}
 	number := p.pos / p.part
 	if want := min(p.part, p.size-number*p.part); int64(len(r.data)) != want {
-		return sentinel.Errorf(share.ErrCorrupt, "share/nats: %s has %d bytes, want %d", p.s.o.part(p.id, number), len(r.data), want)
+		return sentinel.Errorf(share.ErrCorrupt, "%s has %d bytes, want %d", p.s.o.part(p.id, number), len(r.data), want)
 	}
 	p.rest = r.data[p.pos-number*p.part:]
 	return nil

@@ -76,10 +76,10 @@ func openStream(ctx context.Context, js jetstream.JetStream, o Options) (jetstre
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("share/nats: stream %s: %w", o.Stream, err)
+		return nil, fmt.Errorf("stream %s: %w", o.Stream, err)
 	}
 	if c := stream.CachedInfo().Config; !c.AllowDirect || c.MaxMsgsPerSubject != 1 {
-		return nil, fmt.Errorf("share/nats: stream %s has AllowDirect %v and MaxMsgsPerSubject %d, want true and 1", o.Stream, c.AllowDirect, c.MaxMsgsPerSubject)
+		return nil, fmt.Errorf("stream %s has AllowDirect %v and MaxMsgsPerSubject %d, want true and 1", o.Stream, c.AllowDirect, c.MaxMsgsPerSubject)
 	}
 	return stream, nil
 }
@@ -108,7 +108,7 @@ func (s *Store) PutRecord(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	if len(data) > share.MaxRecord {
-		return sentinel.Errorf(share.ErrCorrupt, "share/nats: record %s has %d bytes, want at most %d", name, len(data), share.MaxRecord)
+		return sentinel.Errorf(share.ErrCorrupt, "record %s has %d bytes, want at most %d", name, len(data), share.MaxRecord)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg, o ...jetstream.Publish
 		case errors.As(err, &refused) && isConflict(refused.ErrorCode):
 			return s.resolve(ctx, m)
 		case errors.As(err, &refused) && refused.Code != 503, time.Now().After(end):
-			return 0, fmt.Errorf("share/nats: %s: %w", m.Subject, err)
+			return 0, fmt.Errorf("%s: %w", m.Subject, err)
 		}
 		sleep(ctx, wait)
 	}
@@ -200,7 +200,7 @@ func (s *Store) resolve(ctx context.Context, m *nats.Msg) (uint64, error) {
 		return stored.sequence, nil
 	}
 	if err == nil || errors.Is(err, share.ErrNotFound) {
-		err = fmt.Errorf("share/nats: %s was changed by another process: %w", m.Subject, share.ErrFork)
+		err = fmt.Errorf("%s was changed by another process: %w", m.Subject, share.ErrFork)
 	}
 	return 0, err
 }
@@ -226,7 +226,7 @@ func (s *Store) Objects(ctx context.Context) iter.Seq2[string, error] {
 func (s *Store) subjects(ctx context.Context, pattern string) (map[string]uint64, error) {
 	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(pattern))
 	if err != nil {
-		return nil, fmt.Errorf("share/nats: list %s: %w", pattern, err)
+		return nil, fmt.Errorf("list %s: %w", pattern, err)
 	}
 	return info.State.Subjects, nil
 }
@@ -254,7 +254,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 
 func (s *Store) purge(ctx context.Context, subject string) error {
 	if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-		return fmt.Errorf("share/nats: remove %s: %w", subject, err)
+		return fmt.Errorf("remove %s: %w", subject, err)
 	}
 	return nil
 }

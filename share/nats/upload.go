@@ -41,7 +41,7 @@ func isID(s string) bool {
 func idBegan(id string) (time.Time, error) {
 	alphanumeric := func(c rune) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 	if len(id) != idTime+26 || strings.TrimFunc(id, alphanumeric) != "" {
-		return time.Time{}, sentinel.Errorf(share.ErrCorrupt, "share/nats: %.40q is not the ID of an upload", id)
+		return time.Time{}, sentinel.Errorf(share.ErrCorrupt, "%.40q is not the ID of an upload", id)
 	}
 	ms, err := strconv.ParseInt(id[:idTime], 16, 64)
 	return time.UnixMilli(ms), err
@@ -51,7 +51,7 @@ func idBegan(id string) (time.Time, error) {
 func (s *Store) NewObject(ctx context.Context) (share.Upload, error) {
 	part := min(maxPart, int(s.nc.MaxPayload())-messageRest)
 	if part < 1 {
-		return nil, fmt.Errorf("share/nats: the server accepts messages of %d bytes, want more than %d", s.nc.MaxPayload(), messageRest)
+		return nil, fmt.Errorf("the server accepts messages of %d bytes, want more than %d", s.nc.MaxPayload(), messageRest)
 	}
 	return &upload{s: s, ctx: ctx, part: part}, nil
 }

@@ -3,7 +3,6 @@ package nats
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -81,7 +80,7 @@ func (s *Source) Record(ctx context.Context, name string) ([]byte, error) {
 	s.mu.Unlock()
 	m, err := s.get(ctx, s.o.record(name), before)
 	if err == nil && len(m.data) > share.MaxRecord {
-		err = sentinel.Errorf(share.ErrCorrupt, "share/nats: record %s has %d bytes, want at most %d", name, len(m.data), share.MaxRecord)
+		err = sentinel.Errorf(share.ErrCorrupt, "record %s has %d bytes, want at most %d", name, len(m.data), share.MaxRecord)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +116,7 @@ func (s *Source) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 		s.mu.Unlock()
 		switch {
 		case closed:
-			return nil, fmt.Errorf("share/nats: %w", errClosed)
+			return nil, errClosed
 		case isNew && !offered:
 			return data, nil
 		case isNew || !current:
@@ -146,7 +145,7 @@ func (s *Source) subscribe(name string) error {
 	}
 	sub, err := s.nc.Subscribe(s.o.live(name), s.receive)
 	if err != nil {
-		return fmt.Errorf("share/nats: %w", err)
+		return err
 	}
 	sub.SetPendingLimits(pendingMessages, pendingBytes)
 	s.subscriptions[name] = sub
@@ -237,7 +236,7 @@ func (s *Source) Close() error {
 	s.nc.RemoveStatusListener(s.status)
 	for _, sub := range s.subscriptions {
 		if err := sub.Unsubscribe(); err != nil && !s.nc.IsClosed() {
-			return fmt.Errorf("share/nats: %w", err)
+			return err
 		}
 	}
 	return nil

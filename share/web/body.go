@@ -47,7 +47,7 @@ func (c *Client) Object(ctx context.Context, name string, offset int64) (io.Read
 		return object{strings.NewReader(""), http.NoBody, -1}, nil
 	}
 	r.Body.Close()
-	return nil, sentinel.Errorf(share.ErrCorrupt, "share/web: %s: unexpected status %s", q.path, r.Status)
+	return nil, sentinel.Errorf(share.ErrCorrupt, "%s: unexpected status %s", q.path, r.Status)
 }
 
 // skip returns a whole object from an offset on.
@@ -60,7 +60,7 @@ func skip(r *http.Response, path string, offset int64) (io.ReadCloser, error) {
 	}
 	if err != nil {
 		r.Body.Close()
-		return nil, fmt.Errorf("share/web: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	size := r.ContentLength
 	if b != r.Body {

@@ -109,18 +109,18 @@ func parseBase(base string) (*url.URL, error) {
 	scheme, _, found := strings.Cut(base, "://")
 	if !found {
 		withoutUser := base[strings.LastIndexByte(base, '@')+1:]
-		return nil, fmt.Errorf("share/web: the URL of the publication, %.200q, has no scheme: write https:// or http:// before the host, as in %s", withoutUser, example)
+		return nil, fmt.Errorf("the URL of the publication, %.200q, has no scheme: write https:// or http:// before the host, as in %s", withoutUser, example)
 	}
 	u, err := url.Parse(base)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("share/web: the URL of the publication: %w", errors.Unwrap(err)) // the outer error would contain a password
+		return nil, fmt.Errorf("the URL of the publication: %w", errors.Unwrap(err)) // the outer error would contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("share/web: the URL of the publication, %q, has the scheme %.40q, want https or http, as in %s", u.Redacted(), scheme, example)
+		return nil, fmt.Errorf("the URL of the publication, %q, has the scheme %.40q, want https or http, as in %s", u.Redacted(), scheme, example)
 	case u.Host == "":
-		return nil, fmt.Errorf("share/web: the URL of the publication, %q, has no host, as in %s", u.Redacted(), example)
+		return nil, fmt.Errorf("the URL of the publication, %q, has no host, as in %s", u.Redacted(), example)
 	case u.Fragment != "":
-		return nil, fmt.Errorf("share/web: the URL of the publication, %q, has a fragment (#), want none, as in %s", u.Redacted(), example)
+		return nil, fmt.Errorf("the URL of the publication, %q, has a fragment (#), want none, as in %s", u.Redacted(), example)
 	}
 	return u, nil
 }
@@ -183,11 +183,11 @@ func (c *Client) record(ctx context.Context, q request, have record, after strin
 	case r.StatusCode == http.StatusNotModified && have.tag != "":
 	case r.StatusCode == http.StatusOK:
 		if got.body, err = readRecord(r); err != nil {
-			return nil, fmt.Errorf("share/web: %w", err)
+			return nil, err
 		}
 		got.tag = reliableTag(r.Header, got.body)
 	default:
-		return nil, sentinel.Errorf(share.ErrCorrupt, "share/web: unexpected status %s", r.Status)
+		return nil, sentinel.Errorf(share.ErrCorrupt, "unexpected status %s", r.Status)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,7 +47,7 @@ func (c *Client) get(ctx context.Context, q request) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		guard.stop()
-		return nil, fmt.Errorf("share/web: %w", err)
+		return nil, err
 	}
 	if q.header != nil {
 		r.Header = q.header
@@ -62,12 +62,12 @@ func (c *Client) get(ctx context.Context, q request) (*http.Response, error) {
 		}
 		err = guard.cause(ctx, err)
 		guard.stop()
-		return nil, fmt.Errorf("share/web: %w", err) // the caller names the record or object
+		return nil, err // the caller names the record or object
 	}
 	reply.Body = &body{ReadCloser: reply.Body, ctx: ctx, guard: guard}
 	if err := c.check(reply); err != nil {
 		reply.Body.Close()
-		return nil, fmt.Errorf("share/web: %w", err) // the caller names the record or object
+		return nil, err // the caller names the record or object
 	}
 	return reply, nil
 }

@@ -41,7 +41,7 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 		offset += c.size
 	}
 	if offset < 0 {
-		return 0, errors.New("share/web: negative offset")
+		return 0, errors.New("negative offset")
 	}
 	c.at = offset
 	return offset, nil

@@ -49,7 +49,7 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 		return umbel.State{}, err
 	}
 	if err := base.Check(); err != nil {
-		return umbel.State{}, fmt.Errorf("delta: %w", err)
+		return umbel.State{}, err
 	}
 	if d.Base == (wire.ID{}) {
 		d.Base = roots.Identify(base, d.Limits.Workers)
@@ -57,26 +57,26 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	if err := info.checkBase(d.Base); err != nil {
 		if info.Kind != base.Kind {
 			err = sentinel.Errorf(umbel.ErrMismatch,
-				"delta: the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made",
+				"the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made",
 				short(info.Base), short(info.Result), info.Kind, short(d.Base), base.Kind)
 		}
 		return umbel.State{}, err
 	}
 	l := d.budget(base)
 	if info.Bytes > l.Bytes {
-		return umbel.State{}, sentinel.Errorf(umbel.ErrLimit, "delta: the result takes %d bytes of cells, the limit is %d: raise the limit to apply it",
+		return umbel.State{}, sentinel.Errorf(umbel.ErrLimit, "the result takes %d bytes of cells, the limit is %d: raise the limit to apply it",
 			info.Bytes, l.Bytes)
 	}
 	r := newReader(delta, l)
 	s, err := r.result(base, info)
 	if err != nil {
-		return umbel.State{}, fmt.Errorf("delta: byte %d: %w", r.Off, err)
+		return umbel.State{}, fmt.Errorf("byte %d: %w", r.Off, err)
 	}
 	if d.Unverified {
 		return s, nil
 	}
 	if id := wire.ID(roots.Identify(s, d.Limits.Workers)); id != info.Result {
-		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "delta: the result is %s, want %s: get the whole filter", short(id), short(info.Result))
+		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "the result is %s, want %s: get the whole filter", short(id), short(info.Result))
 	}
 	return s, nil
 }
@@ -96,10 +96,10 @@ func (i Info) checkBase(base wire.ID) error {
 	case i.Base:
 		return nil
 	case i.Result:
-		return sentinel.Errorf(umbel.ErrMismatch, "delta: the delta from %s to %s is already applied", short(i.Base), short(i.Result))
+		return sentinel.Errorf(umbel.ErrMismatch, "the delta from %s to %s is already applied", short(i.Base), short(i.Result))
 	}
 	return sentinel.Errorf(umbel.ErrMismatch,
-		"delta: the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter",
+		"the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter",
 		short(i.Base), short(i.Result), short(base), short(base))
 }
 
@@ -138,19 +138,19 @@ func Inspect(delta []byte) (Info, error) {
 	const last = MagicBytes - 1
 	switch {
 	case strings.HasPrefix(string(delta[:min(len(delta), last)]), format.Magic[:last]):
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: want a delta, this is a container")
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "want a delta, this is a container")
 	case !Is(delta):
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: want a delta, which begins with %q, this begins with %q",
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "want a delta, which begins with %q, this begins with %q",
 			format.DeltaMagic, delta[:min(len(delta), MagicBytes)])
 	case delta[last] != format.DeltaMagic[last]:
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: version %d, written by a later version of umbel; this program reads version %d: %w",
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "version %d, written by a later version of umbel; this program reads version %d: %w",
 			delta[last], format.DeltaMagic[last], errors.ErrUnsupported)
 	case len(delta) < headBytes+format.SumBytes:
 		return i, cutOff(delta)
 	}
 	end := len(delta) - format.SumBytes
 	if got, want := binary.LittleEndian.Uint32(delta[end:]), format.Checksum(delta[:end]); got != want {
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "delta: checksum %08x, want %08x: the delta is damaged", got, want)
+		return i, sentinel.Errorf(umbel.ErrCorrupt, "checksum %08x, want %08x: the delta is damaged", got, want)
 	}
 	i.Base, i.Result = wire.ID(delta[baseAt:resultAt]), wire.ID(delta[resultAt:bytesAt])
 	i.Bytes = binary.LittleEndian.Uint64(delta[bytesAt:])
@@ -160,11 +160,11 @@ func Inspect(delta []byte) (Info, error) {
 	}
 	i.Kind = string(delta[headBytes:kindEnd])
 	if err := umbel.CheckName(i.Kind); err != nil {
-		return i, fmt.Errorf("delta: %w", err)
+		return i, err
 	}
 	return i, nil
 }
 
 func cutOff(delta []byte) error {
-	return sentinel.Errorf(umbel.ErrCorrupt, "delta: the delta ends after %d bytes, more are missing", len(delta))
+	return sentinel.Errorf(umbel.ErrCorrupt, "the delta ends after %d bytes, more are missing", len(delta))
 }

@@ -35,12 +35,12 @@ func (e Encoder) appendChange(dst []byte, base, result umbel.State, k *known) ([
 // allocated, and umbel.ErrCorrupt if the change is damaged in a visible way.
 func (d Decoder) ApplyChange(base umbel.State, change []byte) (umbel.State, error) {
 	if err := base.Check(); err != nil {
-		return umbel.State{}, fmt.Errorf("delta: %w", err)
+		return umbel.State{}, err
 	}
 	r := newChangeReader(change, 0, d.budget(base))
 	s, err := r.whole(base)
 	if err != nil {
-		return umbel.State{}, fmt.Errorf("delta: byte %d: %w", r.Off, err)
+		return umbel.State{}, fmt.Errorf("byte %d: %w", r.Off, err)
 	}
 	return s, nil
 }

@@ -116,11 +116,11 @@ func ParseChanges(src []byte, s umbel.State) (c Changes, rest []byte, err error)
 	for i, a := range s.AllArrays() {
 		n, size := uvarint(src)
 		if size == 0 || n > uint64(len(src)-size) {
-			return Changes{}, nil, sentinel.Errorf(umbel.ErrCorrupt, "delta: changes of array %d in %d bytes", i, len(src))
+			return Changes{}, nil, sentinel.Errorf(umbel.ErrCorrupt, "changes of array %d in %d bytes", i, len(src))
 		}
 		p := append(packed(nil), src[size:][:n]...)
 		if err := p.check(a); err != nil {
-			return Changes{}, nil, fmt.Errorf("delta: changes of array %d: %w", i, err)
+			return Changes{}, nil, fmt.Errorf("changes of array %d: %w", i, err)
 		}
 		c.arrays, src = append(c.arrays, p), src[size:][n:]
 	}

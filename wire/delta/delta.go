@@ -79,11 +79,11 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 func checkBoth(base, result umbel.State) error {
 	for _, s := range []umbel.State{base, result} {
 		if err := s.Check(); err != nil {
-			return fmt.Errorf("delta: %w", err)
+			return err
 		}
 	}
 	if err := base.CheckMatch(result); err != nil {
-		return fmt.Errorf("delta: these filters have no delta, send a container: %w", err)
+		return fmt.Errorf("these filters have no delta, send a container: %w", err)
 	}
 	return nil
 }

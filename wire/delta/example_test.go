@@ -33,7 +33,7 @@ func ExampleAppend() {
 	fmt.Println(err)
 	// Output:
 	// 101 bytes, 2 cells set, <nil>
-	// delta: the delta from ec123d00 to 93b2989a is already applied
+	// the delta from ec123d00 to 93b2989a is already applied
 }
 
 // A fold is sent at once, and a refinement of it later.

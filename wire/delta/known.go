@@ -23,7 +23,7 @@ func (e Encoder) AppendKnown(dst []byte, base, result umbel.State, c Changes, on
 		return dst, err
 	}
 	if !base.SameShape(result) {
-		return dst, sentinel.Errorf(umbel.ErrMismatch, "delta: known changes of a state of another shape")
+		return dst, sentinel.Errorf(umbel.ErrMismatch, "known changes of a state of another shape")
 	}
 	arrays := result.AllArrays()
 	if c.arrays == nil {

@@ -34,7 +34,7 @@ func Read(r io.Reader, size uint64, l wire.Limits) (umbel.State, *Tree, error) {
 	}
 	var s umbel.State
 	if err := d.Container(&s); err != nil {
-		return umbel.State{}, nil, fmt.Errorf("hashtree: byte %d: %w", d.Off, err)
+		return umbel.State{}, nil, fmt.Errorf("byte %d: %w", d.Off, err)
 	}
 	h := merkle.NewHasher()
 	for _, a := range t.arrays {

@@ -127,7 +127,7 @@ func (x *Filter) Query(n int, read func(f umbel.Filter)) error {
 	})
 }
 
-var errClosed = fmt.Errorf("mapped: the filter is closed: %w", os.ErrClosed)
+var errClosed = fmt.Errorf("the filter is closed: %w", os.ErrClosed)
 
 // Verify reads the whole file and returns an error wrapping umbel.ErrCorrupt if its checksum is wrong. A filter in memory was
 // verified when it was opened.

@@ -39,7 +39,7 @@ func (m mapping) fault(r any) error {
 	if at >= uintptr(len(m)) {
 		panic(r)
 	}
-	return fmt.Errorf("mapped: byte %d of %d: the file was truncated, the disk failed, or the filter was changed: open the file again: %w", at, len(m), ErrPage)
+	return fmt.Errorf("byte %d of %d: the file was truncated, the disk failed, or the filter was changed: open the file again: %w", at, len(m), ErrPage)
 }
 
 // readAhead loads a file in order, step by step.

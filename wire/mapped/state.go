@@ -54,5 +54,5 @@ func mapState(f *os.File, l wire.Limits) (mapping, umbel.State, error) {
 	if inMemory {
 		return nil, umbel.State{}, nil
 	}
-	return nil, umbel.State{}, fmt.Errorf("mapped: byte %d: %w", at, err)
+	return nil, umbel.State{}, fmt.Errorf("byte %d: %w", at, err)
 }

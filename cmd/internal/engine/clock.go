@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
@@ -34,7 +33,7 @@ func (e *Engine) startClock(f umbel.Filter, tick uint64) error {
 		return sentinel.Errorf(umbel.ErrGoal, "kind %s has no clock to follow; omit the length of a tick", f.State().Kind)
 	}
 	if err := t.Advance(e.ticks(tick)); err != nil {
-		return fmt.Errorf("the filter has no clock to follow; omit the length of a tick: %w: %w", umbel.ErrGoal, err)
+		return sentinel.Errorf(umbel.ErrGoal, "the filter has no clock to follow; omit the length of a tick: %w", err)
 	}
 	t.SetTick(tick)
 	return nil

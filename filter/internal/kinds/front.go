@@ -41,7 +41,7 @@ type byAddress struct{}
 
 // MarshalText returns an error that wraps errors.ErrUnsupported.
 func (byAddress) MarshalText() ([]byte, error) {
-	return nil, sentinel.Errorf(errors.ErrUnsupported, "umbel: a filter is encoded by its address: pass a pointer, or make the field one")
+	return nil, sentinel.Errorf(errors.ErrUnsupported, "a filter is encoded by its address: pass a pointer, or make the field one")
 }
 
 // New returns the filter that kind k makes for a goal and parameters.
@@ -92,7 +92,7 @@ func WriteTo(w io.Writer, s umbel.State, c Core) (int64, error) {
 func Text(h umbel.Hasher, container func() ([]byte, error)) ([]byte, error) {
 	if h.Secret() {
 		return nil, sentinel.Errorf(errors.ErrUnsupported,
-			"umbel: a filter with a secret seed has no text, JSON, YAML, XML or TOML, which would show the seed: use a field of type []byte with its container from MarshalBinary")
+			"a filter with a secret seed has no text, JSON, YAML, XML or TOML, which would show the seed: use a field of type []byte with its container from MarshalBinary")
 	}
 	b, err := container()
 	if err != nil {
@@ -105,7 +105,7 @@ func Text(h umbel.Hasher, container func() ([]byte, error)) ([]byte, error) {
 func FromText(text []byte, unmarshal func(b []byte) error) error {
 	b, err := base64.StdEncoding.AppendDecode(nil, bytes.TrimSpace(text))
 	if err != nil {
-		return sentinel.Errorf(umbel.ErrCorrupt, "umbel: the text of a filter: %w", err)
+		return sentinel.Errorf(umbel.ErrCorrupt, "the text of a filter: %w", err)
 	}
 	return unmarshal(b)
 }

@@ -115,11 +115,11 @@ func (l *List) put(i uint64, xs []uint64) {
 // numbers don't increase.
 func Open(bound uint64, high, low cells.Array) (List, error) {
 	if bound == 0 || bound > MaxBound {
-		return List{}, fmt.Errorf("eliasfano: numbers below %d, want a bound of 1 to 2^56", bound)
+		return List{}, fmt.Errorf("numbers below %d, want a bound of 1 to 2^56", bound)
 	}
 	for _, a := range []cells.Array{high, low} {
 		if a.Width > 1 {
-			return List{}, fmt.Errorf("eliasfano: cells of %d bits, want 1", a.Width)
+			return List{}, fmt.Errorf("cells of %d bits, want 1", a.Width)
 		}
 		if err := a.Check(); err != nil {
 			return List{}, err
@@ -128,18 +128,18 @@ func Open(bound uint64, high, low cells.Array) (List, error) {
 	n := high.Nonzero()
 	switch {
 	case n > bound:
-		return List{}, fmt.Errorf("eliasfano: %d numbers below %d", n, bound)
+		return List{}, fmt.Errorf("%d numbers below %d", n, bound)
 	case high.Len != HighBits(n, bound) || low.Len != LowBits(n, bound):
-		return List{}, fmt.Errorf("eliasfano: %d numbers below %d in %d high bits and %d low ones, want %d and %d",
+		return List{}, fmt.Errorf("%d numbers below %d in %d high bits and %d low ones, want %d and %d",
 			n, bound, high.Len, low.Len, HighBits(n, bound), LowBits(n, bound))
 	case high.Bit(high.Len - 1):
-		return List{}, fmt.Errorf("eliasfano: the last of %d high bits is set: a number beyond the last bucket", high.Len)
+		return List{}, fmt.Errorf("the last of %d high bits is set: a number beyond the last bucket", high.Len)
 	}
 	l := List{bound: bound, count: n, lowBits: Low(n, bound), high: high, low: low}
 	c, least := l.Cursor(), uint64(0)
 	for x, ok := c.Next(); ok; x, ok = c.Next() {
 		if x < least || x >= bound {
-			return List{}, fmt.Errorf("eliasfano: a number %d, want at least %d and less than %d", x, least, bound)
+			return List{}, fmt.Errorf("a number %d, want at least %d and less than %d", x, least, bound)
 		}
 		least = x + 1
 	}

@@ -136,10 +136,10 @@ func (r *bitReader) gap(k uint) (uint64, bool) {
 // end returns an error unless all bits were read, except zeros that fill the last byte.
 func (r *bitReader) end() error {
 	if n := (r.at + 7) / 8; n < uint64(len(r.src)) {
-		return sentinel.Errorf(ErrCorrupt, "entropy: %d bytes follow the code", uint64(len(r.src))-n)
+		return sentinel.Errorf(ErrCorrupt, "%d bytes follow the code", uint64(len(r.src))-n)
 	}
 	if r.at&7 != 0 && r.src[len(r.src)-1]>>(r.at&7) != 0 {
-		return sentinel.Errorf(ErrCorrupt, "entropy: bits are set after the code")
+		return sentinel.Errorf(ErrCorrupt, "bits are set after the code")
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ type Reader struct {
 // [ErrCorrupt] if src isn't one. The reader keeps src.
 func (c *Coder) Read(src []byte, n int) (Reader, error) {
 	if len(src) < n {
-		return Reader{}, sentinel.Errorf(ErrCorrupt, "entropy: %d bytes for the levels of %d strings", len(src), n)
+		return Reader{}, sentinel.Errorf(ErrCorrupt, "%d bytes for the levels of %d strings", len(src), n)
 	}
 	c.strs = slices.Grow(c.strs[:0], n)[:n]
 	clear(c.strs)
@@ -237,7 +237,7 @@ func (r *Reader) Next(s Bits) error {
 // after them.
 func (r *Reader) End() error {
 	if left := len(r.coder.strs) - r.k; left > 0 {
-		return sentinel.Errorf(ErrCorrupt, "entropy: %d strings not read", left)
+		return sentinel.Errorf(ErrCorrupt, "%d strings not read", left)
 	}
 	d := &r.coder.decoders[0]
 	err := d.run()

@@ -26,7 +26,7 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 		clear(s.Words)
 	}
 	if len(src) < len(strs) {
-		d.err = sentinel.Errorf(ErrCorrupt, "entropy: %d bytes for the levels of %d strings", len(src), len(strs))
+		d.err = sentinel.Errorf(ErrCorrupt, "%d bytes for the levels of %d strings", len(src), len(strs))
 		return
 	}
 	d.levels, src = src[:len(strs)], src[len(strs):]
@@ -35,7 +35,7 @@ func (d *decoder) begin(src []byte, strs []Bits) {
 		n = 4 + n%4
 	}
 	if n > 0 && src[n-1] == 0 {
-		d.err = sentinel.Errorf(ErrCorrupt, "entropy: the state's %d bytes end with 0", n)
+		d.err = sentinel.Errorf(ErrCorrupt, "the state's %d bytes end with 0", n)
 		return
 	}
 	var state [8]byte
@@ -105,7 +105,7 @@ func (d *decoder) next() bool {
 			continue
 		}
 		if s.Len == 0 {
-			d.err = sentinel.Errorf(ErrCorrupt, "entropy: string %d has level %d and no bits", d.k, level)
+			d.err = sentinel.Errorf(ErrCorrupt, "string %d has level %d and no bits", d.k, level)
 			return false
 		}
 		step, inverted := stepOf(level)
@@ -118,9 +118,9 @@ func (d *decoder) next() bool {
 		return false
 	}
 	if len(d.in) != 0 {
-		d.err = sentinel.Errorf(ErrCorrupt, "entropy: %d bytes beyond the last string", len(d.in))
+		d.err = sentinel.Errorf(ErrCorrupt, "%d bytes beyond the last string", len(d.in))
 	} else if d.x != 0 {
-		d.err = sentinel.Errorf(ErrCorrupt, "entropy: the state ends at %d, want 0", d.x)
+		d.err = sentinel.Errorf(ErrCorrupt, "the state ends at %d, want 0", d.x)
 	}
 	return false
 }
@@ -139,7 +139,7 @@ func (d *decoder) gap() {
 	d.x >>= shift
 	d.refill()
 	if end && gap >= rest {
-		d.err = sentinel.Errorf(ErrCorrupt, "entropy: a one at %d of %d", d.at+gap, d.len)
+		d.err = sentinel.Errorf(ErrCorrupt, "a one at %d of %d", d.at+gap, d.len)
 		return
 	}
 	d.at += gap

@@ -25,7 +25,7 @@ func ReadPositions(src []byte, length uint64) (Positions, error) {
 		return Positions{}, err
 	}
 	if bits := 8 * uint64(len(src)); ones > bits/uint64(k+1) {
-		return Positions{}, sentinel.Errorf(ErrCorrupt, "entropy: %d bits for %d ones", bits, ones)
+		return Positions{}, sentinel.Errorf(ErrCorrupt, "%d bits for %d ones", bits, ones)
 	}
 	return Positions{r: bitReader{src: src}, k: k, left: ones, end: length}, nil
 }
@@ -45,7 +45,7 @@ func (p *Positions) Next() uint64 {
 	}
 	g, ok := p.r.gap(p.k)
 	if !ok || g >= p.end-p.at {
-		p.err = sentinel.Errorf(ErrCorrupt, "entropy: a gap that is cut off, or longer than the %d bits that are left", p.end-p.at)
+		p.err = sentinel.Errorf(ErrCorrupt, "a gap that is cut off, or longer than the %d bits that are left", p.end-p.at)
 		return None
 	}
 	at := p.at + g

@@ -118,7 +118,7 @@ func DecodeRice(src []byte, b Bits) error {
 		return err
 	}
 	if ones == 0 && len(src) > 0 {
-		return sentinel.Errorf(ErrCorrupt, "entropy: %d bytes follow the code", len(src))
+		return sentinel.Errorf(ErrCorrupt, "%d bytes follow the code", len(src))
 	}
 	r := bitReader{src: src}
 	next := uint64(0)
@@ -128,11 +128,11 @@ func DecodeRice(src []byte, b Bits) error {
 		if bits == 0 {
 			var ok bool
 			if g, ok = r.gap(k); !ok {
-				return sentinel.Errorf(ErrCorrupt, "entropy: the code ends after %d of %d ones", i, ones)
+				return sentinel.Errorf(ErrCorrupt, "the code ends after %d of %d ones", i, ones)
 			}
 		}
 		if g >= b.Len-next {
-			return sentinel.Errorf(ErrCorrupt, "entropy: a gap of %d bits where %d are left", g, b.Len-next)
+			return sentinel.Errorf(ErrCorrupt, "a gap of %d bits where %d are left", g, b.Len-next)
 		}
 		at := next + g
 		b.Words[at>>6] |= 1 << (at & 63)
@@ -146,13 +146,13 @@ func riceHead(src []byte, length uint64) (ones uint64, k uint, rest []byte, err 
 	ones, n := binary.Uvarint(src)
 	switch {
 	case n <= 0 || n > 1 && src[n-1] == 0:
-		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "entropy: number of ones not in its shortest form")
+		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "number of ones not in its shortest form")
 	case ones > length:
-		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "entropy: %d ones in a string of %d bits", ones, length)
+		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "%d ones in a string of %d bits", ones, length)
 	case ones == 0:
 		return 0, 0, src[n:], nil
 	case len(src) == n || src[n] > 63:
-		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "entropy: no parameter of 0 to 63")
+		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "no parameter of 0 to 63")
 	}
 	return ones, uint(src[n]), src[n+1:], nil
 }

@@ -56,7 +56,7 @@ func (c *Modeler) decodeCounters(src []byte, block cells.Array) error {
 		return err
 	}
 	if limit := block.Limit(); uint64(thresholds) > limit || longest >= int(block.Width) {
-		return sentinel.Errorf(ErrCorrupt, "model: %d thresholds, lengths up to %d, for counters up to %d", thresholds, longest, limit)
+		return sentinel.Errorf(ErrCorrupt, "%d thresholds, lengths up to %d, for counters up to %d", thresholds, longest, limit)
 	}
 	if err := c.begin(src, thresholds+2*longest); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *Modeler) decodeCounters(src []byte, block cells.Array) error {
 		for i := range under(mask) {
 			v, more := uint64(thresholds), list[0]-1
 			if more > block.Limit()-v {
-				return sentinel.Errorf(ErrCorrupt, "model: a counter of %d + %d, want %d at most", v, more, block.Limit())
+				return sentinel.Errorf(ErrCorrupt, "a counter of %d + %d, want %d at most", v, more, block.Limit())
 			}
 			block.Put(i, v+more)
 			list = list[1:]
@@ -102,7 +102,7 @@ func header(src []byte) (thresholds, longest int, rest []byte, err error) {
 		size = 2
 	}
 	if len(src) < size {
-		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "model: header of %d bytes cut at %d", size, len(src))
+		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "header of %d bytes cut at %d", size, len(src))
 	}
 	h := int(src[0])
 	if size == 2 {
@@ -110,7 +110,7 @@ func header(src []byte) (thresholds, longest int, rest []byte, err error) {
 	}
 	thresholds, longest = h&15, h>>4
 	if size == 2 && h < 128 || longest > maxLength || thresholds == 0 && longest > 0 {
-		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "model: header %#x in %d bytes", h, size)
+		return 0, 0, nil, sentinel.Errorf(ErrCorrupt, "header %#x in %d bytes", h, size)
 	}
 	return thresholds, longest, src[size:], nil
 }
@@ -167,7 +167,7 @@ func (c *Modeler) appendCountersDelta(dst []byte, base, block cells.Array) []byt
 
 func (c *Modeler) decodeCountersDelta(src []byte, base, block cells.Array) error {
 	if len(src) < 2 || max(src[0], src[1]) >= byte(block.Width) {
-		return sentinel.Errorf(ErrCorrupt, "model: header % x, want two bytes below %d", src[:min(2, len(src))], block.Width)
+		return sentinel.Errorf(ErrCorrupt, "header % x, want two bytes below %d", src[:min(2, len(src))], block.Width)
 	}
 	l1, l2 := int(src[0]), int(src[1])
 	if err := c.begin(src[2:], classes+classes-1+2*l1+2*l2); err != nil {
@@ -211,7 +211,7 @@ func (c *Modeler) decodeCountersDelta(src []byte, base, block cells.Array) error
 		switch {
 		case rises[i/64]&bit != 0:
 			if rising[0] > block.Limit()-was {
-				return sentinel.Errorf(ErrCorrupt, "model: a counter of %d + %d, want %d at most", was, rising[0], block.Limit())
+				return sentinel.Errorf(ErrCorrupt, "a counter of %d + %d, want %d at most", was, rising[0], block.Limit())
 			}
 			block.Put(i, was+rising[0])
 			rising = rising[1:]
@@ -219,7 +219,7 @@ func (c *Modeler) decodeCountersDelta(src []byte, base, block cells.Array) error
 			block.Put(i, 0)
 		default:
 			if falling[0] > was {
-				return sentinel.Errorf(ErrCorrupt, "model: a counter of %d - %d", was, falling[0])
+				return sentinel.Errorf(ErrCorrupt, "a counter of %d - %d", was, falling[0])
 			}
 			block.Put(i, was-falling[0])
 			falling = falling[1:]

@@ -39,7 +39,7 @@ func (c *Modeler) AppendListed(dst []byte, words uint64, at entropy.Sparse, base
 // in proportion to src, and at most as much as an array of MaxListed words and its code do.
 func (c *Modeler) DecodeListed(src []byte, a cells.Array) error {
 	if len(src) == 0 || src[0] > MaxGroup {
-		return sentinel.Errorf(ErrCorrupt, "model: % x, want the words of a group, at most %d", src[:min(len(src), 1)], MaxGroup)
+		return sentinel.Errorf(ErrCorrupt, "% x, want the words of a group, at most %d", src[:min(len(src), 1)], MaxGroup)
 	}
 	words := int(src[0])
 	if words == 0 && a.Width == 1 {
@@ -52,7 +52,7 @@ func (c *Modeler) DecodeListed(src []byte, a cells.Array) error {
 	}
 	n := list.Left()
 	if n == 0 || n > MaxListed*64/g.bits {
-		return sentinel.Errorf(ErrCorrupt, "model: %d groups of %d bits change, want at least one and at most %d words", n, g.bits, MaxListed)
+		return sentinel.Errorf(ErrCorrupt, "%d groups of %d bits change, want at least one and at most %d words", n, g.bits, MaxListed)
 	}
 	c.listed = c.listed[:0]
 	for at := list.Next(); at != entropy.None; at = list.Next() {
@@ -145,10 +145,10 @@ func decodeListedBits(src []byte, a cells.Array) error {
 		return corrupt(err)
 	}
 	if changes := gone.Left() + come.Left(); changes == 0 || len(src) > 0 {
-		return sentinel.Errorf(ErrCorrupt, "model: %d changes, and %d bytes after them", changes, len(src))
+		return sentinel.Errorf(ErrCorrupt, "%d changes, and %d bytes after them", changes, len(src))
 	}
 	if !flipListed(a, &gone, &come) {
-		return sentinel.Errorf(ErrCorrupt, "model: a change beyond the last one or zero")
+		return sentinel.Errorf(ErrCorrupt, "a change beyond the last one or zero")
 	}
 	return nil
 }

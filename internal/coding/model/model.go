@@ -163,7 +163,7 @@ func corrupt(err error) error {
 	if err == nil {
 		return nil
 	}
-	return sentinel.Errorf(ErrCorrupt, "model: %w", err)
+	return sentinel.Wrap(ErrCorrupt, err)
 }
 
 func wordsFor(n uint64) int { return int((n + 63) / 64) }

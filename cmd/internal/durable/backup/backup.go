@@ -44,7 +44,7 @@ func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s
 	}
 	if s != nil {
 		if err := writeFilters(ctx, f, files, s); err != nil {
-			return fmt.Errorf("backup: %w", err)
+			return err
 		}
 	}
 	end := errors.New("end")
@@ -56,7 +56,7 @@ func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s
 		return f.frame(frameBatch, b)
 	})
 	if err != nil && !errors.Is(err, end) {
-		return fmt.Errorf("backup: %w", err)
+		return err
 	}
 	return f.end(filters, batches)
 }
@@ -96,7 +96,7 @@ func writeFilters(ctx context.Context, f *frameWriter, files *snapfile.Dir, s *s
 // completely, a start refuses them. It returns the seed that Write was given.
 func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir) (seed []byte, err error) {
 	if _, last := l.Bounds(); last != 0 || files.LastNumber() != 0 || len(files.Pieces()) != 0 {
-		return nil, errors.New("backup: restore needs an empty directory")
+		return nil, errors.New("restore needs an empty directory")
 	}
 	into, err := snapshot.NewImport(files)
 	if err != nil {

@@ -101,7 +101,7 @@ type frameReader struct {
 
 // corrupt returns an error about a damaged backup, without the name of the package.
 func corrupt(format string, args ...any) error {
-	return fmt.Errorf("the file "+format+": %w", append(args, umbel.ErrCorrupt)...)
+	return sentinel.Errorf(umbel.ErrCorrupt, "the file "+format, args...)
 }
 
 func newFrameReader(r io.Reader) (*frameReader, error) {

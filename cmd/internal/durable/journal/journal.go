@@ -30,7 +30,7 @@ const (
 )
 
 // ErrClosed is returned for changes after Close.
-var ErrClosed = errors.New("journal: closed")
+var ErrClosed = errors.New("closed")
 
 const (
 	// maxFull is the number of full batches from which Room waits: 64 MiB.

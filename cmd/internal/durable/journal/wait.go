@@ -47,7 +47,7 @@ func (j *Journal) Sync(ctx context.Context, pos engine.Position) error {
 		case err == nil && b == nil && j.closed:
 			err = ErrClosed
 		case err == nil && b == nil:
-			err = fmt.Errorf("journal: no change at position %d", pos)
+			err = fmt.Errorf("no change at position %d", pos)
 		}
 		if err != nil {
 			j.mu.Unlock()

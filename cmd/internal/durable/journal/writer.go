@@ -149,7 +149,7 @@ func (j *Journal) retry(ctx context.Context, which int, operation func(context.C
 			logged = true
 		}
 		if tries == 1 {
-			j.setTrouble(which, fmt.Errorf("journal: log write failed: %w", err))
+			j.setTrouble(which, fmt.Errorf("log write failed: %w", err))
 		}
 		select {
 		case <-ctx.Done():

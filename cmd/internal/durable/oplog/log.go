@@ -56,13 +56,13 @@ type alone struct {
 }
 
 // errAbandoned: whether the last batch was written was never found out.
-var errAbandoned = errors.New("oplog: an operation was cancelled; open the log again")
+var errAbandoned = errors.New("an operation was cancelled; open the log again")
 
 func (l *alone) Ready() error { return l.wal.Health() }
 
 func (l *alone) Propose(ctx context.Context, batch, scope []byte) (number uint64, err error) {
 	if len(batch) == 0 || len(batch) > MaxBatch {
-		return 0, fmt.Errorf("oplog: a batch of %d bytes, want 1 to %d", len(batch), MaxBatch)
+		return 0, fmt.Errorf("a batch of %d bytes, want 1 to %d", len(batch), MaxBatch)
 	}
 	if l.abandoned.Load() {
 		return 0, errAbandoned
@@ -183,4 +183,4 @@ func (l *alone) Close() error {
 	}
 }
 
-var errHangs = errors.New("oplog: the disk does not answer; the log was not closed in order")
+var errHangs = errors.New("the disk does not answer; the log was not closed in order")

@@ -49,7 +49,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 	older, readable, err := r.olderEntry(ctx, m.ID)
 	switch {
 	case err != nil:
-		return fmt.Errorf("recovery: filter %q: %w", m.Name, errors.Join(why, err))
+		return fmt.Errorf("filter %q: %w", m.Name, errors.Join(why, err))
 	case older != nil:
 		was, olderSegments, err := snapshot.ReadEntry(older, Limits())
 		if err == nil {
@@ -61,7 +61,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 			return nil
 		}
 		if !r.isDamage(err) {
-			return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
+			return fmt.Errorf("filter %q: %w", m.Name, err)
 		}
 		if err.Error() != why.Error() { // it may be the same piece
 			why = fmt.Errorf("%w; the previous copy: %w", why, err)

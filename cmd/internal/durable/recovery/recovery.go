@@ -157,7 +157,7 @@ type losses struct {
 func (l *losses) add(format string, args ...any) error {
 	what := fmt.Errorf(format, args...)
 	if !l.o.AcceptLoss {
-		return fmt.Errorf("recovery: %w: %w: %s", ErrLost, what, Remedy)
+		return fmt.Errorf("%w: %w: %s", ErrLost, what, Remedy)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -96,7 +96,7 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 		err = p.end()
 	}
 	if err != nil {
-		return fmt.Errorf("recovery: %w", err)
+		return err
 	}
 	return nil
 }

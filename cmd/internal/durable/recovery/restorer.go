@@ -54,7 +54,7 @@ func newRestorer(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) 
 func (r *restorer) findSnapshots() error {
 	list, err := r.files.Manifests()
 	if err != nil {
-		return fmt.Errorf("recovery: %w", err)
+		return err
 	}
 	found := false
 	for _, m := range list {
@@ -68,7 +68,7 @@ func (r *restorer) findSnapshots() error {
 		}
 		if m.Whole == 0 {
 			if !r.isDamage(m.Err) && !errors.Is(m.Err, snapfile.ErrDamaged) {
-				return fmt.Errorf("recovery: %w", m.Err)
+				return m.Err
 			}
 			r.reach = max(r.reach, engine.Position(m.Position)) // its name is intact
 			continue
@@ -101,9 +101,9 @@ func readManifest(m snapfile.Manifest) (*snapshot.Snapshot, error) {
 	case err != nil:
 		return nil, err
 	case decoded.Unfinished:
-		return nil, errors.New("recovery: the directory contains an incomplete restore; remove it and restore again")
+		return nil, errors.New("the directory contains an incomplete restore; remove it and restore again")
 	case s != nil && s.Number != m.Number:
-		return nil, sentinel.Errorf(umbel.ErrCorrupt, "recovery: manifest %d describes snapshot %d", m.Number, s.Number)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "manifest %d describes snapshot %d", m.Number, s.Number)
 	default:
 		return s, nil
 	}
@@ -160,14 +160,14 @@ func (r *restorer) catalog(ctx context.Context, s *snapshot.Snapshot) (entries [
 func (r *restorer) filter(ctx context.Context, b []byte) error {
 	m, segments, err := snapshot.ReadEntry(b, Limits())
 	if err != nil {
-		return fmt.Errorf("recovery: an entry of the catalog: %w", err)
+		return fmt.Errorf("an entry of the catalog: %w", err)
 	}
 	err = r.fill(ctx, m, segments, r.set.Current)
 	if err == nil {
 		return nil
 	}
 	if !r.isDamage(err) {
-		return fmt.Errorf("recovery: filter %q: %w", m.Name, err)
+		return fmt.Errorf("filter %q: %w", m.Name, err)
 	}
 	r.mu.Lock()
 	r.damaged = true

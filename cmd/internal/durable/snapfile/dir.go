@@ -71,7 +71,7 @@ type Dir struct {
 func Open(files disk.Dir, o Options) (*Dir, error) {
 	list, err := files.List()
 	if err != nil && !(o.ReadOnly && errors.Is(err, fs.ErrNotExist)) {
-		return nil, fmt.Errorf("snapfile: %w", err)
+		return nil, err
 	}
 	d := &Dir{
 		files: files, options: o, next: 1, pieces: make(map[uint64]int64), manifests: make(map[generation]int64),
@@ -107,7 +107,7 @@ func OpenDir(path string, o Options) (*Dir, error) {
 	if !o.ReadOnly {
 		var err error
 		if files, err = disk.Make(path); err != nil {
-			return nil, fmt.Errorf("snapfile: %w", err)
+			return nil, err
 		}
 	}
 	return Open(files, o)
@@ -121,19 +121,19 @@ func (d *Dir) ReadOnly() bool { return d.options.ReadOnly }
 func (d *Dir) Put(data []byte) (uint64, error) {
 	switch {
 	case d.options.ReadOnly:
-		return 0, fmt.Errorf("snapfile: %w", ErrReadOnly)
+		return 0, ErrReadOnly
 	case len(data) == 0 || len(data) > MaxPiece:
-		return 0, fmt.Errorf("snapfile: a piece of %d bytes, want 1 to %d", len(data), MaxPiece)
+		return 0, fmt.Errorf("a piece of %d bytes, want 1 to %d", len(data), MaxPiece)
 	}
 	if err := d.disk.Grow(int64(len(data))); err != nil {
-		return 0, fmt.Errorf("snapfile: %w", err)
+		return 0, err
 	}
 	defer d.count()
 	number := d.next
 	d.next++
 	f, err := d.files.Create(pieceName(number))
 	if err != nil {
-		return 0, fmt.Errorf("snapfile: %w", err)
+		return 0, err
 	}
 	d.fresh = append(d.fresh, number)
 	d.unsynced = append(d.unsynced, f)
@@ -143,7 +143,7 @@ func (d *Dir) Put(data []byte) (uint64, error) {
 		err = d.sync()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("snapfile: %w", err)
+		return 0, err
 	}
 	return number, nil
 }
@@ -212,7 +212,7 @@ func readError(name string, err error) error {
 	if errors.Is(err, syscall.EIO) {
 		err = fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	return fmt.Errorf("snapfile: %s: %w", name, err)
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Prefetch makes the system read a piece in the background, if it can.
@@ -226,10 +226,10 @@ func (d *Dir) Prefetch(number uint64) {
 func (d *Dir) open(number uint64) (disk.File, error) {
 	f, err := d.files.Open(pieceName(number))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("snapfile: %w: %s", ErrNotFound, pieceName(number))
+		return nil, fmt.Errorf("%w: %s", ErrNotFound, pieceName(number))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("snapfile: %w", err)
+		return nil, err
 	}
 	return f, nil
 }

@@ -20,7 +20,7 @@ func (d *Dir) temporaryOf(g generation) string {
 // Complete restores the missing copy of an interrupted manifest.
 func (d *Dir) Complete(m Manifest) error {
 	if d.options.ReadOnly {
-		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+		return ErrReadOnly
 	}
 	g := generation{m.Number, m.Position}
 	for _, copy := range copies {
@@ -33,12 +33,12 @@ func (d *Dir) Complete(m Manifest) error {
 			err = d.files.Rename(d.temporaryOf(g), g.name(copy))
 		}
 		if err != nil {
-			return fmt.Errorf("snapfile: manifest %d: %w", g.number, err)
+			return fmt.Errorf("manifest %d: %w", g.number, err)
 		}
 		d.addManifest(g, int64(len(m.Data)+sumBytes))
 	}
 	if err := d.files.Sync(); err != nil {
-		return fmt.Errorf("snapfile: manifest %d: %w", g.number, err)
+		return fmt.Errorf("manifest %d: %w", g.number, err)
 	}
 	return nil
 }

@@ -36,20 +36,20 @@ const sumBytes = 16
 func (d *Dir) Publish(number, position uint64, data []byte) error {
 	switch last := d.LastNumber(); {
 	case d.options.ReadOnly:
-		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+		return ErrReadOnly
 	case len(data) > MaxManifest-sumBytes:
-		return fmt.Errorf("snapfile: a manifest of %d bytes, want at most %d", len(data), MaxManifest-sumBytes)
+		return fmt.Errorf("a manifest of %d bytes, want at most %d", len(data), MaxManifest-sumBytes)
 	case number <= last:
-		return fmt.Errorf("snapfile: manifest %d after %d", number, last)
+		return fmt.Errorf("manifest %d after %d", number, last)
 	}
 	g := generation{number, position}
 	if err := d.prepare(g, data); err != nil {
-		return fmt.Errorf("snapfile: manifest %d: %w", number, errors.Join(err, d.removeTemporary(), d.Discard()))
+		return fmt.Errorf("manifest %d: %w", number, errors.Join(err, d.removeTemporary(), d.Discard()))
 	}
 	defer d.count()
 	d.fresh = nil
 	if err := d.publish(g, len(data)+sumBytes); err != nil {
-		return fmt.Errorf("snapfile: manifest %d: %w", number, err)
+		return fmt.Errorf("manifest %d: %w", number, err)
 	}
 	return nil
 }
@@ -189,6 +189,6 @@ func (d *Dir) read(g generation) (Manifest, error) {
 	case unread != nil:
 		return m, unread
 	}
-	m.Err = fmt.Errorf("snapfile: %w: %w", ErrDamaged, m.Err)
+	m.Err = fmt.Errorf("%w: %w", ErrDamaged, m.Err)
 	return m, nil
 }

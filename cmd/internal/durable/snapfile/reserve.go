@@ -2,7 +2,6 @@ package snapfile
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 )
 
@@ -11,7 +10,7 @@ import (
 // takes from Options.Disk.
 func (d *Dir) Reserve(size int64) error {
 	if d.options.ReadOnly {
-		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+		return ErrReadOnly
 	}
 	d.reserving.Lock()
 	defer d.reserving.Unlock()
@@ -24,7 +23,7 @@ func (d *Dir) Reserve(size int64) error {
 		err = d.allocate(size)
 	}
 	if err != nil {
-		return fmt.Errorf("snapfile: %w", errors.Join(err, d.release()))
+		return errors.Join(err, d.release())
 	}
 	d.reserved = size
 	return nil
@@ -47,7 +46,7 @@ func (d *Dir) allocate(size int64) error {
 func (d *Dir) Free() (int64, error) {
 	n, err := d.files.Free()
 	if err != nil {
-		return 0, fmt.Errorf("snapfile: %w", err)
+		return 0, err
 	}
 	return n, nil
 }
@@ -63,10 +62,7 @@ func (d *Dir) Reserved() int64 {
 func (d *Dir) Release() error {
 	d.reserving.Lock()
 	defer d.reserving.Unlock()
-	if err := d.release(); err != nil {
-		return fmt.Errorf("snapfile: %w", err)
-	}
-	return nil
+	return d.release()
 }
 
 // release removes the file. The caller holds reserving.

@@ -2,7 +2,6 @@ package snapfile
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -13,11 +12,11 @@ import (
 // removed by the next call.
 func (d *Dir) Sweep(manifests []uint64, needed func(piece uint64) bool) error {
 	if d.options.ReadOnly {
-		return fmt.Errorf("snapfile: %w", ErrReadOnly)
+		return ErrReadOnly
 	}
 	defer d.count()
 	if err := d.sweepManifests(manifests); err != nil {
-		return fmt.Errorf("snapfile: %w", err)
+		return err
 	}
 	var errs []error
 	for _, number := range d.Pieces() {
@@ -25,10 +24,7 @@ func (d *Dir) Sweep(manifests []uint64, needed func(piece uint64) bool) error {
 			errs = append(errs, d.remove(number))
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("snapfile: %w", err)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // removeManifest removes a manifest. Until its last copy is removed, the first one is a temporary file: see

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/umbel-filters/umbel"
@@ -95,9 +94,9 @@ func readError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, snapfile.ErrNotFound):
-		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: %w", err)
+		return sentinel.Wrap(umbel.ErrCorrupt, err)
 	default: // the piece may be undamaged
-		return fmt.Errorf("snapshot: %w", err)
+		return err
 	}
 }
 
@@ -105,9 +104,9 @@ func readError(ctx context.Context, err error) error {
 func (r Reference) check(b []byte) error {
 	switch {
 	case len(b) < r.Len():
-		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: piece %d has %d bytes at %d, want %d", r.piece, len(b), r.offset, r.length)
+		return sentinel.Errorf(umbel.ErrCorrupt, "piece %d has %d bytes at %d, want %d", r.piece, len(b), r.offset, r.length)
 	case !r.Holds(b):
-		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: piece %d: %d bytes at %d are altered", r.piece, r.length, r.offset)
+		return sentinel.Errorf(umbel.ErrCorrupt, "piece %d: %d bytes at %d are altered", r.piece, r.length, r.offset)
 	}
 	return nil
 }
@@ -119,7 +118,7 @@ const minDirect = snapfile.MaxPiece / 8
 func (c *Cache) Copy(ctx context.Context, r Reference, dst []byte) error {
 	switch {
 	case len(dst) != r.Len():
-		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: a segment of %d bytes, want %d", r.length, len(dst))
+		return sentinel.Errorf(umbel.ErrCorrupt, "a segment of %d bytes, want %d", r.length, len(dst))
 	case r.IsZero():
 		clear(dst)
 		return nil

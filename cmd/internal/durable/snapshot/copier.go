@@ -97,7 +97,7 @@ func (c *copier) filter(ctx context.Context, f *engine.Filter) error {
 		case errors.Is(f.View(func(umbel.Filter) {}), engine.ErrNotFound): // deleted
 			return nil
 		case tries > maxMoving:
-			return fmt.Errorf("snapshot: filter %q cannot be copied: its shape changed while it was locked", f.Name())
+			return fmt.Errorf("filter %q cannot be copied: its shape changed while it was locked", f.Name())
 		}
 	}
 }

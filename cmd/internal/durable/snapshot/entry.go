@@ -87,13 +87,13 @@ func checkSegments(s *umbel.State, segments []Reference) error {
 		for left := statecode.ArrayBytes(a); left > 0; i++ {
 			want := min(left, engine.SegmentBytes)
 			if i >= len(segments) || uint64(segments[i].length) != want {
-				return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: segment %d of array %d, want %d bytes", i, array, want)
+				return sentinel.Errorf(umbel.ErrCorrupt, "segment %d of array %d, want %d bytes", i, array, want)
 			}
 			left -= want
 		}
 	}
 	if i != len(segments) {
-		return sentinel.Errorf(umbel.ErrCorrupt, "snapshot: %d segments, want %d", len(segments), i)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%d segments, want %d", len(segments), i)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (r *entryReader) next() ([]byte, error) {
 	}
 	entry, err := readBytes(r.in, n)
 	if err == nil && uint64(len(entry)) != n {
-		err = sentinel.Errorf(umbel.ErrCorrupt, "snapshot: an entry of %d bytes has %d", n, len(entry))
+		err = sentinel.Errorf(umbel.ErrCorrupt, "an entry of %d bytes has %d", n, len(entry))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the catalog: %w", err)

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
@@ -26,7 +25,7 @@ const (
 // NewImport begins an import.
 func NewImport(files *snapfile.Dir) (*Import, error) {
 	if err := files.Publish(unfinishedImport, 0, Manifest{Unfinished: true}.Append(nil)); err != nil {
-		return nil, fmt.Errorf("snapshot: %w", err)
+		return nil, err
 	}
 	return &Import{files: files, packer: newPacker(files)}, nil
 }
@@ -66,7 +65,7 @@ func (i *Import) Publish(ctx context.Context, s *Snapshot) error {
 		position = s.Position
 	}
 	if err := i.files.Publish(finishedImport, uint64(position), Manifest{Snapshot: s}.Append(nil)); err != nil {
-		return fmt.Errorf("snapshot: %w", err)
+		return err
 	}
 	return i.files.Sweep([]uint64{finishedImport}, func(uint64) bool { return true })
 }

@@ -159,11 +159,11 @@ func (m Manifest) Append(dst []byte) []byte {
 func ReadManifest(b []byte) (m Manifest, err error) {
 	c := &statecode.Cursor{Rest: b}
 	if string(c.Bytes(uint64(len(manifestMagic)))) != manifestMagic {
-		return m, sentinel.Errorf(umbel.ErrCorrupt, "snapshot: not a manifest of umbel")
+		return m, sentinel.Errorf(umbel.ErrCorrupt, "not a manifest of umbel")
 	}
 	version, flags, n := c.Byte(), c.Byte(), c.Byte()
 	if c.Err == nil && (version != manifestVersion || flags&^(manifestUnfinished|manifestMissing) != 0) {
-		return m, sentinel.Errorf(umbel.ErrCorrupt, "snapshot: a manifest of version %d, flags %#x, needs a later version of umbel: %w",
+		return m, sentinel.Errorf(umbel.ErrCorrupt, "a manifest of version %d, flags %#x, needs a later version of umbel: %w",
 			version, flags, errors.ErrUnsupported)
 	}
 	m.Unfinished = flags&manifestUnfinished != 0

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -179,7 +178,7 @@ func (p *packer) put(ctx context.Context, data []byte) (uint64, error) {
 	}
 	number, err := p.files.Put(data)
 	if err != nil {
-		return 0, fmt.Errorf("snapshot: %w", err)
+		return 0, err
 	}
 	p.written += uint64(len(data))
 	p.wrote(len(data))

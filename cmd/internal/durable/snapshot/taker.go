@@ -188,7 +188,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 		return c.packer.written, err
 	}
 	if err := t.files.Publish(next.Number, uint64(next.Position), Manifest{Snapshot: next}.Append(nil)); err != nil {
-		return c.packer.written, fmt.Errorf("snapshot: %w", err)
+		return c.packer.written, err
 	}
 	t.set = Set{Current: next, Previous: t.set.Current, upTo: upTo, live: c.live, liveBefore: t.set.live}
 	t.marked.Store(written)
@@ -258,7 +258,7 @@ func (t *Taker) GiveUpPrevious(ctx context.Context) error {
 	defer t.unlock()
 	first, _ := t.log.Bounds()
 	if t.readers > 0 || t.set.Current == nil || t.set.Previous == nil && first >= t.set.Current.Batch {
-		return errors.New("snapshot: nothing can be deleted")
+		return errors.New("nothing can be deleted")
 	}
 	t.set.DropPrevious()
 	t.o.Log.Warn("deleting the previous snapshot, because the disk is full")
@@ -269,7 +269,7 @@ func (t *Taker) GiveUpPrevious(ctx context.Context) error {
 func (t *Taker) delete(ctx context.Context, batch uint64, keep ...uint64) error {
 	err := t.log.Purge(ctx, batch)
 	if err != nil {
-		err = fmt.Errorf("snapshot: log not truncated: %w", err)
+		err = fmt.Errorf("log not truncated: %w", err)
 	}
 	return errors.Join(err, t.files.Sweep(keep, func(piece uint64) bool {
 		return t.set.live[piece] > 0 || t.set.liveBefore[piece] > 0

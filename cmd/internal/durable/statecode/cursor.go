@@ -4,9 +4,9 @@ package statecode
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Cursor decodes bytes from the front. After the first error it returns zeros and keeps the error, which
@@ -19,7 +19,7 @@ type Cursor struct {
 // Fail sets the error, unless there is one.
 func (c *Cursor) Fail(format string, args ...any) {
 	if c.Err == nil {
-		c.Err = fmt.Errorf(format+": %w", append(args, umbel.ErrCorrupt)...)
+		c.Err = sentinel.Errorf(umbel.ErrCorrupt, format, args...)
 	}
 	c.Rest = nil
 }

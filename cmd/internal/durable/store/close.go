@@ -26,7 +26,7 @@ func (s *Store) close(ctx context.Context) error {
 	var errs []error
 	fails := func(what string, err error) {
 		if err != nil {
-			errs = append(errs, fmt.Errorf("store: %s: %w", what, err))
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
 	}
 	fails("snapshot does not end", within(ctx, func() error { s.runs.Wait(); return nil }))

@@ -124,7 +124,7 @@ func (l *Log) Trim() error {
 	}
 	l.count()
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("wal: trim: %w", err)
+		return fmt.Errorf("trim: %w", err)
 	}
 	return nil
 }

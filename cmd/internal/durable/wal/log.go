@@ -159,7 +159,7 @@ func (l *Log) outcome(err error, what string) error {
 	if err != errClosed && err != ErrReadOnly && err != l.lost {
 		l.failed = err
 	}
-	return fmt.Errorf("wal: %s: %w", what, err)
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // die notes that a sync failed. What was written before may be in memory only, and no later sync

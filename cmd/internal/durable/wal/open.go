@@ -22,7 +22,7 @@ const migrate = "the directory was written by an older umbel, which stored its l
 // exist is supported.
 func Supported(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, olderName)); err == nil {
-		return fmt.Errorf("wal: %w: %s", ErrVersion, migrate)
+		return fmt.Errorf("%w: %s", ErrVersion, migrate)
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if !o.ReadOnly {
 		var err error
 		if files, err = disk.Make(dir); err != nil {
-			return nil, fmt.Errorf("wal: %w", err)
+			return nil, err
 		}
 	}
 	return OpenDir(files, o)
@@ -46,7 +46,7 @@ func Open(dir string, o Options) (*Log, error) {
 func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 	lock, err := dir.Lock(o.ReadOnly)
 	if err != nil {
-		return nil, fmt.Errorf("wal: %w", err)
+		return nil, err
 	}
 	o = o.withDefaults()
 	l := &Log{dir: newReads(dir, o), o: o, lock: lock, disk: o.Disk.Files()}
@@ -56,7 +56,7 @@ func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 		if l.active != nil {
 			errs = append(errs, l.active.file.Close())
 		}
-		return nil, fmt.Errorf("wal: %w", errors.Join(append(errs, lock.Close())...))
+		return nil, errors.Join(append(errs, lock.Close())...)
 	}
 	l.count()
 	return l, nil

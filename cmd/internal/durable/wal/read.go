@@ -32,7 +32,7 @@ func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(Hole) erro
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
-		return fmt.Errorf("wal: %w", errClosed)
+		return errClosed
 	}
 	l.readers++
 	first, last, atEnd := l.first, l.last(), l.lost

@@ -22,7 +22,7 @@ const (
 )
 
 func corrupt(format string, args ...any) error {
-	return sentinel.Errorf(umbel.ErrCorrupt, "parquetfile: "+format, args...)
+	return sentinel.Errorf(umbel.ErrCorrupt, ""+format, args...)
 }
 
 // readFooter returns the bytes of FileMetaData.
@@ -41,7 +41,7 @@ func (f *File) readFooter() ([]byte, error) {
 	}
 	switch end := string(tail[4:]); {
 	case end == encrypted:
-		return nil, sentinel.Errorf(errors.ErrUnsupported, "parquetfile: the footer is encrypted")
+		return nil, sentinel.Errorf(errors.ErrUnsupported, "the footer is encrypted")
 	case string(head[:]) != magic:
 		return nil, corrupt("not a Parquet file: it begins with %q, want %q", head, magic)
 	case end != magic:
@@ -52,7 +52,7 @@ func (f *File) readFooter() ([]byte, error) {
 		return nil, corrupt("a footer of %d bytes in a file of %d", n, f.size)
 	}
 	if n > maxFooter {
-		return nil, sentinel.Errorf(umbel.ErrLimit, "parquetfile: a footer of %d bytes, want at most %d", n, maxFooter)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "a footer of %d bytes, want at most %d", n, maxFooter)
 	}
 	b := make([]byte, n)
 	return b, f.readAt(b, f.size-8-n)
@@ -60,7 +60,7 @@ func (f *File) readFooter() ([]byte, error) {
 
 func (f *File) readAt(b []byte, at int64) error {
 	if _, err := f.r.ReadAt(b, at); err != nil {
-		return fmt.Errorf("parquetfile: read %d bytes at %d: %w", len(b), at, err)
+		return fmt.Errorf("read %d bytes at %d: %w", len(b), at, err)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (f *File) parseFooter(b []byte) error {
 		t.fail("%d rows in %d row groups, want %d or more as in the footer", f.rows, f.groups, total)
 	}
 	if t.err != nil {
-		return fmt.Errorf("parquetfile: footer: %w", t.err)
+		return fmt.Errorf("footer: %w", t.err)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (f *File) Query(column string, values ...string) ([]Answer, error) {
 		a := &answers[c.RowGroup]
 		filter, err := f.Filter(c)
 		if err != nil {
-			err = fmt.Errorf("parquetfile: Bloom filter of %q in row group %d: %w", clip(c.Name), c.RowGroup, err)
+			err = fmt.Errorf("Bloom filter of %q in row group %d: %w", clip(c.Name), c.RowGroup, err)
 			a.Err = err
 			if first == nil {
 				first = err
@@ -68,7 +68,7 @@ func (f *File) Query(column string, values ...string) ([]Answer, error) {
 			has := q.in(filter)
 			a.May[j], a.Known[j] = has || q.open, has || !q.open
 			if !a.Known[j] {
-				a.Err = sentinel.Errorf(errors.ErrUnsupported, "parquetfile: column %q is %s: one value has many texts, so that no filter excludes a text; "+
+				a.Err = sentinel.Errorf(errors.ErrUnsupported, "column %q is %s: one value has many texts, so that no filter excludes a text; "+
 					"the bytes as stored, as hex:…, can be excluded", clip(column), c.Type)
 			}
 		}
@@ -79,7 +79,7 @@ func (f *File) Query(column string, values ...string) ([]Answer, error) {
 	case first != nil:
 		return nil, first
 	}
-	return nil, fmt.Errorf("parquetfile: column %q: %w in any of %d row groups", column, ErrNoFilter, f.groups)
+	return nil, fmt.Errorf("column %q: %w in any of %d row groups", column, ErrNoFilter, f.groups)
 }
 
 // query is a value: the digests of its encodings.
@@ -91,7 +91,7 @@ type query struct {
 func (c column) query(value string) (query, error) {
 	e, err := c.typ.encode(value)
 	if err != nil {
-		return query{}, sentinel.Errorf(ErrValue, "parquetfile: column %q is %s: %w", clip(c.path()), c.typ.name, err)
+		return query{}, sentinel.Errorf(ErrValue, "column %q is %s: %w", clip(c.path()), c.typ.name, err)
 	}
 	q := query{open: e.open}
 	for _, b := range e.all {
@@ -122,5 +122,5 @@ func (f *File) Find(rowGroup int, column string) (Chunk, error) {
 			return c, nil
 		}
 	}
-	return Chunk{}, fmt.Errorf("parquetfile: column %q in row group %d of %d: %w", column, rowGroup, f.groups, ErrNoFilter)
+	return Chunk{}, fmt.Errorf("column %q in row group %d of %d: %w", column, rowGroup, f.groups, ErrNoFilter)
 }

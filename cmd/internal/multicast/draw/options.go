@@ -9,7 +9,7 @@ import (
 )
 
 // ErrOptions means that options refer to something that the graph doesn't have.
-var ErrOptions = errors.New("draw: options don't fit the graph")
+var ErrOptions = errors.New("options don't fit the graph")
 
 // Options select what is drawn over a graph. All are optional.
 type Options struct {

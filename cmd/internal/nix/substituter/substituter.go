@@ -92,7 +92,7 @@ type counters struct {
 // New returns a server. It returns an error if there is no upstream, or if a URL is not one of a cache.
 func New(o Options) (*Server, error) {
 	if len(o.Upstreams) == 0 {
-		return nil, errors.New("substituter: no upstream is given")
+		return nil, errors.New("no upstream is given")
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout

@@ -64,7 +64,7 @@ func (c crypt) matches(password string) bool {
 // PHC format.
 func HashPassword(password string) (string, error) {
 	if password == "" {
-		return "", errors.New("access: empty password")
+		return "", errors.New("empty password")
 	}
 	a := argon{memory: hashMemory, time: hashTime, threads: hashThreads, salt: make([]byte, saltBytes)}
 	rand.Read(a.salt)

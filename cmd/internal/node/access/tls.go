@@ -43,7 +43,7 @@ const poll = 30 * time.Second
 func LoadTLS(cert, key, clientCA string, require bool) (*TLS, error) {
 	t := &TLS{cert: cert, key: key, clientCA: clientCA, require: require}
 	if require && clientCA == "" {
-		return nil, fmt.Errorf("access: client certificates are required, but no file with authorities is set")
+		return nil, fmt.Errorf("client certificates are required, but no file with authorities is set")
 	}
 	return t, t.Reload()
 }
@@ -55,16 +55,16 @@ func (t *TLS) Reload() error {
 	id := &identity{stamps: t.fileStamps()}
 	var err error
 	if id.cert, err = tls.LoadX509KeyPair(t.cert, t.key); err != nil {
-		return fmt.Errorf("access: certificate: %w", err)
+		return fmt.Errorf("certificate: %w", err)
 	}
 	if t.clientCA != "" {
 		pem, err := os.ReadFile(t.clientCA)
 		if err != nil {
-			return fmt.Errorf("access: client authorities: %w", err)
+			return fmt.Errorf("client authorities: %w", err)
 		}
 		id.clients = x509.NewCertPool()
 		if !id.clients.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("access: client authorities: %s contains no certificate", t.clientCA)
+			return fmt.Errorf("client authorities: %s contains no certificate", t.clientCA)
 		}
 	}
 	t.current.Store(id)

@@ -89,18 +89,18 @@ func newUsers(path string) *Users {
 func (us *Users) Reload() error {
 	f, err := os.Open(us.path)
 	if err != nil {
-		return fmt.Errorf("access: users: %w", err)
+		return fmt.Errorf("users: %w", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return fmt.Errorf("access: users: %w", err)
+		return fmt.Errorf("users: %w", err)
 	}
 	if len(data) > maxFile {
-		return fmt.Errorf("access: users: %s has more than %d bytes", us.path, maxFile)
+		return fmt.Errorf("users: %s has more than %d bytes", us.path, maxFile)
 	}
 	if err := us.install(data); err != nil {
-		return fmt.Errorf("access: users: %s: %w", us.path, err)
+		return fmt.Errorf("users: %s: %w", us.path, err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func TestText(t *testing.T) {
 		{fmt.Errorf("%w: %w", engine.ErrReadOnly, engine.ErrReplica), ReadOnly},
 		{fmt.Errorf("no version: %w", share.ErrStale), "STALE no version: stale"},
 		{fmt.Errorf("9 of 8 bytes: %w", engine.ErrMemory), "OOM 9 of 8 bytes: memory limit reached"},
-		{sentinel.Errorf(umbel.ErrGoal, "umbel: rate 2"), "ERR rate 2"},
+		{sentinel.Errorf(umbel.ErrGoal, "rate 2"), "ERR rate 2"},
 		{errors.New("one\r\ntwo"), "ERR one  two"},
 	} {
 		if got := Text(c.err); got != c.want {

@@ -75,16 +75,16 @@ func cuckooFromHeader(b []byte, maxBytes uint64) (*cuckoo, error) {
 	parts, counters, k, group, width := next(), next(), next(), next(), uint(min(next(), 255))
 	words, err := cells.WordsFor(counters, width)
 	if err != nil {
-		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %w", err)
+		return nil, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	const state = 1 << 10 // approximate overhead of a part
 	if parts > maxBytes/(words*8+state) {
-		return nil, sentinel.Errorf(umbel.ErrLimit, "redisbloom: %d parts of %d words are more than %d bytes", parts, words, maxBytes)
+		return nil, sentinel.Errorf(umbel.ErrLimit, "%d parts of %d words are more than %d bytes", parts, words, maxBytes)
 	}
 	for range parts {
 		a, err := cells.New(counters, width)
 		if err != nil {
-			return nil, sentinel.Errorf(umbel.ErrLimit, "redisbloom: %w", err)
+			return nil, sentinel.Wrap(umbel.ErrLimit, err)
 		}
 		s.Parts = append(s.Parts, umbel.State{
 			Kind: counting.Name, Hasher: s.Hasher, Arrays: []cells.Array{a},

@@ -136,8 +136,8 @@ var (
 
 // errFull and errExpansions are why no item is taken.
 var (
-	errFull       = sentinel.Errorf(umbel.ErrLimit, "redisbloom: the filter is full, and doesn't grow")
-	errExpansions = sentinel.Errorf(umbel.ErrLimit, "redisbloom: the filter is full, and has grown as often as it may")
+	errFull       = sentinel.Errorf(umbel.ErrLimit, "the filter is full, and doesn't grow")
+	errExpansions = sentinel.Errorf(umbel.ErrLimit, "the filter is full, and has grown as often as it may")
 )
 
 // room returns an error unless there is a slot for another item or another filter is allowed.
@@ -277,10 +277,10 @@ func (f *cuckoo) State() umbel.State {
 
 func openCuckoo(s umbel.State) (*cuckoo, error) {
 	if s.Kind != CuckooName {
-		return nil, sentinel.Errorf(umbel.ErrKind, "redisbloom: a state of kind %.40q", s.Kind)
+		return nil, sentinel.Errorf(umbel.ErrKind, "a state of kind %.40q", s.Kind)
 	}
 	if !s.Hasher.HashesKeys() {
-		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: a %s filter with hash %v, want one that hashes keys", CuckooName, s.Hasher.Alg)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "a %s filter with hash %v, want one that hashes keys", CuckooName, s.Hasher.Alg)
 	}
 	f := new(cuckoo)
 	own := s.Params[:min(len(cuckooNames), len(s.Params))]
@@ -313,7 +313,7 @@ func (f *cuckoo) check() error {
 		{"filters", f.filters, 1, f.most},
 	} {
 		if c.n < c.low || c.n > c.high {
-			return sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %s: %d, want %d to %d", c.what, c.n, c.low, c.high)
+			return sentinel.Errorf(umbel.ErrCorrupt, "%s: %d, want %d to %d", c.what, c.n, c.low, c.high)
 		}
 	}
 	return nil

@@ -100,7 +100,7 @@ func New(o Options) (*Cache, error) {
 		o.Largest = o.Size / 8
 	}
 	if o.Size < 0 || o.Largest < 0 || o.Largest > o.Size {
-		return nil, fmt.Errorf("httpcache: a store of %d bytes with bodies of up to %d", o.Size, o.Largest)
+		return nil, fmt.Errorf("a store of %d bytes with bodies of up to %d", o.Size, o.Largest)
 	}
 	c := &Cache{
 		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log, reported: o.Reported,

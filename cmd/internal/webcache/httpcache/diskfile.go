@@ -30,7 +30,7 @@ const maxRecord = 1 << 20
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // errDamaged is wrapped by the errors of files that are not complete files of the store.
-var errDamaged = errors.New("httpcache: damaged file")
+var errDamaged = errors.New("damaged file")
 
 // record is a stored response in a file.
 type record struct {
@@ -68,7 +68,7 @@ func appendTrailer(dst []byte, s *stored, size int64, crc uint32) ([]byte, error
 		return dst, err
 	}
 	if len(text) > maxRecord {
-		return dst, fmt.Errorf("httpcache: the header has %d bytes, want at most %d", len(text), maxRecord)
+		return dst, fmt.Errorf("the header has %d bytes, want at most %d", len(text), maxRecord)
 	}
 	dst = append(dst, text...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text)))

@@ -8,10 +8,10 @@ import (
 )
 
 // errGone is the error of a body that has been removed from the store.
-var errGone = errors.New("httpcache: the stored body has been removed")
+var errGone = errors.New("the stored body has been removed")
 
 // errUnread ends the download of a body that is not stored and that nobody reads any more.
-var errUnread = errors.New("httpcache: nobody reads the body")
+var errUnread = errors.New("nobody reads the body")
 
 // waiting is the number of bytes that may wait for the slowest reader of a body that is not stored.
 const waiting = 256 << 10

@@ -18,10 +18,10 @@ import (
 
 var (
 	// ErrKilled is the error of a hook that ends the process before an operation.
-	ErrKilled = errors.New("disktest: the process is killed")
+	ErrKilled = errors.New("the process is killed")
 
-	errEnded = errors.New("disktest: the process that had the file open has ended")
-	errRead  = errors.New("disktest: the file is open for reading only")
+	errEnded = errors.New("the process that had the file open has ended")
+	errRead  = errors.New("the file is open for reading only")
 )
 
 // Op is an operation of a disk.
