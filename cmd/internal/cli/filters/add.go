@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/build"
+	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -40,72 +41,93 @@ const addExample = `  umbel add words.umb more-words.txt
   echo umbelliferous | umbel add words.umb -o more.umb
   umbel add users new-users.txt --addr 127.0.0.1:8780`
 
+// addRun is one run of umbel add.
+type addRun struct {
+	cmd        *cobra.Command
+	format     func() keys.Format
+	allowEmpty *bool
+
+	read, listed uint64
+	changed      umbel.Filter // nil on a node
+}
+
+// AddCommand is umbel add.
 func AddCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	r := new(addRun)
+	r.cmd = &cobra.Command{
 		Use:     "add FILE [KEYFILE...]",
 		Short:   "add keys to a filter",
 		Long:    addHelp,
 		Example: addExample,
 		Args:    cli.Arguments(1, -1),
 	}
-	format := cli.AddFormatFlag(cmd)
-	AddStrictFlag(cmd)
-	allowEmpty := cli.AddAllowEmptyFlag(cmd)
-	return changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
-		var read, listed uint64
-		var changed umbel.Filter // nil on a node
+	r.format = cli.AddFormatFlag(r.cmd)
+	AddStrictFlag(r.cmd)
+	r.allowEmpty = cli.AddAllowEmptyFlag(r.cmd)
+	return changeCommand(r.cmd, func(args []string) (change, func(*Summary) string, error) {
 		return change{
-				inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-					files, closeFiles, err := cli.OpenKeysFor(cmd, args[0], args[1:])
-					if err != nil {
-						return nil, err
-					}
-					defer closeFiles()
-					job, stop := cli.NewJob(cmd, f.State().Hasher, format(), files)
-					defer stop()
-					if read, err = build.Add(f, job, files); err == nil && read == 0 && !*allowEmpty {
-						err = cli.NoKeys(args[1:])
-					}
-					listed, changed = listedKeys(f.State()), f
-					return f, err
-				},
-				onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
-					files, closeFiles, err := cli.OpenKeys(cmd, args[1:])
-					if err != nil {
-						return remote.Info{}, err
-					}
-					defer closeFiles()
-					batches, stop := cli.ReadKeys(cmd, format(), files)
-					defer stop()
-					if !*allowEmpty {
-						batches = cli.OrError(batches, cli.NoKeys(args[1:]))
-					}
-					if read, err = addOnNode(cmd, n, name, batches); err != nil {
-						if name == args[0] && errors.Is(err, context.Canceled) {
-							return remote.Info{}, cli.Interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(read)))
-						}
-						if read > 0 && name == args[0] {
-							err = fmt.Errorf("%w; at least %v keys were added before the error", err, quantity.Count(read))
-						}
-						return remote.Info{}, err
-					}
-					in, err := n.Info(ctx, name)
-					if in.Kind == ribbon.Name {
-						listed = uint64(in.Params["listed"])
-					}
-					return in, err
-				},
-			}, func(s *Summary) string {
-				s.Read = &read
-				if changed != nil {
-					warnSaturated(cmd, changed)
-				}
-				if listed > 0 && !cli.IsQuiet(cmd) {
-					cli.Warn(cmd, "%s", listedWords(s.File, listed))
-				}
-				return quantity.Count(read).Of("key") + " added"
-			}, nil
+			inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, r.inMemory(f, args[0], args[1:]) },
+			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+				return r.onNode(ctx, n, name, args)
+			},
+		}, r.done, nil
 	})
+}
+
+// inMemory adds the keys of files to the filter of a file.
+func (r *addRun) inMemory(f umbel.Filter, file string, names []string) error {
+	files, closeFiles, err := cli.OpenKeysFor(r.cmd, file, names)
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
+	job, stop := cli.NewJob(r.cmd, f.State().Hasher, r.format(), files)
+	defer stop()
+	if r.read, err = build.Add(f, job, files); err == nil && r.read == 0 && !*r.allowEmpty {
+		err = cli.NoKeys(names)
+	}
+	r.listed, r.changed = listedKeys(f.State()), f
+	return err
+}
+
+// onNode adds the keys of the files behind args[0] to a filter on a node: to that of args[0] or to a copy of it.
+func (r *addRun) onNode(ctx context.Context, n *remote.Client, name string, args []string) (remote.Info, error) {
+	files, closeFiles, err := cli.OpenKeys(r.cmd, args[1:])
+	if err != nil {
+		return remote.Info{}, err
+	}
+	defer closeFiles()
+	batches, stop := cli.ReadKeys(r.cmd, r.format(), files)
+	defer stop()
+	if !*r.allowEmpty {
+		batches = cli.OrError(batches, cli.NoKeys(args[1:]))
+	}
+	if r.read, err = addOnNode(r.cmd, n, name, batches); err != nil {
+		if name == args[0] && errors.Is(err, context.Canceled) {
+			return remote.Info{}, cli.Interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(r.read)))
+		}
+		if r.read > 0 && name == args[0] {
+			err = fmt.Errorf("%w; at least %v keys were added before the error", err, quantity.Count(r.read))
+		}
+		return remote.Info{}, err
+	}
+	in, err := n.Info(ctx, name)
+	if in.Kind == ribbon.Name {
+		r.listed = uint64(in.Params["listed"])
+	}
+	return in, err
+}
+
+// done describes what was added.
+func (r *addRun) done(s *Summary) string {
+	s.Read = &r.read
+	if r.changed != nil {
+		warnSaturated(r.cmd, r.changed)
+	}
+	if r.listed > 0 && !cli.IsQuiet(r.cmd) {
+		cli.Warn(r.cmd, "%s", listedWords(s.File, r.listed))
+	}
+	return quantity.Count(r.read).Of("key") + " added"
 }
 
 // listedKeys returns the number of keys that a ribbon filter stores next to its solution, and 0 for other kinds.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
@@ -25,64 +26,80 @@ nothing is printed.`
 const countExample = `  umbel count visits.umb alice bob
   umbel count --json visits.umb < names.txt`
 
+// countRun is one run of umbel count.
+type countRun struct {
+	cmd    *cobra.Command
+	out    *bufio.Writer
+	keysOf func([]string) (iter.Seq2[[][]byte, error], error)
+	Selection
+
+	limit              uint64 // the value at which counters are saturated
+	counted, saturated uint64
+}
+
+// CountCommand is umbel count.
 func CountCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	r := new(countRun)
+	r.cmd = &cobra.Command{
 		Use:     "count FILE [KEY...]",
 		Short:   "count how often keys were added",
 		Long:    countHelp,
 		Example: countExample,
 		Args:    cli.Arguments(1, -1),
+		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
 	}
-	var s Selection
-	s.AddFlag(cmd)
-	keysOf, _ := cli.AddKeyFlags(cmd)
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		list, err := keysOf(args)
-		if err != nil {
-			return err
-		}
-		counter, limit, err := t.counter(args[0])
-		if err != nil {
-			return err
-		}
-		out := bufio.NewWriter(cmd.OutOrStdout())
-		saturated, counted := 0, uint64(0)
-		if t.node == nil {
-			cli.Interruptible(cmd)
-		}
-		err = counter.Each(cmd.Context(), remote.Count, list, func(list [][]byte, ns []uint64) error {
-			for i, key := range list {
-				s.Note(ns[i] != 0)
-				if ns[i] == saturatedCount {
-					saturated++
-				}
-				if cli.IsQuiet(cmd) {
-					continue
-				}
-				if err := printCount(out, key, ns[i], limit, cli.WantsJSON(cmd)); err != nil {
-					return err
-				}
-			}
-			counted += uint64(len(list))
-			return out.Flush()
-		})
-		if errors.Is(err, context.Canceled) {
-			return cli.Interrupted(cmd.Context(), answersWords(counted, cli.IsQuiet(cmd)))
-		}
-		if err != nil {
-			return err
-		}
-		if saturated > 0 && !cli.IsQuiet(cmd) && !cli.WantsJSON(cmd) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: a count of %v is %v or more for %d of the keys: their counters are saturated\n", limit, limit, saturated)
-		}
-		return s.End()
+	r.Selection.AddFlag(r.cmd)
+	r.keysOf, _ = cli.AddKeyFlags(r.cmd)
+	cli.AddAddrFlags(r.cmd)
+	return r.cmd
+}
+
+func (r *countRun) run(args []string) error {
+	t, err := targetOf(r.cmd)
+	if err != nil {
+		return err
 	}
-	return cmd
+	list, err := r.keysOf(args)
+	if err != nil {
+		return err
+	}
+	var counter querier
+	if counter, r.limit, err = t.counter(args[0]); err != nil {
+		return err
+	}
+	r.out = bufio.NewWriter(r.cmd.OutOrStdout())
+	if t.node == nil {
+		cli.Interruptible(r.cmd)
+	}
+	err = counter.Each(r.cmd.Context(), remote.Count, list, r.answered)
+	if errors.Is(err, context.Canceled) {
+		return cli.Interrupted(r.cmd.Context(), answersWords(r.counted, cli.IsQuiet(r.cmd)))
+	}
+	if err != nil {
+		return err
+	}
+	if r.saturated > 0 && !cli.IsQuiet(r.cmd) && !cli.WantsJSON(r.cmd) {
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "note: a count of %v is %v or more for %d of the keys: their counters are saturated\n", r.limit, r.limit, r.saturated)
+	}
+	return r.End()
+}
+
+// answered prints the counts ns of a batch of keys.
+func (r *countRun) answered(keys [][]byte, ns []uint64) error {
+	for i, key := range keys {
+		r.Note(ns[i] != 0)
+		if ns[i] == saturatedCount {
+			r.saturated++
+		}
+		if cli.IsQuiet(r.cmd) {
+			continue
+		}
+		if err := printCount(r.out, key, ns[i], r.limit, cli.WantsJSON(r.cmd)); err != nil {
+			return err
+		}
+	}
+	r.counted += uint64(len(keys))
+	return r.out.Flush()
 }
 
 // counter returns the querier of a filter, and the value at which its counters are saturated.

@@ -88,60 +88,78 @@ func isFold(small, full umbel.State) bool {
 	return ok && folder.Fold(r) == nil && f.State().Equal(small)
 }
 
-// deltaCommand completes a verb that writes the delta from one filter to another. Check may refuse them.
+// deltaRun is one run of a verb that writes the delta from one filter to another. Check may refuse them.
+type deltaRun struct {
+	cmd    *cobra.Command
+	output *string
+	bloom  *bool
+	check  func(old, new string, states [2]umbel.State) error
+}
+
+// deltaCommand completes the command of such a verb.
 func deltaCommand(cmd *cobra.Command, check func(old, new string, states [2]umbel.State) error) *cobra.Command {
 	cmd.Args = cli.Arguments(2, 2)
 	cmd.DisableFlagsInUseLine = true
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
-	bloom := cmd.Flags().Bool("bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		var states [2]umbel.State
-		for i, name := range args {
-			var err error
-			if states[i], err = cli.ReadFilter(cmd, name); err != nil {
-				return err
-			}
-			if *bloom {
-				if states[i], err = bloomOf(name, states[i]); err != nil {
-					return err
-				}
-			}
-		}
-		stop := cli.Note(cmd, fmt.Sprintf("comparing %s and %s", args[0], args[1]))
-		b, err := container.Differ().Append(nil, states[0], states[1])
-		stop()
-		if err == nil && check != nil {
-			if err := check(args[0], args[1], states); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
-		}
-		if err := container.WriteDelta(*output, b, states[1].Hasher.Secret()); err != nil || cli.IsQuiet(cmd) {
-			return err
-		}
-		info, err := delta.Inspect(b)
-		if err != nil {
-			return err
-		}
-		stop = cli.Note(cmd, "packing "+args[1])
-		whole, err := packed(states[1])
-		stop()
-		if err != nil {
-			return err
-		}
-		d := deltaSummary{*output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
-		return cli.Report(cmd, *output, d, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: delta of %v bytes; %s packed takes %v bytes%s\n",
-				d.File, quantity.Count(d.Bytes), args[1], quantity.Count(d.Packed), d.advice())
-			return err
-		})
-	}
+	r := deltaRun{cmd: cmd, check: check}
+	r.output = cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
+	r.bloom = cmd.Flags().Bool("bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return r.run([2]string(args)) }
 	return cmd
+}
+
+func (r *deltaRun) run(names [2]string) error {
+	if *r.output == "" {
+		return cli.UsageError(r.cmd, cli.ErrNoOutput)
+	}
+	states, err := r.read(names)
+	if err != nil {
+		return err
+	}
+	stop := cli.Note(r.cmd, fmt.Sprintf("comparing %s and %s", names[0], names[1]))
+	b, err := container.Differ().Append(nil, states[0], states[1])
+	stop()
+	if err != nil {
+		return fmt.Errorf("%s and %s: %w", names[0], names[1], err)
+	}
+	if r.check != nil {
+		if err := r.check(names[0], names[1], states); err != nil {
+			return err
+		}
+	}
+	if err := container.WriteDelta(*r.output, b, states[1].Hasher.Secret()); err != nil || cli.IsQuiet(r.cmd) {
+		return err
+	}
+	info, err := delta.Inspect(b)
+	if err != nil {
+		return err
+	}
+	stop = cli.Note(r.cmd, "packing "+names[1])
+	whole, err := packed(states[1])
+	stop()
+	if err != nil {
+		return err
+	}
+	d := deltaSummary{*r.output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
+	return cli.Report(r.cmd, *r.output, d, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: delta of %v bytes; %s packed takes %v bytes%s\n",
+			d.File, quantity.Count(d.Bytes), names[1], quantity.Count(d.Packed), d.advice())
+		return err
+	})
+}
+
+// read reads the two filters.
+func (r *deltaRun) read(names [2]string) (states [2]umbel.State, err error) {
+	for i, name := range names {
+		if states[i], err = cli.ReadFilter(r.cmd, name); err != nil {
+			return states, err
+		}
+		if *r.bloom {
+			if states[i], err = bloomOf(name, states[i]); err != nil {
+				return states, err
+			}
+		}
+	}
+	return states, nil
 }
 
 // advice returns what to send instead of a delta that is too large.

@@ -74,129 +74,170 @@ const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o hour.umb --kind window --window 1h --keys 1e6 --allow-empty /dev/null
   umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
 
+// makeRun is one run of umbel make.
+type makeRun struct {
+	cmd    *cobra.Command
+	wanted *spec.Flags
+	output *string
+	like   string // a filter with the kind, hash and size to use
+	log    string // of queried keys
+	memory quantity.Size
+	format func() keys.Format
+
+	allowEmpty bool
+}
+
+// MakeCommand is umbel make.
 func MakeCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	r := &makeRun{memory: 512 << 20}
+	r.cmd = &cobra.Command{
 		Use:     "make -o FILE [KEYFILE...]",
 		Short:   "make a filter of keys",
 		Long:    makeHelp,
 		Example: makeExample,
 		Args:    cli.Arguments(0, -1),
+		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
 	}
-	flags := cmd.Flags()
-	wanted := addSpecFlags(cmd)
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights", "like"}})
-	like := flags.String("like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
-	weights := flags.String("weights", "", "`LOG` of queried keys, to make a weighted filter")
-	allowEmpty := flags.Bool("allow-empty", false, "make an empty filter if there are no keys")
-	memory := quantity.Size(512 << 20)
-	flags.Var(&memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
-	format := cli.AddFormatFlag(cmd)
-	cli.AddAddrFlags(cmd)
-	AddStrictFlag(cmd)
-	cli.Exclusive(cmd, "like", "weights")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			if cli.OnNode(cmd) {
-				return cli.UsageError(cmd, errors.New("name the filter on the node: -o NAME"))
-			}
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		if *like != "" && wanted.Given() {
-			return cli.UsageError(cmd, errors.New("--like determines kind, hash and size; omit the other flags for these"))
-		}
-		if *weights != "" && !flags.Changed("kind") {
-			wanted.Kind = weighted.Name
-		}
-		if *weights != "" && wanted.Kind != weighted.Name {
-			return cli.UsageError(cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, wanted.Kind))
-		}
-		v, goal, params, err := resolve(wanted)
-		if err != nil {
-			return err
-		}
-		if flags.Changed("memory") && goal.Keys != 0 {
-			return cli.UsageError(cmd, errors.New("--memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
-		}
-		files, closeFiles, err := cli.OpenKeys(cmd, args)
-		if err != nil {
-			return err
-		}
-		defer closeFiles()
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		order := build.Order{Kinds: filter.All, Kind: clocked(v, wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(memory)}
-		if t.node != nil {
-			if *like != "" {
-				return cli.UsageError(cmd, errors.New("--like can't be combined with --addr; make a file and upload it with umbel put"))
-			}
-			if *weights != "" {
-				return cli.UsageError(cmd, errors.New("--weights can't be combined with --addr; build a file and upload it with umbel put"))
-			}
-			return t.make(*output, order, wanted.Spec(), format(), files, *allowEmpty)
-		}
-		stopEnding := cli.EndAtSignal(cmd, "nothing was written")
-		defer stopEnding()
-		var empty umbel.Filter
-		if *like != "" {
-			if empty, err = emptyLike(*like); err != nil {
-				return err
-			}
-			order.Goal.Hasher = empty.Hasher()
-		}
-		replaced := filterAt(*output)
-		job, stop := cli.NewJob(cmd, order.Goal.Hasher, format(), files)
-		order.Keys = job
-		made, err := makeFilter(order, empty, files, *weights)
-		stop()
-		if err != nil {
-			return err
-		}
-		if made.Read == 0 && !*allowEmpty {
-			return errNoKeys
-		}
-		if made.Read == 0 && goal.Keys != 1 && isForOneKey(made.Filter) {
-			return cli.UsageError(cmd, errNoGoal)
-		}
-		if err := refuseFull(cmd, made.Filter); err != nil {
-			return err
-		}
-		s, err := settle(cmd, *output, made.Filter, func() error {
-			stopEnding() // writing handles signals
-			return container.Write(*output, made.Filter.State())
-		})
-		if err != nil {
-			return err
-		}
-		s.Read, s.Distinct, s.Weights = &made.Read, made.Distinct, newWeightsInfo(made.Weights)
-		s.Weights.Warn(cmd, *output)
-		warnSaturated(cmd, made.Filter)
-		done := quantity.Count(made.Read).Of("key") + " read"
-		if n := made.Distinct; n > 0 && n < made.Read {
-			about := ""
-			if made.Estimated {
-				about = "about "
-			}
-			done += fmt.Sprintf(", %s%v distinct", about, quantity.Count(n))
-		}
-		if made.Fold > 1 {
-			s.Fold = made.Fold
-			done += fmt.Sprintf(", folded by %d", made.Fold)
-		}
-		s.Replaced = replaced
-		return s.Print(cmd, done+replaced.Words()+s.room(flags.Changed("bytes") && !flags.Changed("fpr")))
-	}
-	return cmd
+	flags := r.cmd.Flags()
+	r.wanted = addSpecFlags(r.cmd)
+	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights", "like"}})
+	flags.StringVar(&r.like, "like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
+	flags.StringVar(&r.log, "weights", "", "`LOG` of queried keys, to make a weighted filter")
+	flags.BoolVar(&r.allowEmpty, "allow-empty", false, "make an empty filter if there are no keys")
+	flags.Var(&r.memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
+	r.format = cli.AddFormatFlag(r.cmd)
+	cli.AddAddrFlags(r.cmd)
+	AddStrictFlag(r.cmd)
+	cli.Exclusive(r.cmd, "like", "weights")
+	return r.cmd
 }
 
-// errNoKeys is the error of umbel make without keys, for example behind a command that failed.
+func (r *makeRun) run(args []string) error {
+	order, err := r.order()
+	if err != nil {
+		return err
+	}
+	files, closeFiles, err := cli.OpenKeys(r.cmd, args)
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
+	t, err := targetOf(r.cmd)
+	if err != nil {
+		return err
+	}
+	if t.node == nil {
+		return r.inFile(order, files)
+	}
+	for flag, file := range map[string]string{"--like": r.like, "--weights": r.log} { // at most one is given
+		if file != "" {
+			return cli.UsageError(r.cmd, fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel put", flag))
+		}
+	}
+	return t.make(*r.output, order, r.wanted.Spec(), r.format(), files, r.allowEmpty)
+}
+
+// order checks the flags, and returns what they state of the filter.
+func (r *makeRun) order() (build.Order, error) {
+	changed := r.cmd.Flags().Changed
+	switch {
+	case *r.output == "" && cli.OnNode(r.cmd):
+		return build.Order{}, cli.UsageError(r.cmd, errors.New("name the filter on the node: -o NAME"))
+	case *r.output == "":
+		return build.Order{}, cli.UsageError(r.cmd, cli.ErrNoOutput)
+	case r.like != "" && r.wanted.Given():
+		return build.Order{}, cli.UsageError(r.cmd, errors.New("--like determines kind, hash and size; omit the other flags for these"))
+	case r.log != "" && !changed("kind"):
+		r.wanted.Kind = weighted.Name
+	case r.log != "" && r.wanted.Kind != weighted.Name:
+		return build.Order{}, cli.UsageError(r.cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, r.wanted.Kind))
+	}
+	kind, goal, params, err := resolve(r.wanted)
+	if err != nil {
+		return build.Order{}, err
+	}
+	if changed("memory") && goal.Keys != 0 {
+		return build.Order{}, cli.UsageError(r.cmd, errors.New("--memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
+	}
+	return build.Order{Kinds: filter.All, Kind: clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
+}
+
+// inFile makes the filter in the output file.
+func (r *makeRun) inFile(order build.Order, files []*os.File) error {
+	stopEnding := cli.EndAtSignal(r.cmd, "nothing was written")
+	defer stopEnding()
+	made, err := r.make(order, files)
+	if err != nil {
+		return err
+	}
+	if made.Read == 0 && !r.allowEmpty {
+		return errNoKeys
+	}
+	if made.Read == 0 && order.Goal.Keys != 1 && isForOneKey(made.Filter) {
+		return cli.UsageError(r.cmd, errNoGoal)
+	}
+	if err := refuseFull(r.cmd, made.Filter); err != nil {
+		return err
+	}
+	replaced := filterAt(*r.output)
+	s, err := settle(r.cmd, *r.output, made.Filter, func() error {
+		stopEnding() // writing handles signals
+		return container.Write(*r.output, made.Filter.State())
+	})
+	if err != nil {
+		return err
+	}
+	s.Read, s.Distinct, s.Fold, s.Weights, s.Replaced = &made.Read, made.Distinct, made.Fold, newWeightsInfo(made.Weights), replaced
+	s.Weights.Warn(r.cmd, *r.output)
+	warnSaturated(r.cmd, made.Filter)
+	changed := r.cmd.Flags().Changed
+	return s.Print(r.cmd, madeWords(made)+replaced.Words()+s.room(changed("bytes") && !changed("fpr")))
+}
+
+// make makes the filter in memory: in an empty filter, with a log of queries, or of the files only.
+func (r *makeRun) make(order build.Order, files []*os.File) (made build.Result, err error) {
+	var empty umbel.Filter
+	if r.like != "" {
+		if empty, err = emptyLike(r.like); err != nil {
+			return made, err
+		}
+		order.Goal.Hasher = empty.Hasher()
+	}
+	job, stop := cli.NewJob(r.cmd, order.Goal.Hasher, r.format(), files)
+	defer stop()
+	order.Keys = job
+	switch {
+	case empty != nil:
+		return order.FillEmpty(empty, files)
+	case r.log != "":
+		return makeByLog(order, files, r.log)
+	}
+	return order.Make(files)
+}
+
+// madeWords describes what was read.
+func madeWords(made build.Result) string {
+	done := quantity.Count(made.Read).Of("key") + " read"
+	if n := made.Distinct; n > 0 && n < made.Read {
+		about := ""
+		if made.Estimated {
+			about = "about "
+		}
+		done += fmt.Sprintf(", %s%v distinct", about, quantity.Count(n))
+	}
+	if made.Fold > 1 {
+		done += fmt.Sprintf(", folded by %d", made.Fold)
+	}
+	return done
+}
+
 // isForOneKey reports whether a filter was planned for one key: without a number of keys, one without keys is.
 func isForOneKey(f umbel.Filter) bool {
 	p, ok := f.(umbel.Planner)
 	return ok && p.Planned().Keys == 1
 }
 
+// errNoKeys is the error of umbel make without keys, for example behind a command that failed.
 var errNoKeys = errors.New("no keys were read; nothing was written; to make an empty filter give --allow-empty")
 
 // emptyLike returns the filter in a file without its keys.
@@ -210,18 +251,6 @@ func emptyLike(file string) (umbel.Filter, error) {
 		c.Clear()
 	}
 	return f, err
-}
-
-// makeFilter makes the filter of an order: in an empty filter unless that is nil, with a log of
-// queries unless log is empty.
-func makeFilter(o build.Order, empty umbel.Filter, files []*os.File, log string) (build.Result, error) {
-	if empty != nil {
-		return o.FillEmpty(empty, files)
-	}
-	if log != "" {
-		return makeByLog(o, files, log)
-	}
-	return o.Make(files)
 }
 
 // errNoGoal means that an empty filter has no size.

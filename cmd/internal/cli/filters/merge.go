@@ -49,95 +49,110 @@ const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel merge shard-*.umb -o all.umb
   umbel merge large.umb recent.umb --as union -o both.umb`
 
+// mergeRun is one run of umbel merge.
+type mergeRun struct {
+	cmd      *cobra.Command
+	output   *string
+	estimate bool
+	form     merging.Form
+	target   target
+}
+
+// MergeCommand is umbel merge.
 func MergeCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	r := new(mergeRun)
+	r.cmd = &cobra.Command{
 		Use:     "merge FILE FILE... (-o FILE | --estimate)",
 		Aliases: []string{"union"},
 		Short:   "unite filters",
 		Long:    mergeHelp,
 		Example: mergeExample,
 		Args:    cli.Arguments(2, -1),
+		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
-	estimate := cmd.Flags().Bool("estimate", false, "estimate the number of keys and write nothing")
-	as := cmd.Flags().String("as", "", "`FORM` of the result: joined or union")
-	cli.Exclusive(cmd, "output", "estimate")
-	cli.Exclusive(cmd, "as", "estimate")
-	cli.AddAddrFlags(cmd)
-	AddStrictFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form := merging.Form(*as)
-		if form != merging.Best && !slices.Contains(merging.Forms, form) {
-			return cli.UsageError(cmd, fmt.Errorf("--as is %q, want joined or union", *as))
-		}
-		if *output == "" && !*estimate {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		if t.node != nil && form != merging.Best {
-			return cli.UsageError(cmd, errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
-		}
-		if *estimate {
-			return t.estimateUnion(args)
-		}
-		first, others := args[0], args[1:]
-		if t.node != nil {
-			first, others = apartFrom(*output, args)
-		}
-		s, err := t.change(first, *output, change{
-			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-				fs, err := t.openWith(f, first, others)
-				if err != nil {
-					return nil, err
-				}
-				r, err := merging.Filters(fs, form)
-				if err != nil {
-					if odd := oddWords(r, append([]string{first}, others...), fs); odd != "" {
-						err = fmt.Errorf("%w; %s", err, odd)
-					}
-					return nil, fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
-				}
-				text := formNote(r, form)
-				if odd := oddWords(r, append([]string{first}, others...), fs); odd != "" {
-					text += "\n(" + odd + ")"
-				}
-				if text != "" && r.Form == merging.Joined {
-					cli.Warn(cmd, "%s: %s", *output, text)
-				} else if text != "" {
-					cli.Remark(cmd, "%s: %s", *output, text)
-				}
-				if r.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return hasWindow(f.State()) }) {
-					cli.Warn(cmd, "%s does not forget: keys that are in its windows now stay", *output)
-				}
-				return r.Filter, nil
-			},
-			onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
-				for _, other := range others {
-					if in, err = n.Merge(ctx, name, other); err != nil {
-						return in, fmt.Errorf("%s and %s: %w%s", first, other, err, unionHelp(err, first, other))
-					}
-				}
-				return in, nil
-			},
-		})
-		if err != nil {
-			return err
-		}
-		return s.Print(cmd, fmt.Sprintf("%d filters merged", len(args)))
-	}
-	return cmd
+	flags := r.cmd.Flags()
+	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
+	flags.BoolVar(&r.estimate, "estimate", false, "estimate the number of keys and write nothing")
+	flags.StringVar((*string)(&r.form), "as", "", "`FORM` of the result: joined or union")
+	cli.Exclusive(r.cmd, "output", "estimate")
+	cli.Exclusive(r.cmd, "as", "estimate")
+	cli.AddAddrFlags(r.cmd)
+	AddStrictFlag(r.cmd)
+	return r.cmd
 }
 
-// apartFrom returns the filter into which the others are merged: the output if it is one of
-// them, otherwise the first.
-func apartFrom(output string, names []string) (first string, others []string) {
+func (r *mergeRun) run(names []string) (err error) {
+	if r.form != merging.Best && !slices.Contains(merging.Forms, r.form) {
+		return cli.UsageError(r.cmd, fmt.Errorf("--as is %q, want joined or union", string(r.form)))
+	}
+	if *r.output == "" && !r.estimate {
+		return cli.UsageError(r.cmd, cli.ErrNoOutput)
+	}
+	if r.target, err = targetOf(r.cmd); err != nil {
+		return err
+	}
+	if r.target.node != nil && r.form != merging.Best {
+		return cli.UsageError(r.cmd, errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
+	}
+	if r.estimate {
+		return r.target.estimateUnion(names)
+	}
+	if r.target.node != nil {
+		names = apartFrom(*r.output, names)
+	}
+	s, err := r.target.change(names[0], *r.output, change{
+		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return r.inMemory(f, names) },
+		onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
+			for _, other := range names[1:] {
+				if in, err = n.Merge(ctx, name, other); err != nil {
+					return in, fmt.Errorf("%s and %s: %w%s", names[0], other, err, unionHelp(err, names[0], other))
+				}
+			}
+			return in, nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return s.Print(r.cmd, fmt.Sprintf("%d filters merged", len(names)))
+}
+
+// inMemory merges the named filters, of which f is the first, and says in which form.
+func (r *mergeRun) inMemory(f umbel.Filter, names []string) (umbel.Filter, error) {
+	fs, err := r.target.openWith(f, names[0], names[1:])
+	if err != nil {
+		return nil, err
+	}
+	merged, err := merging.Filters(fs, r.form)
+	odd := oddWords(merged, names, fs)
+	if err != nil {
+		if odd != "" {
+			err = fmt.Errorf("%w; %s", err, odd)
+		}
+		return nil, fmt.Errorf("%s: %w", strings.Join(names, ", "), err)
+	}
+	text := formNote(merged, r.form)
+	if odd != "" {
+		text += "\n(" + odd + ")"
+	}
+	if text != "" && merged.Form == merging.Joined {
+		cli.Warn(r.cmd, "%s: %s", *r.output, text)
+	} else if text != "" {
+		cli.Remark(r.cmd, "%s: %s", *r.output, text)
+	}
+	if merged.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return hasWindow(f.State()) }) {
+		cli.Warn(r.cmd, "%s does not forget: keys that are in its windows now stay", *r.output)
+	}
+	return merged.Filter, nil
+}
+
+// apartFrom returns the names in the order in which a node merges them: first the filter into which it merges the others,
+// which is the output if it is one of them.
+func apartFrom(output string, names []string) []string {
 	i := max(slices.Index(names, output), 0)
-	return names[i], slices.Delete(slices.Clone(names), i, i+1)
+	return slices.Concat(names[i:i+1], names[:i], names[i+1:])
 }
 
 // unionHelp returns what helps if a node cannot join the cells of two filters, or "".

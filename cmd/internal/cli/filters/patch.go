@@ -31,78 +31,96 @@ const patchExample = `  umbel patch monday.umb tuesday.delta -o tuesday.umb
   umbel patch words.umb today.delta --in-place
   umbel patch words.umb 1.delta 2.delta 3.delta --in-place --if-needed`
 
+// patchRun is one run of umbel patch.
+type patchRun struct {
+	cmd               *cobra.Command
+	output            *string
+	inPlace, ifNeeded bool
+}
+
+// PatchCommand is umbel patch.
 func PatchCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	r := new(patchRun)
+	r.cmd = &cobra.Command{
 		Use:     "patch OLD DELTA... (-o FILE | --in-place)",
 		Short:   "apply a delta to a filter",
 		Long:    patchHelp,
 		Example: patchExample,
 		Args:    cli.Arguments(2, -1),
+		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args[0], args[1:]) },
 
 		DisableFlagsInUseLine: true,
 	}
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
-	AddStrictFlag(cmd)
-	inPlace := cmd.Flags().Bool("in-place", false, "replace OLD")
-	cli.Exclusive(cmd, "output", "in-place")
-	ifNeeded := cmd.Flags().Bool("if-needed", false, "accept a delta that was already applied")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		isStdin := func(name string) bool { return name == "-" }
-		if i := slices.IndexFunc(args, isStdin); i >= 0 && slices.ContainsFunc(args[i+1:], isStdin) {
-			return cli.UsageError(cmd, errors.New("only one of OLD and the deltas can be standard input"))
-		}
-		target := *output
-		if *inPlace {
-			target = args[0]
-		}
-		if target == "" {
-			return cli.UsageError(cmd, errors.New("give the file to write: -o FILE or --in-place"))
-		}
-		lock, err := cli.LockFile(cmd, target)
-		if err != nil {
-			return err
-		}
-		defer lock.Close()
-		old, size, err := cli.ReadFilterWith(cmd, args[0], wire.Read)
-		if err != nil {
-			return err
-		}
-		form := container.FormOf(old, size)
-		deltas, err := readDeltas(args[1:])
-		if err != nil {
-			return err
-		}
-		list := old.Kind == sparse.Name && deltas[0].info.Kind == bloom.Name
-		if list {
-			if old, err = bloomOf(args[0], old); err != nil {
-				return err
-			}
-		}
-		if *ifNeeded {
-			deltas = deltas.After(hashtree.Identify(old))
-		}
-		s, err := deltas.apply(cmd, old)
-		if err != nil {
-			return err
-		}
-		f, err := open(s, list)
-		if err != nil {
-			return err
-		}
-		if len(deltas) == 0 && *inPlace {
-			return Summarize(target, f).Print(cmd, "unchanged, since the delta was already applied")
-		}
-		s = f.State()
-		sum, err := settle(cmd, target, f, func() error {
-			_, err := cli.WriterOf(s.Hasher)(cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) })
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return sum.Print(cmd, "patched")
+	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
+	AddStrictFlag(r.cmd)
+	r.cmd.Flags().BoolVar(&r.inPlace, "in-place", false, "replace OLD")
+	cli.Exclusive(r.cmd, "output", "in-place")
+	r.cmd.Flags().BoolVar(&r.ifNeeded, "if-needed", false, "accept a delta that was already applied")
+	return r.cmd
+}
+
+func (r *patchRun) run(name string, names []string) error {
+	isStdin := func(name string) bool { return name == "-" }
+	if i := slices.IndexFunc(names, isStdin); i >= 0 && (isStdin(name) || slices.ContainsFunc(names[i+1:], isStdin)) {
+		return cli.UsageError(r.cmd, errors.New("only one of OLD and the deltas can be standard input"))
 	}
-	return cmd
+	target := *r.output
+	if r.inPlace {
+		target = name
+	}
+	if target == "" {
+		return cli.UsageError(r.cmd, errors.New("give the file to write: -o FILE or --in-place"))
+	}
+	lock, err := cli.LockFile(r.cmd, target)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	old, size, err := cli.ReadFilterWith(r.cmd, name, wire.Read)
+	if err != nil {
+		return err
+	}
+	form := container.FormOf(old, size)
+	deltas, err := readDeltas(names)
+	if err != nil {
+		return err
+	}
+	f, applied, err := r.apply(name, old, deltas)
+	if err != nil {
+		return err
+	}
+	if applied == 0 && r.inPlace {
+		return Summarize(target, f).Print(r.cmd, "unchanged, since the delta was already applied")
+	}
+	s := f.State()
+	sum, err := settle(r.cmd, target, f, func() error {
+		_, err := cli.WriterOf(s.Hasher)(r.cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return sum.Print(r.cmd, "patched")
+}
+
+// apply applies the deltas that are needed to the filter of a file, and returns their number. A sparse filter takes deltas of
+// the Bloom filter that is equivalent to it.
+func (r *patchRun) apply(name string, old umbel.State, deltas deltaFiles) (f umbel.Filter, applied int, err error) {
+	list := old.Kind == sparse.Name && deltas[0].info.Kind == bloom.Name
+	if list {
+		if old, err = bloomOf(name, old); err != nil {
+			return nil, 0, err
+		}
+	}
+	if r.ifNeeded {
+		deltas = deltas.After(hashtree.Identify(old))
+	}
+	s, err := deltas.apply(r.cmd, old)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err = open(s, list)
+	return f, len(deltas), err
 }
 
 // deltaFile is a delta that was read from a file.

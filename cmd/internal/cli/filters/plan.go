@@ -62,72 +62,95 @@ type kindPlan struct {
 	Explain []explain.Formula `json:"explain,omitempty"`
 }
 
+// planRun is one run of umbel plan.
+type planRun struct {
+	cmd       *cobra.Command
+	wanted    spec.Flags
+	kind      string
+	explained bool
+	message   messageFlags
+}
+
+// PlanCommand is umbel plan.
 func PlanCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	r := new(planRun)
+	r.cmd = &cobra.Command{
 		Use:     "plan [-n NUMBER] [--fpr RATE] [--memory SIZE] [--sent SIZE]",
 		Short:   "print what a filter would cost",
 		Long:    planHelp,
 		Example: planExample,
 		Args:    cli.NoArguments,
+		RunE:    func(*cobra.Command, []string) error { return r.run() },
 
 		DisableFlagsInUseLine: true,
 	}
-	flags := cmd.Flags()
-	var wanted spec.Flags
-	wanted.AddGoal(flags)
-	flags.Var(&wanted.Bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
+	flags := r.cmd.Flags()
+	r.wanted.AddGoal(flags)
+	flags.Var(&r.wanted.Bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
 	flags.Lookup("memory").DefValue = ""
-	cli.Exclusive(cmd, "bytes", "memory")
-	kind := flags.String("kind", "", "only this `KIND`")
-	explained := flags.Bool("explain", false, "print the formulas behind the numbers")
-	wanted.AddParams(flags, filter.All)
-	var message messageFlags
-	message.add(cmd)
-	completeKinds(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if flags.Changed("memory") && wanted.Bytes == 0 {
-			return cli.UsageError(cmd, errors.New("--memory is 0, want a size above 0; without the flag it is planned"))
+	cli.Exclusive(r.cmd, "bytes", "memory")
+	flags.StringVar(&r.kind, "kind", "", "only this `KIND`")
+	flags.BoolVar(&r.explained, "explain", false, "print the formulas behind the numbers")
+	r.wanted.AddParams(flags, filter.All)
+	r.message.add(r.cmd)
+	completeKinds(r.cmd)
+	return r.cmd
+}
+
+func (r *planRun) run() error {
+	flags := r.cmd.Flags()
+	if flags.Changed("memory") && r.wanted.Bytes == 0 {
+		return cli.UsageError(r.cmd, errors.New("--memory is 0, want a size above 0; without the flag it is planned"))
+	}
+	s := r.wanted.Spec()
+	if r.message.given(flags) {
+		if len(s.Params) > 0 {
+			return cli.UsageError(r.cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
 		}
-		if message.given(flags) {
-			if len(wanted.Spec().Params) > 0 {
-				return cli.UsageError(cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
-			}
-			return planMessage(cmd, &wanted, message)
-		}
-		kinds, err := chosenKinds(*kind)
-		if err != nil {
+		return planMessage(r.cmd, &r.wanted, r.message)
+	}
+	kinds, err := r.kinds(s)
+	if err != nil {
+		return err
+	}
+	if s.Goal.Keys == 0 && (s.Goal.FPRate == 0 || s.Goal.Bytes == 0) {
+		return cli.UsageError(r.cmd, errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))
+	}
+	offers, err := kindPlansOf(kinds, s)
+	if err != nil {
+		return cli.UsageError(r.cmd, err)
+	}
+	if r.explained {
+		if err := explainPlans(kinds, s, offers); err != nil {
 			return err
 		}
-		if *kind == "" { // a union of one filter is planned as that filter
-			kinds = slices.DeleteFunc(slices.Clone(kinds), func(k umbel.Kind) bool { return k.Name == union.Name })
+		if !cli.WantsJSON(r.cmd) {
+			return writeExplained(r.cmd.OutOrStdout(), offers)
 		}
-		s := wanted.Spec()
-		if err := wanted.Check(); err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		for _, p := range s.Params { // the others can't be planned with it
-			if having := spec.HavingParam(kinds, p.Name); *kind == "" && len(having) > 0 {
-				kinds = having
-			}
-		}
-		if s.Goal.Keys == 0 && (s.Goal.FPRate == 0 || s.Goal.Bytes == 0) {
-			return cli.UsageError(cmd, errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))
-		}
-		offers, err := kindPlansOf(kinds, s)
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		if *explained {
-			if err := explainPlans(kinds, s, offers); err != nil {
-				return err
-			}
-			if !cli.WantsJSON(cmd) {
-				return writeExplained(cmd.OutOrStdout(), offers)
-			}
-		}
-		return printKindPlans(cmd, s.Goal, offers)
 	}
-	return cmd
+	return printKindPlans(r.cmd, s.Goal, offers)
+}
+
+// kinds returns the kinds to plan: those that the flags name, or that have the parameters which they set.
+func (r *planRun) kinds(s spec.Spec) (umbel.Kinds, error) {
+	kinds, err := chosenKinds(r.kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.wanted.Check(); err != nil {
+		return nil, cli.UsageError(r.cmd, err)
+	}
+	if r.kind != "" {
+		return kinds, nil
+	}
+	// A union of one filter is planned as that filter.
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k umbel.Kind) bool { return k.Name == union.Name })
+	for _, p := range s.Params {
+		if having := spec.HavingParam(kinds, p.Name); len(having) > 0 {
+			kinds = having
+		}
+	}
+	return kinds, nil
 }
 
 // kindPlansOf plans all kinds. It returns an error if the goal is impossible for all.
