@@ -115,16 +115,16 @@ func New(o Options) http.Handler {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	a := newResponse(w, h.Idle)
+	m := &match{response: newResponse(w, h.Idle), request: r}
+	a := &m.response
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = newTimedBody(r.Body, a)
 	}
-	pattern := ""
 	defer func() {
 		a.extendWriteDeadline() // for what the server sends after the handler
 		took := time.Since(began)
 		if h.Observe != nil {
-			h.Observe(pattern, a.status(), took)
+			h.Observe(r.Pattern, a.status(), took)
 		}
 		h.Log.Debug("http", "method", r.Method, "path", r.URL.EscapedPath(), "status", a.status(), "bytes", a.bytes, "took", took, "client", r.RemoteAddr)
 	}()
@@ -132,36 +132,36 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(a, r, err)
 		return
 	}
-	var inner http.Handler
-	inner, pattern = h.mux.Handler(r)
-	if pattern == "" {
-		h.noRoute(inner, a, r)
-		return
+	h.mux.ServeHTTP(m, r)
+}
+
+// match is the response to a request for which the mux is looking for a route. If there is none, a problem takes the place of what
+// the mux writes.
+type match struct {
+	response
+	request *http.Request // has a pattern if there is a route
+}
+
+// WriteHeader writes the problem if there is no route. The mux sets the header Allow if there are routes for other methods.
+func (m *match) WriteHeader(code int) {
+	r := m.request
+	switch {
+	case r.Pattern != "":
+		m.response.WriteHeader(code)
+	case code == http.StatusMethodNotAllowed:
+		writeProblem(&m.response, r, problemf(methodNotAllowed, "%s is not allowed for %s; allowed: %s", r.Method, r.URL.Path, m.Header().Get("Allow")))
+	default:
+		writeProblem(&m.response, r, problemf(noPath, "no path %s; /openapi.json lists all paths", r.URL.Path))
 	}
-	h.mux.ServeHTTP(a, r)
 }
 
-// noRoute responds as the mux would, but with a problem.
-func (h *handler) noRoute(inner http.Handler, w http.ResponseWriter, r *http.Request) {
-	head := &headRecorder{h: http.Header{}}
-	inner.ServeHTTP(head, r)
-	if head.status == http.StatusMethodNotAllowed {
-		w.Header().Set("Allow", head.h.Get("Allow"))
-		writeProblem(w, r, problemf(methodNotAllowed, "%s is not allowed for %s; allowed: %s", r.Method, r.URL.Path, head.h.Get("Allow")))
-		return
+// Write leaves out the text of the mux if there is no route.
+func (m *match) Write(b []byte) (int, error) {
+	if m.request.Pattern == "" {
+		return len(b), nil
 	}
-	writeProblem(w, r, problemf(noPath, "no path %s; /openapi.json lists all paths", r.URL.Path))
+	return m.response.Write(b)
 }
-
-// headRecorder is a response writer that keeps only status and headers.
-type headRecorder struct {
-	h      http.Header
-	status int
-}
-
-func (h *headRecorder) Header() http.Header         { return h.h }
-func (h *headRecorder) WriteHeader(status int)      { h.status = status }
-func (h *headRecorder) Write(b []byte) (int, error) { return len(b), nil }
 
 // Loading returns a handler for the time before the filters are restored: /healthz succeeds, and
 // everything else is the problem not-ready with the progress as detail.
@@ -169,7 +169,8 @@ func Loading(progress func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // the next request is for the node
 		if r.URL.Path == "/healthz" {
-			_ = writeJSON(newResponse(w, 10*time.Second), http.StatusOK, status{"alive"})
+			a := newResponse(w, 10*time.Second)
+			_ = writeJSON(&a, http.StatusOK, status{"alive"})
 			return
 		}
 		writeProblem(w, r, problemf(notReady, "%s", progress()))

@@ -21,8 +21,8 @@ type response struct {
 	bytes int64
 }
 
-func newResponse(w http.ResponseWriter, idle time.Duration) *response {
-	a := &response{ResponseWriter: w, rc: http.NewResponseController(w), idle: idle}
+func newResponse(w http.ResponseWriter, idle time.Duration) response {
+	a := response{ResponseWriter: w, rc: http.NewResponseController(w), idle: idle}
 	a.extendWriteDeadline()
 	return a
 }

@@ -23,12 +23,13 @@ func (d *deadlines) SetReadDeadline(time.Time) error {
 func TestTimedBodyIsReleased(t *testing.T) {
 	w := &deadlines{ResponseWriter: httptest.NewRecorder()}
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("a"))
-	b := newTimedBody(r.Body, newResponse(w, time.Minute))
+	a := newResponse(w, time.Minute)
+	b := newTimedBody(r.Body, &a)
 	b.interrupt()
 	if w.set != 2 {
 		t.Errorf("%d deadlines, want 2: one at the beginning, one of the interruption", w.set)
 	}
-	b = newTimedBody(r.Body, newResponse(w, time.Minute))
+	b = newTimedBody(r.Body, &a)
 	before := w.set
 	b.release()
 	b.interrupt()
