@@ -78,8 +78,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(
 		filters.MakeCommand(), filters.AddCommand(), filters.HasCommand(), filters.UniqCommand(), filters.RemoveCommand(), filters.CountCommand(),
 		filters.InfoCommand(), filters.ShowCommand(), filters.ShellCommand(),
-		filters.FoldCommand(), filters.UnfoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.DiffSetsCommand(), filters.ClearCommand(),
-		filters.AdvanceCommand(), filters.CompactCommand(),
+		filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.DiffSetsCommand(), filters.EditCommand(),
 		filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(), filters.RefineCommand(),
 		filters.PlanCommand(), filters.MeasureCommand(), filters.NumberCommand(), filters.KindsCommand(),
 		filters.ParquetCommand(), filters.RedisbloomCommand(), cacheverbs.SquidCommand(), nixverbs.NixCommand(), multicastverbs.MulticastCommand(),

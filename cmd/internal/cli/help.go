@@ -20,7 +20,7 @@ var VerbGroups = []struct {
 	Verbs []string
 }{
 	{"To begin with", []string{"make", "has", "add", "info", "plan", "serve"}},
-	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "unfold", "merge", "intersect", "diff-sets", "clear", "advance", "compact"}},
+	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "merge", "intersect", "diff-sets", "edit"}},
 	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
 	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
 	{"Other formats", []string{"parquet", "redisbloom"}},

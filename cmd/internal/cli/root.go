@@ -59,6 +59,7 @@ var synonyms = map[string][]string{
 	"rm": {"remove", "delete"}, "del": {"remove", "delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
 	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
 	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
+	"unfold": {"edit unfold"}, "clear": {"edit clear"}, "advance": {"edit advance"}, "compact": {"edit compact"},
 }
 
 // similarVerbs returns the verbs of cmd that a user may have meant by word.
@@ -69,8 +70,10 @@ func similarVerbs(cmd *cobra.Command, word string) []string {
 			names = append(names, c.Name())
 		}
 	}
-	if verbs := synonyms[word]; len(verbs) > 0 && slices.Contains(names, verbs[0]) {
-		return verbs
+	if verbs := synonyms[word]; len(verbs) > 0 {
+		if first, _, _ := strings.Cut(verbs[0], " "); slices.Contains(names, first) {
+			return verbs
+		}
 	}
 	return suggest.Nearest(word, names)
 }

@@ -149,7 +149,7 @@ func (w span) Words() string {
 // Still says that a time in seconds since 1970 does not follow the clock, "" for another time.
 func (w span) Still() string {
 	if w.tick == 0 && w.unix() {
-		return ", until umbel advance sets another time"
+		return ", until umbel edit advance sets another time"
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the defau
 redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexadecimal digits.
 
 In a filter of kind window old keys expire. With --window 1h it follows the system's clock, and verbs advance it
-before they add or query keys; with a number of ticks umbel advance sets its time.
+before they add or query keys; with a number of ticks umbel edit advance sets its time.
 
 With --addr the filter is made on a node, with the name of -o, and with the node's hash unless
 --hash is given. Keys are added as they are read; if that fails, the filter is deleted. A pipe

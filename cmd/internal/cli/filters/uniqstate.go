@@ -241,7 +241,7 @@ func (s *uniqState) checkShape(cmd *cobra.Command) error {
 func (s *uniqState) seconds() uint64 { return uint64((s.lasting + tick - 1) / tick) }
 
 // followsClock reports whether the filter follows the system's clock. With --for it makes a window do so whose
-// time can be in seconds since 1970; that of another one may be in another unit, and only umbel advance sets it.
+// time can be in seconds since 1970; that of another one may be in another unit, and only umbel edit advance sets it.
 func (s *uniqState) followsClock() (bool, error) {
 	span, ok := windowSpan(s.filter.State())
 	switch {

@@ -117,7 +117,7 @@ func writeList(w io.Writer, all []remote.Brief) error {
 		if span, ok := filters.NodeSpan(b.Window); ok {
 			keys = span.After()
 			if span.Still() != "" {
-				keys += " of umbel advance"
+				keys += " of umbel edit advance"
 			}
 			if span.Behind > 0 {
 				keys = cli.Paint(color.Red, keys+fmt.Sprintf("; %v behind", span.Behind.Round(time.Second)))
