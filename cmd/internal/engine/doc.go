@@ -1,5 +1,7 @@
 // Package engine holds named filters of any kind in memory. All protocols of a node call it, once per
 // batch of keys. It is given the kinds and a clock, and it does no I/O: it passes changes to a [Journal].
+// Begin with engine.go and filter.go. Package operation is the table of the operations on whole filters, and memory reads the memory
+// of the machine.
 //
 // # Locks
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 )
 
 // Versions of Redis and RedisBloom that are reported, because some clients check them.
@@ -30,14 +30,14 @@ type usage struct {
 
 // Info returns the process' sections of INFO, with the names that redis-cli --stat and the exporters
 // for Prometheus read.
-func (p process) Info() []keyspace.Section {
+func (p process) Info() []builtin.Section {
 	port := "0"
 	if a := p.RESP(); a != nil {
 		port = a.String()[strings.LastIndexByte(a.String(), ':')+1:]
 	}
 	up, use, status := time.Since(p.began), usageNow(), p.store.Status()
 	_, faulty := p.engine.Faults()
-	sections := []keyspace.Section{
+	sections := []builtin.Section{
 		{Name: "Server", Fields: [][2]string{
 			{"redis_version", redisVersion},
 			{"redis_mode", "standalone"},

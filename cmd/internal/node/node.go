@@ -29,8 +29,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/node/metrics"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
@@ -55,7 +56,7 @@ type Node struct {
 	growth  growth // that the limits refuse
 	store   keeper
 	bloom   *redisbloom.Module
-	monitor *keyspace.Monitor
+	monitor *builtin.Monitor
 	metrics *metrics.Metrics
 	// publications publishes filters; nil in a replica.
 	publications *publish.Set
@@ -111,7 +112,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	}
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
-		monitor: keyspace.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4), openLog: open,
+		monitor: builtin.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4), openLog: open,
 		latencies: metrics.NewLatencies(), webLog: webLog{loglimit.Clients(), new(atomic.Uint64)},
 	}
 	n.limits.Store(&c)
@@ -318,7 +319,7 @@ func (n *Node) makeEngine(readOnly error) {
 // newEngine returns an empty engine with all kinds and the system's clock.
 func newEngine(o engine.Options) *engine.Engine {
 	// Includes the kind of CF.* even if CF.* is not served, for filters that exist already.
-	o.Kinds = append(slices.Clone(filter.All), redisbloom.CuckooKind)
+	o.Kinds = append(slices.Clone(filter.All), cuckoo.Kind)
 	o.Now = func() int64 { return time.Now().UnixMilli() }
 	return engine.New(o)
 }

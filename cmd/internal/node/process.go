@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 )
 
-// process implements keyspace.Node.
+// process implements builtin.Node.
 type process struct{ *Node }
 
 // Save makes a snapshot.
@@ -40,4 +40,4 @@ func (p process) Sync() error { return p.store.Sync(p.working) }
 // Shutdown requests shutdown.
 func (p process) Shutdown() { p.ask.Do(func() { close(p.asked) }) }
 
-func (p process) Config() keyspace.Config { return settings(p) }
+func (p process) Config() builtin.Config { return settings(p) }

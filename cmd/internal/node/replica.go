@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -107,8 +107,8 @@ func (n *Node) follow(ctx context.Context) error {
 }
 
 // subscriptionsSection is the section of INFO with a line for each publication that a replica follows.
-func (n *Node) subscriptionsSection() keyspace.Section {
-	s := keyspace.Section{Name: "Subscriptions"}
+func (n *Node) subscriptionsSection() builtin.Section {
+	s := builtin.Section{Name: "Subscriptions"}
 	for i, p := range n.following.List() {
 		s.Fields = append(s.Fields, [2]string{fmt.Sprint("subscription", i),
 			fmt.Sprintf("filter=%q,state=%s,version=%d,age=%.0f,resyncs=%d,failures=%d", p.Filter, p.State, p.Version, p.AgeSeconds, p.Resyncs, p.Failures)})

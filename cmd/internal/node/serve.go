@@ -16,8 +16,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/node/metrics"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/keyspace"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/um"
@@ -61,7 +61,7 @@ func (n *Node) commands(h hashers) resp.Table {
 	table := resp.Table{}
 	for _, t := range []resp.Table{
 		n.bloom.Commands(),
-		keyspace.Commands(n.engine, process{n}, n.bloom, n.monitor),
+		builtin.Commands(n.engine, process{n}, n.bloom, n.monitor),
 		um.Commands(n.engine, um.Options{Hasher: h.other, Publish: n.publishNow}),
 	} {
 		for name, cmd := range t {

@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/node/glob"
 )
 
-// settings implements keyspace.Config: the node's settings, some of Redis', and those of BF.*.
+// settings implements builtin.Config: the node's settings, some of Redis', and those of BF.*.
 type settings struct{ *Node }
 
 // Get returns the settings that match a pattern.

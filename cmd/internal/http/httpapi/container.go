@@ -12,7 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/http/export"
+	"github.com/umbel-filters/umbel/cmd/internal/http/outgoing"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -41,8 +41,8 @@ func (req *request) sendContainer(f *engine.Filter, form string) error {
 			return nil
 		}
 	}
-	k, err := req.export.Acquire(req.http.Context(), f, export.Form(form))
-	if errors.Is(err, export.ErrNoRoom) {
+	k, err := req.export.Acquire(req.http.Context(), f, outgoing.Form(form))
+	if errors.Is(err, outgoing.ErrNoRoom) {
 		return problemf(busy, "the disk has no room for a copy of the filter; try again when other downloads have ended or the disk has room")
 	}
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/http/export"
+	"github.com/umbel-filters/umbel/cmd/internal/http/outgoing"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
@@ -67,7 +67,7 @@ type handler struct {
 	Options
 	mux    *http.ServeMux
 	guard  guard
-	export *export.Service
+	export *outgoing.Service
 
 	everyone *access.User // the user of all requests if Options.Users is nil
 }
@@ -98,7 +98,7 @@ func New(o Options) http.Handler {
 		Options: o,
 		mux:     http.NewServeMux(),
 		guard:   newGuard(o.Hosts),
-		export:  export.New(o.Dir, o.Disk),
+		export:  outgoing.New(o.Dir, o.Disk),
 
 		everyone: access.Everyone(),
 	}

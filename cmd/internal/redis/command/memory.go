@@ -3,7 +3,7 @@ package command
 import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/http/export"
+	"github.com/umbel-filters/umbel/cmd/internal/http/outgoing"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
@@ -17,8 +17,8 @@ func Fits(c *resp.Conn, n uint64) error {
 }
 
 // Export replies a container of a filter.
-func Export(c *resp.Conn, e *engine.Engine, f *engine.Filter, form export.Form) {
-	b, err := export.Bytes(e, f, form, func(n uint64) error { return Fits(c, n) })
+func Export(c *resp.Conn, e *engine.Engine, f *engine.Filter, form outgoing.Form) {
+	b, err := outgoing.Bytes(e, f, form, func(n uint64) error { return Fits(c, n) })
 	if err != nil {
 		Fail(c, err)
 		return

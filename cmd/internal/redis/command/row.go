@@ -1,4 +1,4 @@
-// Package command contains what the commands of packages keyspace, redisbloom and um share: the rows
+// Package command contains what the commands of packages builtin, redisbloom and um share: the rows
 // of their tables, replies, the parsing of arguments, rights and limits of memory.
 package command
 

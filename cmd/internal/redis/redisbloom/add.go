@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
@@ -144,7 +145,7 @@ func (m *Module) query(c *resp.Conn, calls [][][]byte, single bool) {
 	switch {
 	case f == nil && m.options.Fixed:
 		b.failAll(notFollowed)
-	case f == nil || f.Kind() == CuckooName:
+	case f == nil || f.Kind() == cuckoo.Name:
 		b.deny()
 	case !f.Hasher().HashesKeys():
 		b.failAll(digestsOnly)

@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
@@ -36,7 +37,7 @@ func (m *Module) taken(name []byte) string {
 	switch f := m.engine.Get(name); {
 	case f == nil:
 		return ""
-	case f.Kind() == CuckooName:
+	case f.Kind() == cuckoo.Name:
 		return wrongType
 	}
 	return itemExists
@@ -116,11 +117,11 @@ func (m *Module) checkScale(o *insertion) (err error) {
 }
 
 // findOrMake returns a filter of CF.*, or of another kind. It calls create if there is none.
-func (m *Module) findOrMake(c *resp.Conn, name []byte, cuckoo, noCreate bool, create func() (*engine.Filter, engine.Position, error)) (f *engine.Filter, problem string) {
+func (m *Module) findOrMake(c *resp.Conn, name []byte, isCuckoo, noCreate bool, create func() (*engine.Filter, engine.Position, error)) (f *engine.Filter, problem string) {
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
 			switch {
-			case (f.Kind() == CuckooName) != cuckoo:
+			case (f.Kind() == cuckoo.Name) != isCuckoo:
 				return nil, wrongType
 			case f.Incomplete() && !f.Lost():
 				return nil, loading

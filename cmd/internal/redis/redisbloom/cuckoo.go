@@ -5,6 +5,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
@@ -70,7 +71,7 @@ const (
 
 // cuckooOf returns the filter with this name, or nil if CF.* has not made one.
 func (m *Module) cuckooOf(name []byte) *engine.Filter {
-	if f := m.engine.Get(name); f != nil && f.Kind() == CuckooName {
+	if f := m.engine.Get(name); f != nil && f.Kind() == cuckoo.Name {
 		return f
 	}
 	return nil
@@ -80,7 +81,7 @@ func (m *Module) cuckooOf(name []byte) *engine.Filter {
 func (m *Module) cuckooReserve(c *resp.Conn, args [][]byte) {
 	o, problem := cuckooReserveOptions(args[2:], m.settings.Load().cuckoo())
 	if f := m.engine.Get(args[1]); problem == "" && f != nil {
-		if problem = itemExists; f.Kind() != CuckooName {
+		if problem = itemExists; f.Kind() != cuckoo.Name {
 			problem = wrongType
 		}
 	}
@@ -95,7 +96,7 @@ func (m *Module) cuckooReserve(c *resp.Conn, args [][]byte) {
 	replyOK(c, pos, problem)
 }
 
-func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, engine.Position, error) {
+func (m *Module) cuckooCreate(name []byte, o cuckoo.Options) (*engine.Filter, engine.Position, error) {
 	hold := m.engine.NewReservation()
 	defer hold.Release()
 	f, err := m.newCuckoo(hold, name, o)
@@ -106,40 +107,40 @@ func (m *Module) cuckooCreate(name []byte, o cuckooOptions) (*engine.Filter, eng
 }
 
 // newCuckoo returns an empty filter for this name, and reserves memory for it.
-func (m *Module) newCuckoo(hold *engine.Reservation, name []byte, o cuckooOptions) (f *cuckoo, err error) {
-	defer m.engine.CatchFault(CuckooName, &err)
-	shape, err := o.shape(m.options.Hasher)
+func (m *Module) newCuckoo(hold *engine.Reservation, name []byte, o cuckoo.Options) (f *cuckoo.Filter, err error) {
+	defer m.engine.CatchFault(cuckoo.Name, &err)
+	shape, err := o.Shape(m.options.Hasher)
 	if err != nil {
 		return nil, err
 	}
 	if err := hold.TakeFor(string(name), shape.Forecast(1).Bytes); err != nil {
 		return nil, err
 	}
-	return o.make(m.options.Hasher)
+	return o.Make(m.options.Hasher)
 }
 
 // cuckooInfo implements CF.INFO. The size is that of the emulated filters, with one byte per
 // slot.
 func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
-	var own cuckoo
-	if problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo) { own = *f }); problem != "" {
+	var own cuckoo.Numbers
+	if problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo.Filter) { own = f.Numbers }); problem != "" {
 		c.Error(problem)
 		return
 	}
-	slots := own.slots(own.filters)
+	slots := own.Slots()
 	c.Map(8)
 	for _, field := range []struct {
 		label string
 		value uint64
 	}{
-		{"Size", 40 + 16*own.filters + slots},
-		{"Number of buckets", slots / own.bucket},
-		{"Number of filters", own.filters},
-		{"Number of items inserted", own.items},
-		{"Number of items deleted", own.deleted},
-		{"Bucket size", own.bucket},
-		{"Expansion rate", own.expansion},
-		{"Max iterations", own.tries},
+		{"Size", 40 + 16*own.Filters + slots},
+		{"Number of buckets", slots / own.Bucket},
+		{"Number of filters", own.Filters},
+		{"Number of items inserted", own.Items},
+		{"Number of items deleted", own.Deleted},
+		{"Bucket size", own.Bucket},
+		{"Expansion rate", own.Expansion},
+		{"Max iterations", own.Tries},
 	} {
 		c.Simple(field.label)
 		c.Int(clipped(field.value))
@@ -149,7 +150,7 @@ func (m *Module) cuckooInfo(c *resp.Conn, args [][]byte) {
 // cuckooDebug implements CF.DEBUG.
 func (m *Module) cuckooDebug(c *resp.Conn, args [][]byte) {
 	var line string
-	if problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo) { line = f.describe() }); problem != "" {
+	if problem := look(m.engine.Get(args[1]), notFound, func(f *cuckoo.Filter) { line = f.Describe() }); problem != "" {
 		c.Error(problem)
 		return
 	}
@@ -169,12 +170,12 @@ func (m *Module) cuckooCompact(c *resp.Conn, args [][]byte) {
 		return
 	}
 	deleted := uint64(0)
-	if problem := look(f, cuckooNoCompact, func(own *cuckoo) { deleted = own.deleted }); problem != "" || deleted == 0 {
+	if problem := look(f, cuckooNoCompact, func(own *cuckoo.Filter) { deleted = own.Deleted }); problem != "" || deleted == 0 {
 		replyOK(c, 0, problem)
 		return
 	}
 	pos, err := f.Update(func(g umbel.Filter) (umbel.Filter, error) {
-		g.(*cuckoo).deleted = 0
+		g.(*cuckoo.Filter).Deleted = 0
 		return g, nil
 	})
 	problem := ""

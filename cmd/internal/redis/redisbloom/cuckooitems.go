@@ -6,6 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
@@ -31,7 +32,7 @@ func (m *Module) cuckooAddNX(c *resp.Conn, args [][]byte) {
 
 func (m *Module) cuckooAddOne(c *resp.Conn, args [][]byte, absent bool) {
 	o := m.settings.Load().cuckoo()
-	result, problem := m.cuckooAddAll(c, args[1], args[2:3], cuckooInsertion{cuckooOptions: o}, absent)
+	result, problem := m.cuckooAddAll(c, args[1], args[2:3], cuckooInsertion{Options: o}, absent)
 	if problem != "" {
 		c.Error(problem)
 		return
@@ -116,7 +117,7 @@ func cuckooAddTo(c *resp.Conn, f *engine.Filter, ds []umbel.Digest, absent bool)
 // cuckooTarget returns the filter for the items, which it makes with o if it is missing.
 func (m *Module) cuckooTarget(c *resp.Conn, name []byte, o cuckooInsertion) (f *engine.Filter, problem string) {
 	return m.findOrMake(c, name, true, o.noCreate, func() (*engine.Filter, engine.Position, error) {
-		return m.cuckooCreate(name, o.cuckooOptions)
+		return m.cuckooCreate(name, o.Options)
 	})
 }
 
@@ -131,8 +132,8 @@ func cuckooAddProblem(f *engine.Filter, err error) string {
 		return command.Text(err)
 	}
 	text := cuckooExpansions
-	look(f, "", func(f *cuckoo) {
-		if f.expansion == 0 {
+	look(f, "", func(f *cuckoo.Filter) {
+		if f.Expansion == 0 {
 			text = cuckooFull
 		}
 	})

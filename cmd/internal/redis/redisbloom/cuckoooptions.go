@@ -2,6 +2,7 @@ package redisbloom
 
 import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
@@ -17,28 +18,28 @@ const (
 var cuckooNumbers = [...]struct {
 	word, parse, outside string
 	low, high            int64
-	of                   func(*cuckooOptions) *uint64
+	of                   func(*cuckoo.Options) *uint64
 }{
 	{"BUCKETSIZE", "Couldn't parse BUCKETSIZE", "BUCKETSIZE: value must be in the range [1, 255]", 1, 255,
-		func(o *cuckooOptions) *uint64 { return &o.bucket }},
+		func(o *cuckoo.Options) *uint64 { return &o.Bucket }},
 	{"MAXITERATIONS", "Couldn't parse MAXITERATIONS", "MAXITERATIONS: value must be in the range [1, 65535]", 1, 65535,
-		func(o *cuckooOptions) *uint64 { return &o.tries }},
+		func(o *cuckoo.Options) *uint64 { return &o.Tries }},
 	{"EXPANSION", "Couldn't parse EXPANSION", "EXPANSION: value must be in the range [0, 32768]", 0, 32768,
-		func(o *cuckooOptions) *uint64 { return &o.expansion }},
+		func(o *cuckoo.Options) *uint64 { return &o.Expansion }},
 }
 
 // cuckoo returns the default options of CF.* filters.
-func (s *settings) cuckoo() cuckooOptions {
+func (s *settings) cuckoo() cuckoo.Options {
 	number := func(i int) uint64 { return uint64(s.numbers[i]) }
-	return cuckooOptions{
-		capacity: number(cuckooSize), bucket: number(cuckooBucket), tries: number(cuckooTries),
-		expansion: number(cuckooExpansion), filters: number(cuckooFilters),
+	return cuckoo.Options{
+		Capacity: number(cuckooSize), Bucket: number(cuckooBucket), Tries: number(cuckooTries),
+		Expansion: number(cuckooExpansion), Filters: number(cuckooFilters),
 	}
 }
 
 // cuckooReserveOptions parses the words after the key of CF.RESERVE. problem is the error reply
 // or "".
-func cuckooReserveOptions(args [][]byte, o cuckooOptions) (_ cuckooOptions, problem string) {
+func cuckooReserveOptions(args [][]byte, o cuckoo.Options) (_ cuckoo.Options, problem string) {
 	if len(args)%2 == 0 || len(args) > 7 {
 		return o, cuckooReserveArity
 	}
@@ -63,16 +64,16 @@ func cuckooReserveOptions(args [][]byte, o cuckooOptions) (_ cuckooOptions, prob
 		}
 		*n.of(&o) = uint64(v)
 	}
-	if capacity < 2*int64(o.bucket) || capacity > redisbloom.MaxCapacity {
+	if capacity < 2*int64(o.Bucket) || capacity > redisbloom.MaxCapacity {
 		return o, cuckooCapacityRange
 	}
-	o.capacity = uint64(capacity)
+	o.Capacity = uint64(capacity)
 	return o, ""
 }
 
 // cuckooInsertion contains the options of CF.INSERT.
 type cuckooInsertion struct {
-	cuckooOptions
+	cuckoo.Options
 	noCreate bool
 	items    int // index of the first item in the arguments
 }
@@ -80,7 +81,7 @@ type cuckooInsertion struct {
 // cuckooInsertOptions parses the words after the key of CF.INSERT. problem is the error reply or
 // "".
 func cuckooInsertOptions(args [][]byte, s *settings, name string) (o cuckooInsertion, problem string) {
-	o.cuckooOptions = s.cuckoo()
+	o.Options = s.cuckoo()
 	arity := "ERR wrong number of arguments for '" + name + "' command"
 	for i := 0; i < len(args); i++ {
 		switch word := args[i]; {
@@ -99,10 +100,10 @@ func cuckooInsertOptions(args [][]byte, s *settings, name string) (o cuckooInser
 			switch {
 			case !ok:
 				return o, cuckooBadCapacity
-			case n < 2*int64(o.bucket) || n > redisbloom.MaxCapacity:
+			case n < 2*int64(o.Bucket) || n > redisbloom.MaxCapacity:
 				return o, cuckooInsertCapacity
 			}
-			o.capacity = uint64(n)
+			o.Capacity = uint64(n)
 		default:
 			return o, unknownArgument
 		}

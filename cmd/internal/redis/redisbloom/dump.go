@@ -7,6 +7,8 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/rdb"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -17,8 +19,8 @@ import (
 func (m *Module) Type(f *engine.Filter) string {
 	switch kind := f.Kind(); kind {
 	case redisbloom.Name:
-		return moduleName
-	case CuckooName:
+		return rdb.ModuleName
+	case cuckoo.Name:
 		return "MBbloomCF"
 	default:
 		return kind
@@ -39,13 +41,13 @@ func (m *Module) Dump(f *engine.Filter) ([]byte, error) {
 		if !ok {
 			err = sentinel.Errorf(errors.ErrUnsupported, "it isn't a filter of RedisBloom's")
 		} else if err = notPortable(own.Hasher()); err == nil {
-			payload = appendPayload(nil, own.State())
+			payload = rdb.Append(nil, own.State())
 		}
 	})
 	return payload, errors.Join(gone, err)
 }
 
-// Restore makes a filter from a payload: see keyspace.Dumper. It returns an error wrapping
+// Restore makes a filter from a payload: see builtin.Dumper. It returns an error wrapping
 // engine.ErrExists, or one whose text is the reply.
 func (m *Module) Restore(name string, payload []byte, most uint64, replace bool, expires int64) (*engine.Filter, engine.Position, error) {
 	if !replace && m.engine.Get([]byte(name)) != nil {
@@ -63,7 +65,7 @@ func (m *Module) Restore(name string, payload []byte, most uint64, replace bool,
 // parse returns the filter in a payload of at most most bytes, and reserves memory for it.
 func (m *Module) parse(payload []byte, most uint64, hold *engine.Reservation) (f *redisbloom.Filter, err error) {
 	defer m.engine.CatchFault(redisbloom.Name, &err)
-	return parsePayload(payload, min(m.engine.FreeMemory(wire.DefaultBytes), most), hold.Take)
+	return rdb.Parse(payload, min(m.engine.FreeMemory(wire.DefaultBytes), most), hold.Take)
 }
 
 const (
@@ -106,4 +108,14 @@ func replyNext(c *resp.Conn, f *engine.Filter, next int64, problem string, err e
 	c.Array(2)
 	c.Int(next)
 	return true
+}
+
+// badPayload returns the error text of RESTORE, which follows ERR.
+func badPayload(err error) error {
+	for _, known := range []error{rdb.ErrEnvelope, rdb.ErrFormat} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return err
 }

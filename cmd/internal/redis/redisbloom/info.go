@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
@@ -89,7 +90,7 @@ func (m *Module) card(c *resp.Conn, args [][]byte) {
 	var n uint64
 	switch problem := look(f, "", func(f *redisbloom.Filter) { n = f.Card() }); {
 	case problem == "":
-	case problem == wrongType && f.Kind() != CuckooName:
+	case problem == wrongType && f.Kind() != cuckoo.Name:
 		if n, problem = estimate(f); problem != "" {
 			c.Error(problem)
 			return

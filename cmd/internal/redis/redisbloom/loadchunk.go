@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 	"github.com/umbel-filters/umbel/wire"
@@ -85,8 +86,8 @@ func (m *Module) putHeader(name []byte, f umbel.Filter, err error, bad string) (
 	switch {
 	case errors.Is(err, umbel.ErrLimit):
 		return 0, insufficientMemory
-	case errors.Is(err, errForeign):
-		return 0, errForeign.Error()
+	case errors.Is(err, cuckoo.ErrForeign):
+		return 0, cuckoo.ErrForeign.Error()
 	case errors.Is(err, engine.ErrFault):
 		return 0, command.Text(err)
 	case err != nil:

@@ -50,7 +50,7 @@ type Module struct {
 }
 
 // New returns the commands for the filters of e. If o.Cuckoo is set, the kinds of e must include
-// [CuckooKind].
+// [cuckoo.Kind].
 func New(e *engine.Engine, o Options) *Module {
 	m := &Module{engine: e, options: o}
 	m.settings.Store(settingsOf(o))

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
@@ -37,7 +38,7 @@ func start(t testing.TB, maxMemory uint64, o redisbloom.Options) *place {
 		o.Hasher = format.RedisHasher
 	}
 	e := engine.New(engine.Options{
-		Kinds:     append(slices.Clone(filter.All), redisbloom.CuckooKind),
+		Kinds:     append(slices.Clone(filter.All), cuckoo.Kind),
 		Now:       func() int64 { return time.Now().UnixMilli() },
 		MaxMemory: maxMemory,
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
-	"github.com/umbel-filters/umbel/cmd/internal/http/export"
+	"github.com/umbel-filters/umbel/cmd/internal/http/outgoing"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
@@ -44,9 +44,9 @@ func (u *um) export(c *resp.Conn, args [][]byte) {
 	}
 	switch {
 	case len(args) == 2:
-		command.Export(c, u.engine, f, export.Canonical)
+		command.Export(c, u.engine, f, outgoing.Canonical)
 	case len(args) == 3 && command.Is(args[2], "PACKED"):
-		command.Export(c, u.engine, f, export.Packed)
+		command.Export(c, u.engine, f, outgoing.Packed)
 	default:
 		c.Error("ERR usage: UM.EXPORT key [PACKED]")
 	}
