@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/siblings"
 )
 
-// program is an HTTP cache: one that distributions have, or umbel cache.
+// program is an HTTP cache: one that distributions have, or umbel-cache serve.
 type program struct {
 	name, command, apt string
 	freshness          siblings.Freshness
@@ -34,7 +34,7 @@ var programs = []program{
 }
 
 func umbelCache(_ *testing.T, _, port, upstream string) []string {
-	return []string{"cache", "-q", "--listen", "127.0.0.1:" + port, "--origin", "http://" + upstream}
+	return []string{"serve", "-q", "--listen", "127.0.0.1:" + port, "--origin", "http://" + upstream}
 }
 
 // path returns the path of the program, and skips the test if it is not installed. The program of this repository,

@@ -27,8 +27,8 @@ var build = sync.OnceValues(func() (string, error) {
 	if built, err = os.MkdirTemp("", "siblings-umbel-"); err != nil {
 		return "", err
 	}
-	file := filepath.Join(built, "umbel")
-	c := exec.Command("go", "build", "-tags", "noopenapi", "-ldflags", "-s -w", "-o", file, "./umbel")
+	file := filepath.Join(built, "umbel-cache")
+	c := exec.Command("go", "build", "-tags", "noopenapi", "-ldflags", "-s -w", "-o", file, "./umbel-cache")
 	c.Dir = filepath.Join("..", "cmd")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)

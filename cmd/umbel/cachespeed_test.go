@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Hits per second of processor time, umbel cache next to nginx, in one run on the same machine: UMBEL_CACHE_SPEED=1.
+// Hits per second of processor time, umbel-cache serve next to nginx, in one run on the same machine: UMBEL_CACHE_SPEED=1.
 // The clients take the same time for both, so that requests per second would compare the clients.
 func TestCacheSpeed(t *testing.T) {
 	if os.Getenv("UMBEL_CACHE_SPEED") == "" {
@@ -40,7 +40,7 @@ func TestCacheSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	umbel := filepath.Join(t.TempDir(), "umbel")
+	umbel := filepath.Join(t.TempDir(), "umbel-cache")
 	if err := os.Symlink(self, umbel); err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +54,9 @@ func TestCacheSpeed(t *testing.T) {
 		case "nginx":
 			c.process = nginxCache(t, c.address, origin.URL)
 		case "umbel, memory":
-			c.process = &process{t: t, program: umbel, arguments: []string{"cache", "-q", "--origin", origin.URL, "--listen", c.address}}
+			c.process = &process{t: t, program: umbel, arguments: []string{"serve", "-q", "--origin", origin.URL, "--listen", c.address}}
 		default:
-			c.process = &process{t: t, program: umbel, arguments: []string{"cache", "-q", "--origin", origin.URL, "--listen", c.address, "--disk", t.TempDir()}}
+			c.process = &process{t: t, program: umbel, arguments: []string{"serve", "-q", "--origin", origin.URL, "--listen", c.address, "--disk", t.TempDir()}}
 		}
 		c.process.ready = func() bool { return answers("http://" + c.address + "/10-alive") }
 		c.process.start()

@@ -4,9 +4,7 @@
 package main
 
 import (
-	"os"
-
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
 
-func main() { os.Exit(cli.Run(rootCommand(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() { cli.Main(rootCommand()) }

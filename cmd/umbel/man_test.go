@@ -38,7 +38,9 @@ func TestManPages(t *testing.T) {
 			}
 		}
 	}
-	check(rootCommand())
+	for _, root := range roots() {
+		check(root)
+	}
 	if pages < 50 {
 		t.Errorf("%d pages, want one for each verb", pages)
 	}

@@ -14,13 +14,9 @@ import (
 // Every command of a page runs: those in sessions here, and print what the page shows; others are
 // in a script.
 func TestPages(t *testing.T) {
-	scripts := ""
-	names, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		scripts += read(t, name)
+	commands := ""
+	for _, name := range scripts(t) {
+		commands += read(t, name)
 	}
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -35,7 +31,7 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			pagetest.Run(t, page, "../../docs/samples", *update)
 			for _, command := range indented.FindAllStringSubmatch(read(t, page), -1) {
-				if !strings.Contains(scripts, command[1]) {
+				if !strings.Contains(commands, command[1]) {
 					t.Errorf("%s: no session and no script contains %q", page, command[1])
 				}
 			}
@@ -45,7 +41,7 @@ func TestPages(t *testing.T) {
 
 // indented matches a command outside of sessions, without a redirection and a comment: scripts
 // have none.
-var indented = regexp.MustCompile(`(?m)^    (umbel .*?)( > .*| +# .*)?$`)
+var indented = regexp.MustCompile(`(?m)^    (umbel[a-z-]* .*?)( > .*| +# .*)?$`)
 
 func read(t *testing.T, name string) string {
 	t.Helper()

@@ -6,9 +6,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/nodes"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
-	multicastverbs "github.com/umbel-filters/umbel/cmd/internal/multicast/verbs"
-	nixverbs "github.com/umbel-filters/umbel/cmd/internal/nix/verbs"
-	cacheverbs "github.com/umbel-filters/umbel/cmd/internal/webcache/verbs"
 )
 
 const rootHelp = `umbel makes filters of keys. A filter is a small summary of a set. It answers whether a key may
@@ -36,11 +33,11 @@ one object, or one object per line if it has many results: rates are fractions, 
 bytes, and infinite numbers are null. Standard error then has objects, too: an error is
 {"error": …, "exit": …}, a warning {"warning": …}, and another message {"note": …}.
 
-Exit codes: 0 success, or a key may be present; 1 all keys are absent (as grep: see umbel has), packets are missing,
-or an answer was wrong; 2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end
+Exit codes: 0 success, or a key may be present; 1 all keys are absent (as grep: see umbel has); 2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end
 with 0. 6 the work was done, and a warning states that its result has more errors than stated: the filter is overfull, or new lines
 were taken for known ones (--lossy makes it 0).
 Publications: 3 the version is out of date; 4 it is refused; 5 its source can't be read.
+umbel-cache, umbel-nix and umbel-multicast are programs of their own.
 Files are written completely or not at all. An input of the command, a read-only file and a file that
 the verb does not write are replaced only with --force. Keys added to a node before an error stay.`
 
@@ -54,45 +51,30 @@ const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
 
 // rootCommand returns the tree of all commands.
 func rootCommand() *cobra.Command {
-	var version bool
-	root := &cobra.Command{
-		Use:     "umbel VERB",
-		Short:   "Bloom filters in files and on servers",
-		Long:    rootHelp,
-		Example: rootExample,
-		Args:    cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if version {
-				return cli.PrintVersion(cmd)
-			}
-			return cmd.Help()
+	return cli.Root(cli.Program{
+		Name: "umbel", Short: "Bloom filters in files and on servers", Long: rootHelp, Example: rootExample,
+		Groups: []cli.Group{ // the first are the verbs to begin with
+			{Title: "To begin with", Verbs: []*cobra.Command{
+				filters.MakeCommand(), filters.HasCommand(), filters.AddCommand(), filters.InfoCommand(), filters.PlanCommand(), nodes.ServeCommand(),
+			}},
+			{Title: "Filters in files and on nodes", Verbs: []*cobra.Command{
+				filters.RemoveCommand(), filters.CountCommand(), filters.UniqCommand(), filters.ShowCommand(), filters.ShellCommand(),
+				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.DiffSetsCommand(), filters.EditCommand(),
+			}},
+			{Title: "Messages", Verbs: []*cobra.Command{
+				filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(), filters.RefineCommand(),
+			}},
+			{Title: "Sizes and kinds", Verbs: []*cobra.Command{filters.KindsCommand(), filters.MeasureCommand(), filters.NumberCommand()}},
+			{Title: "Other formats", Verbs: []*cobra.Command{filters.ParquetCommand(), filters.RedisbloomCommand()}},
+			{Title: "Nodes", Verbs: []*cobra.Command{
+				nodes.ListCommand(), nodes.GetCommand(), nodes.PutCommand(), nodes.DeleteCommand(), nodes.StatusCommand(), nodes.HealthCommand(),
+				nodes.ConfigCommand(), nodes.UserCommand(), nodes.SnapshotCommand(), nodes.BackupCommand(), nodes.VerifyCommand(),
+				nodes.RestoreCommand(), nodes.AcknowledgeCommand(),
+			}},
+			{Title: "Publications", Verbs: []*cobra.Command{
+				publications.KeygenCommand(), publications.PublishCommand(), publications.SubscribeCommand(), publications.PeersCommand(),
+				publications.DemoCommand(),
+			}},
 		},
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.Flags().BoolVarP(&version, "version", "V", false, "print the version")
-	root.PersistentFlags().Bool("json", false, "print JSON")
-	root.PersistentFlags().BoolP("quiet", "q", false, "print errors and warnings only: no summary, no progress")
-	root.SetFlagErrorFunc(cli.FlagError)
-	cli.RefuseAddr(root)
-	root.AddCommand(
-		filters.MakeCommand(), filters.AddCommand(), filters.HasCommand(), filters.UniqCommand(), filters.RemoveCommand(), filters.CountCommand(),
-		filters.InfoCommand(), filters.ShowCommand(), filters.ShellCommand(),
-		filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.DiffSetsCommand(), filters.EditCommand(),
-		filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(), filters.RefineCommand(),
-		filters.PlanCommand(), filters.MeasureCommand(), filters.NumberCommand(), filters.KindsCommand(),
-		filters.ParquetCommand(), filters.RedisbloomCommand(), cacheverbs.SquidCommand(), nixverbs.NixCommand(), multicastverbs.MulticastCommand(),
-		nodes.ListCommand(), nodes.GetCommand(), nodes.PutCommand(), nodes.DeleteCommand(),
-		publications.KeygenCommand(), publications.PublishCommand(), publications.SubscribeCommand(), publications.PeersCommand(), publications.DemoCommand(),
-		cacheverbs.CacheCommand(), cacheverbs.SiblingsCommand(),
-		nodes.ServeCommand(), nodes.HealthCommand(), nodes.StatusCommand(), nodes.SnapshotCommand(), nodes.AcknowledgeCommand(), nodes.ConfigCommand(), nodes.UserCommand(), nodes.BackupCommand(), nodes.VerifyCommand(), nodes.RestoreCommand(),
-		cli.ManCommand(), cli.VersionCommand(),
-	)
-	cli.CompleteChoices(root)
-	root.SetHelpFunc(cli.PrintHelp)
-	root.SetHelpCommand(cli.HelpCommand())
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	cli.DescribeCompletion(root)
-	return root
+	})
 }

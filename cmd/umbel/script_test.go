@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,11 +29,15 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	multicastverbs "github.com/umbel-filters/umbel/cmd/internal/multicast/verbs"
+	nixverbs "github.com/umbel-filters/umbel/cmd/internal/nix/verbs"
 	"github.com/umbel-filters/umbel/cmd/internal/report/messagetest"
+	cacheverbs "github.com/umbel-filters/umbel/cmd/internal/webcache/verbs"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
@@ -40,20 +45,40 @@ import (
 
 var update = flag.Bool("update", false, "write the output that the scripts compare with")
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"umbel": mainAt}) }
+// roots return the commands of all programs of the module. One test binary runs the scripts of all.
+func roots() []*cobra.Command {
+	return []*cobra.Command{rootCommand(), cli.Root(cacheverbs.Program()), cli.Root(nixverbs.Program()), cli.Root(multicastverbs.Program())}
+}
 
-// mainAt is main with the time in the variable NOW, in seconds since 1970, if a script sets it.
-func mainAt() {
+func TestMain(m *testing.M) {
+	programs := map[string]func(){}
+	for _, root := range roots() {
+		programs[root.Name()] = func() { mainAt(root) }
+	}
+	testscript.Main(m, programs)
+}
+
+// mainAt is main of a program with the time in the variable NOW, in seconds since 1970, if a script sets it.
+func mainAt(root *cobra.Command) {
 	if now, err := strconv.ParseInt(os.Getenv("NOW"), 10, 64); err == nil {
 		cli.Clock = func() time.Time { return time.Unix(now, 0) }
 	}
-	main()
+	cli.Main(root)
 }
 
-// The scripts in testdata are conversations with the command.
+// scripts returns the files of conversations with the programs.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("../umbel*/testdata/*.txt")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d scripts: %v", len(names), err)
+	}
+	return names
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata",
+		Files:         scripts(t),
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "keys": writeKeys, "questions": writeQuestions, "parquet": writeParquet, "composed": writeComposed, "flip": flip, "cut": cut, "gzip": compress, "ports": ports, "free": free, "ready": ready, "until": until, "resp": respond, "certificate": certificate, "files": serveFiles, "get": getUntil,
@@ -82,7 +107,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
-	_, message, ok := strings.Cut("\n"+ts.ReadFile("stderr"), "\numbel: ") // after notes and the log of a node
+	_, message, ok := strings.Cut("\n"+ts.ReadFile("stderr"), "\n"+filepath.Base(args[1])+": ") // after notes and the log of a node
 	message = strings.TrimSuffix(message, "\n")
 	if fault := messagetest.Fault(message); ok && fault != "" {
 		ts.Fatalf("%s: %s", fault, message)

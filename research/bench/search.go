@@ -63,7 +63,7 @@ func rowName(s scheme.Scheme) string {
 func searchPath(network string) string { return "multicast/search/" + network }
 
 // runSearch measures the length of headers for trees on a network and the time to find
-// them, for each scheme. All schemes encode the same trees, those of umbel multicast sim,
+// them, for each scheme. All schemes encode the same trees, those of umbel-multicast sim,
 // and each header is forwarded along its tree in a simulation. The garbage collector runs,
 // as it would at a sender.
 func runSearch(name string, counts []int, o options, p *progress) (*Table, error) {

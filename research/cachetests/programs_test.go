@@ -73,15 +73,15 @@ shutdown_lifetime 0 seconds
 	return start(t, port, "squid", "-N", "-d", "1", "-f", file)
 }
 
-// umbel builds umbel and starts its cache, in memory.
+// umbel builds umbel-cache and starts it, in memory.
 func umbel(t *testing.T, origin string) string {
-	program, port := filepath.Join(t.TempDir(), "umbel"), freePort(t)
-	build := exec.Command("go", "build", "-o", program, "./umbel")
+	program, port := filepath.Join(t.TempDir(), "umbel-cache"), freePort(t)
+	build := exec.Command("go", "build", "-o", program, "./umbel-cache")
 	build.Dir = filepath.Join("..", "..", "cmd")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return start(t, port, program, "cache", "-q", "--listen", "127.0.0.1:"+port, "--origin", "http://"+origin)
+	return start(t, port, program, "serve", "-q", "--listen", "127.0.0.1:"+port, "--origin", "http://"+origin)
 }
 
 // freePort returns a port of the loopback interface for a program.

@@ -142,7 +142,7 @@ func unexplained(tests []*suite.Test, differences, explained []string) []*suite.
 	return list
 }
 
-// TestUmbel tests the counts of umbel cache. docs/cache.md explains the tests that it fails. A busy machine may be
+// TestUmbel tests the counts of umbel-cache serve. docs/cache.md explains the tests that it fails. A busy machine may be
 // late for a pause, so the counts may be one lower than the documented ones.
 func TestUmbel(t *testing.T) {
 	t.Parallel()

@@ -48,19 +48,19 @@ func TestHTTP2(t *testing.T) {
 	}))
 	t.Cleanup(reading.Close)
 	for _, c := range []struct {
-		name string
-		args []string
+		name, program string
+		args          []string
 	}{
-		{"node", []string{"serve", "--resp", "off", "--data", t.TempDir(), "--http"}},
-		{"cache", []string{"cache", "--origin", reading.URL, "--listen"}},
-		{"cache of an origin that does not read", []string{"cache", "--origin", hasty(t), "--listen"}},
+		{"node", umbel, []string{"serve", "--resp", "off", "--data", t.TempDir(), "--http"}},
+		{"cache", umbelCache, []string{"serve", "--origin", reading.URL, "--listen"}},
+		{"cache of an origin that does not read", umbelCache, []string{"serve", "--origin", hasty(t), "--listen"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at, err := freeport.Addr()
 			if err != nil {
 				t.Fatal(err)
 			}
-			serve(t, at, append(c.args, at, "--tls-cert", cert, "--tls-key", key)...)
+			serve(t, c.program, at, append(c.args, at, "--tls-cert", cert, "--tls-key", key)...)
 			for id, err := range failures(t, at) {
 				if !slices.Contains(known, id) {
 					t.Errorf("%s: %v", id, err)
@@ -150,10 +150,10 @@ func hasty(t *testing.T) string {
 }
 
 // serve runs umbel until the end of the test, and requires that it has not ended before.
-func serve(t *testing.T, at string, args ...string) {
+func serve(t *testing.T, program, at string, args ...string) {
 	t.Helper()
 	var output strings.Builder
-	cmd := exec.Command(umbel, args...)
+	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	umbel string // path of the program
-	node  string // RESP address of a node with the default configuration
+	umbel, umbelCache string // paths of programs
+	node              string // RESP address of a node with the default configuration
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -27,7 +27,11 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if umbel, err = proc.Build(ctx, dir); err != nil {
+	if umbel, err = proc.Build(ctx, dir, "umbel"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if umbelCache, err = proc.Build(ctx, dir, "umbel-cache"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -47,7 +47,7 @@ func AddCredentialFlags(cmd *cobra.Command) {
 	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
 	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
 	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
-	if flags.Lookup(TimeoutFlag) == nil { // umbel health and umbel nix serve have their own
+	if flags.Lookup(TimeoutFlag) == nil { // umbel health and umbel-nix serve have their own
 		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `TIME` (default 1m, and 15m for work on whole filters)")
 		flags.Lookup(TimeoutFlag).DefValue = ""
 	}
@@ -58,8 +58,8 @@ func AddCredentialFlags(cmd *cobra.Command) {
 	}
 }
 
-// RefuseAddr makes --addr an error for verbs that work on files only.
-func RefuseAddr(root *cobra.Command) {
+// refuseAddr makes --addr an error for verbs that work on files only.
+func refuseAddr(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.String(AddrFlag, "", "")
 	flag := flags.Lookup(AddrFlag)

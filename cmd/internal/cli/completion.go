@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
 const completionHelp = `Print a script that makes a shell complete verbs, flags and their values of umbel when the tab key is pressed. The help
-of each shell states where its scripts belong; packages of umbel install them.`
+of each shell states where its scripts belong; packages install them.`
 
 // completionScripts has the place of the script of each shell.
 var completionScripts = map[string]struct{ help, example string }{
@@ -30,16 +32,17 @@ var completionScripts = map[string]struct{ help, example string }{
 	},
 }
 
-// DescribeCompletion gives the verb completion, which cobra makes, texts like those of other verbs.
-func DescribeCompletion(root *cobra.Command) {
+// describeCompletion gives the verb completion, which cobra makes, texts like those of other verbs.
+func describeCompletion(root *cobra.Command) {
 	all, _, err := root.Find([]string{"completion"})
 	if err != nil || all == root {
 		return
 	}
-	all.Short, all.Long = "print a script for the completion of a shell", completionHelp
+	named := func(text string) string { return strings.ReplaceAll(text, "umbel", root.Name()) }
+	all.Short, all.Long = "print a script for the completion of a shell", named(completionHelp)
 	for _, shell := range all.Commands() {
 		text := completionScripts[shell.Name()]
-		shell.Short, shell.Long, shell.Example = "print the script for "+shell.Name(), text.help, text.example
+		shell.Short, shell.Long, shell.Example = "print the script for "+shell.Name(), text.help, named(text.example)
 		if f := shell.Flags().Lookup("no-descriptions"); f != nil {
 			f.Usage = "complete without descriptions"
 		}

@@ -14,24 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// VerbGroups are the titles of the verbs in umbel --help, in its order. The first are those to begin with.
-var VerbGroups = []struct {
-	title string
-	Verbs []string
-}{
-	{"To begin with", []string{"make", "has", "add", "info", "plan", "serve"}},
-	{"Filters in files and on nodes", []string{"remove", "count", "uniq", "show", "shell", "fold", "merge", "intersect", "diff-sets", "edit"}},
-	{"Messages", []string{"pack", "unpack", "diff", "patch", "refine"}},
-	{"Sizes and kinds", []string{"kinds", "measure", "number"}},
-	{"Other formats", []string{"parquet", "redisbloom"}},
-	{"Nodes", []string{"list", "get", "put", "delete", "status", "health", "config", "user", "snapshot", "backup", "verify", "restore", "acknowledge"}},
-	{"Publications", []string{"keygen", "publish", "subscribe", "peers", "demo"}},
-	{"Caches", []string{"cache", "siblings", "squid", "nix"}},
-	{"Multicast in packet headers", []string{"multicast"}},
-	{"About umbel", []string{"help", "version", "man", "completion"}},
-}
-
-// PrintHelp prints the help of cmd, wrapped to the terminal. That of umbel begins with the verbs.
+// PrintHelp prints the help of cmd, wrapped to the terminal. That of a program begins with the verbs.
 func PrintHelp(cmd *cobra.Command, _ []string) {
 	p := Page{cmd.OutOrStdout(), PageWidth()}
 	fmt.Fprintf(p.w, "%s: %s\n", cmd.CommandPath(), cmd.Short)
@@ -116,19 +99,15 @@ type verbGroup struct {
 	verbs []*cobra.Command
 }
 
-// groupsOf returns the verbs of cmd: those of umbel by [verbGroups], others as one group.
+// groupsOf returns the verbs of cmd: those of a program by its groups, others as one group.
 func groupsOf(cmd *cobra.Command) []verbGroup {
 	if cmd.HasParent() {
 		return []verbGroup{{"", cmd.Commands()}}
 	}
 	var groups []verbGroup
-	for _, g := range VerbGroups {
-		group := verbGroup{title: g.title}
-		for _, name := range g.Verbs {
-			c, _, _ := cmd.Find([]string{name})
-			group.verbs = append(group.verbs, c)
-		}
-		groups = append(groups, group)
+	for _, g := range cmd.Groups() {
+		verbs := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return c.GroupID != g.ID })
+		groups = append(groups, verbGroup{g.Title, verbs})
 	}
 	return groups
 }
@@ -145,7 +124,7 @@ func (p Page) verbs(cmd *cobra.Command) {
 		}
 	}
 	if !cmd.HasParent() {
-		fmt.Fprintln(p.w, "\numbel VERB --help describes a verb.")
+		fmt.Fprintf(p.w, "\n%s VERB --help describes a verb.\n", cmd.Name())
 	}
 }
 

@@ -51,6 +51,9 @@ func (e codedError) Unwrap() error { return e.error }
 // WithCode gives an error an exit code.
 func WithCode(code int, err error) error { return codedError{err, code} }
 
+// Main runs the command line of the process, and ends it.
+func Main(root *cobra.Command) { os.Exit(Run(root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
 // Run executes one command line of a program and returns the exit code. Results go to stdout,
 // everything else to stderr.
 func Run(root *cobra.Command, args []string, stdin *os.File, stdout, stderr io.Writer) int {
@@ -86,7 +89,7 @@ func printError(cmd *cobra.Command, err error, asJSON bool) int {
 	} else if asJSON {
 		_ = JSONLine(cmd.ErrOrStderr(), f)
 	} else {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", paintMessage(color.Red, "umbel:"), f.Error)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", paintMessage(color.Red, cmd.Root().Name()+":"), f.Error)
 	}
 	return f.Exit
 }

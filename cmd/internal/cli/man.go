@@ -12,12 +12,12 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 )
 
-func ManCommand() *cobra.Command {
+func manCommand(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIRECTORY",
 		Short:   "write the manual pages",
-		Long:    "Write a manual page for umbel and one for each verb into a directory, which is created\nif necessary.",
-		Example: "  umbel man ~/.local/share/man/man1\n  man umbel-make",
+		Long:    "Write a manual page for " + program + " and one for each verb into a directory, which is created\nif necessary.",
+		Example: "  " + program + " man ~/.local/share/man/man1\n  man " + program,
 		Args:    Arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o777); err != nil {
@@ -62,7 +62,7 @@ func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandP
 func ManPage(cmd *cobra.Command) []byte {
 	cmd.InitDefaultHelpFlag()
 	var r Roff
-	fmt.Fprintf(&r, ".TH %q 1 \"\" umbel \"umbel manual\"\n.SH NAME\n", strings.ToUpper(manName(cmd)))
+	fmt.Fprintf(&r, ".TH %q 1 \"\" %s \"%[2]s manual\"\n.SH NAME\n", strings.ToUpper(manName(cmd)), cmd.Root().Name())
 	r.Text(manName(cmd) + " - " + cmd.Short)
 	r.WriteString(".SH SYNOPSIS\n")
 	r.literal(strings.TrimSuffix(cmd.UseLine(), " [flags]"))

@@ -10,15 +10,70 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
 )
 
-// CompleteChoices adds the completion of flags whose type is a list of words, always|everysec|none, to all commands.
-func CompleteChoices(cmd *cobra.Command) {
+// Program is a program: what its help begins with, and its verbs.
+type Program struct {
+	Name, Short, Long, Example string
+	Groups                     []Group // of verbs, in the order of the help
+}
+
+// Group is verbs below a title.
+type Group struct {
+	Title string
+	Verbs []*cobra.Command
+}
+
+// Root returns the commands of a program: its verbs, and those that all programs have.
+func Root(p Program) *cobra.Command {
+	cobra.EnableCommandSorting = false
+	var version bool
+	root := &cobra.Command{
+		Use:     p.Name + " VERB",
+		Short:   p.Short,
+		Long:    p.Long,
+		Example: p.Example,
+		Args:    NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(cmd)
+			}
+			return cmd.Help()
+		},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.Flags().BoolVarP(&version, "version", "V", false, "print the version")
+	root.PersistentFlags().Bool("json", false, "print JSON")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print errors and warnings only: no summary, no progress")
+	root.SetFlagErrorFunc(FlagError)
+	refuseAddr(root)
+	about := "About " + p.Name
+	for _, g := range append(p.Groups, Group{about, []*cobra.Command{versionCommand(p.Name), manCommand(p.Name)}}) {
+		root.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title})
+		for _, verb := range g.Verbs {
+			verb.GroupID = g.Title
+			root.AddCommand(verb)
+		}
+	}
+	completeChoices(root)
+	root.SetHelpFunc(PrintHelp)
+	root.SetHelpCommand(helpCommand(p))
+	root.SetHelpCommandGroupID(about)
+	root.SetCompletionCommandGroupID(about)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	describeCompletion(root)
+	return root
+}
+
+// completeChoices adds the completion of flags whose type is a list of words, always|everysec|none, to all commands.
+func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	})
 	for _, c := range cmd.Commands() {
-		CompleteChoices(c)
+		completeChoices(c)
 	}
 }
 
@@ -46,7 +101,9 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return Arguments(0, 0)(cmd, args)
 	}
 	err := fmt.Errorf("unknown verb %q", args[0])
-	if near := similarVerbs(cmd, args[0]); len(near) > 0 {
+	if now := formerVerbs[args[0]]; now != "" && !cmd.HasParent() {
+		err = fmt.Errorf("%w; it is %s now", err, now)
+	} else if near := similarVerbs(cmd, args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return UsageError(cmd, err)
@@ -60,6 +117,12 @@ var synonyms = map[string][]string{
 	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
 	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
 	"unfold": {"edit unfold"}, "clear": {"edit clear"}, "advance": {"edit advance"}, "compact": {"edit compact"},
+}
+
+// formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them.
+var formerVerbs = map[string]string{
+	"cache": "umbel-cache serve", "siblings": "umbel-cache siblings", "squid": "umbel-cache squid",
+	"nix": "umbel-nix", "multicast": "umbel-multicast",
 }
 
 // similarVerbs returns the verbs of cmd that a user may have meant by word.
@@ -78,12 +141,12 @@ func similarVerbs(cmd *cobra.Command, word string) []string {
 	return suggest.Nearest(word, names)
 }
 
-// HelpCommand is cobra's with an error for a verb that does not exist.
-func HelpCommand() *cobra.Command {
+// helpCommand is cobra's with an error for a verb that does not exist.
+func helpCommand(p Program) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [VERB]",
 		Short:   "print the help of a verb",
-		Example: "  umbel help make\n  umbel help multicast plan",
+		Example: "  " + p.Name + " help " + p.Groups[0].Verbs[0].Name(),
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, c := range cmd.Root().Commands() {

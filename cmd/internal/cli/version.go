@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// versionInfo is the result of umbel version.
+// versionInfo is the result of the verb version.
 type versionInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -18,19 +18,19 @@ type versionInfo struct {
 	Arch     string `json:"arch"`
 }
 
-func VersionCommand() *cobra.Command {
+func versionCommand(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "print the version",
-		Long:    "Print the version of umbel, the Go version that built it, and its platform.",
-		Example: "  umbel version",
+		Long:    "Print the version of " + program + ", the Go version that built it, and its platform.",
+		Example: "  " + program + " version",
 		Args:    NoArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return PrintVersion(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
 }
 
-// PrintVersion prints the version: umbel version and umbel --version.
-func PrintVersion(cmd *cobra.Command) error {
+// printVersion prints the version, for the verb and for the flag.
+func printVersion(cmd *cobra.Command) error {
 	v := versionInfo{"(devel)", "", runtime.Version(), runtime.GOOS, runtime.GOARCH}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		if b.Main.Version != "" {
@@ -43,7 +43,7 @@ func PrintVersion(cmd *cobra.Command) error {
 		}
 	}
 	return Answer(cmd, v, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "umbel %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+		_, err := fmt.Fprintf(w, "%s %s, %s, %s/%s\n", cmd.Root().Name(), v.Version, v.Go, v.OS, v.Arch)
 		return err
 	})
 }

@@ -17,14 +17,14 @@ import (
 // Warn prints a warning on standard error.
 func Warn(cmd *cobra.Command, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	Say(cmd, Notice{Warning: text}, "umbel: "+warningWord()+" "+text)
+	Say(cmd, Notice{Warning: text}, cmd.Root().Name()+": "+warningWord()+" "+text)
 }
 
 // Inform prints on standard error what is no warning, unless -q was given.
 func Inform(cmd *cobra.Command, format string, args ...any) {
 	if !IsQuiet(cmd) {
 		text := fmt.Sprintf(format, args...)
-		Say(cmd, Notice{Note: text}, "umbel: "+text)
+		Say(cmd, Notice{Note: text}, cmd.Root().Name()+": "+text)
 	}
 }
 

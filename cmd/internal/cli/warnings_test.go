@@ -14,7 +14,7 @@ import (
 func TestWarningLogRepeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		cmd := &cobra.Command{}
+		cmd := &cobra.Command{Use: "umbel"}
 		cmd.SetErr(&b)
 		log := WarningLog(cmd)
 		for range 61 {
@@ -37,7 +37,7 @@ func TestWarningLogRepeats(t *testing.T) {
 func TestStampWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		cmd := &cobra.Command{}
+		cmd := &cobra.Command{Use: "umbel"}
 		cmd.SetErr(stampWriter{&b})
 		Warn(cmd, "one\ntwo")
 		const want = "2000-01-01T00:00:00Z umbel: warning: one\n2000-01-01T00:00:00Z two\n"
@@ -50,7 +50,7 @@ func TestStampWriter(t *testing.T) {
 // A warning of a log is a sentence, printed once while it repeats.
 func TestWarningLog(t *testing.T) {
 	var b strings.Builder
-	cmd := &cobra.Command{}
+	cmd := &cobra.Command{Use: "umbel"}
 	cmd.SetErr(&b)
 	log := WarningLog(cmd)
 	cause := errors.New("share/dir: no head")

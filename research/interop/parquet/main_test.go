@@ -26,7 +26,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if umbel, err = proc.Build(ctx, dir); err != nil {
+	if umbel, err = proc.Build(ctx, dir, "umbel"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

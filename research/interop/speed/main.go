@@ -117,7 +117,7 @@ func measure(ctx context.Context, o options, report *Report) error {
 	}
 	defer os.RemoveAll(b.dir)
 	if b.umbel = o.program; b.umbel == "" {
-		if b.umbel, err = proc.Build(ctx, b.dir); err != nil {
+		if b.umbel, err = proc.Build(ctx, b.dir, "umbel"); err != nil {
 			return err
 		}
 	}

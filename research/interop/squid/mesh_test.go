@@ -49,7 +49,7 @@ func TestMeshes(t *testing.T) {
 	if os.Getenv("UMBEL_MESHES") == "" || err != nil {
 		t.Skip("takes 17 minutes: set UMBEL_MESHES to . or to a regular expression for the names of meshes")
 	}
-	umbel, err := proc.Build(t.Context(), t.TempDir())
+	umbel, err := proc.Build(t.Context(), t.TempDir(), "umbel-cache")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func umbels(t *testing.T, umbel string, cooperate bool, more ...string) *mesh {
 	dir, m := t.TempDir(), &mesh{}
 	flags := make([][]string, 3)
 	for i := range names {
-		flags[i] = slices.Concat(member(t, umbel, dir, names[i]), patience, more)
+		flags[i] = slices.Concat(member(t, dir, names[i]), patience, more)
 	}
 	for i := range names {
 		for j := range names {
@@ -159,14 +159,14 @@ func squids(t *testing.T, umbel, method string) *mesh {
 	return m
 }
 
-// mixed starts two Squids, which read each other's digest through the relay, and an umbel cache.
+// mixed starts two Squids, which read each other's digest through the relay, and an umbel-cache serve.
 func mixed(t *testing.T, umbel string) *mesh {
 	names, addresses := three(t, "mixed-")
 	relay := startRelay(t, umbel, names[:2], addresses[:2])
 	m := &mesh{served: newMeter(t, relay)}
 	own := newMeter(t, addresses[2])
 	own.bytes = m.served.bytes
-	flags := append(append(member(t, umbel, t.TempDir(), names[2]), "--squid-digest"), patience...)
+	flags := append(append(member(t, t.TempDir(), names[2]), "--squid-digest"), patience...)
 	for i := range 2 {
 		other := 1 - i
 		m.nodes = append(m.nodes, node{startAt(t, names[i], addresses[i],

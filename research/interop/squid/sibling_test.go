@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,24 +13,29 @@ import (
 
 	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/research/interop/internal/proc"
+	"github.com/umbel-filters/umbel/share"
 )
 
-// startUmbel starts umbel cache as a forward proxy that serves a cache digest and, if squid is not nil, reads that of a Squid.
+// startUmbel starts umbel-cache serve as a forward proxy that serves a cache digest and, if squid is not nil, reads that of a Squid.
 func startUmbel(t *testing.T, umbel, name string, squid *cache) (c *cache, status string) {
 	t.Helper()
-	args := append(member(t, umbel, t.TempDir(), name), "--squid-digest", "--patience", "10s")
+	args := append(member(t, t.TempDir(), name), "--squid-digest", "--patience", "10s")
 	if squid != nil {
 		args = append(args, "--squid-peer", "squid=http://"+squid.addr)
 	}
 	return startUmbelAt(t, umbel, freeAddr(t), args...)
 }
 
-// member makes the key of a node in a directory, and returns the flags with which umbel cache uses it.
-func member(t *testing.T, umbel, dir, name string) []string {
+// member makes the key of a node in a directory, and returns the flags with which umbel-cache serve uses it.
+func member(t *testing.T, dir, name string) []string {
 	t.Helper()
 	key, token := filepath.Join(dir, name+".key"), filepath.Join(dir, "token")
-	if out, err := exec.CommandContext(t.Context(), umbel, "keygen", "-q", "example.org/"+name, "-o", key).CombinedOutput(); err != nil {
-		t.Fatalf("umbel keygen: %v\n%s", err, out)
+	_, private, err := share.NewKey("example.org/" + name)
+	if err == nil {
+		err = os.WriteFile(key, []byte(private+"\n"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(token, []byte("0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
@@ -39,15 +43,15 @@ func member(t *testing.T, umbel, dir, name string) []string {
 	return []string{"--siblings", "--key", key, "--token-file", token}
 }
 
-// startUmbelAt starts umbel cache as a forward proxy at an address. status is the URL of its counters.
+// startUmbelAt starts umbel-cache serve as a forward proxy at an address. status is the URL of its counters.
 func startUmbelAt(t *testing.T, umbel, addr string, flags ...string) (c *cache, status string) {
 	t.Helper()
 	page := freeAddr(t)
-	run(t, umbel, append([]string{"cache", "--listen", addr, "--status", page}, flags...)...)
+	run(t, umbel, append([]string{"serve", "--listen", addr, "--status", page}, flags...)...)
 	proxy := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: addr}), MaxIdleConnsPerHost: 16}
 	t.Cleanup(proxy.CloseIdleConnections)
 	status = "http://" + page + "/status.json"
-	await.True(t, "umbel cache listens", func() bool {
+	await.True(t, "umbel-cache serve listens", func() bool {
 		res, err := http.Get(status)
 		if err == nil {
 			res.Body.Close()
@@ -57,7 +61,7 @@ func startUmbelAt(t *testing.T, umbel, addr string, flags ...string) (c *cache, 
 	return &cache{addr: addr, client: &http.Client{Transport: proxy, Timeout: time.Minute}}, status
 }
 
-// report is what the status page of umbel cache has.
+// report is what the status page of umbel-cache serve has.
 type report struct {
 	Errors   uint64 // among them the requests of Squids for what is absent
 	Siblings struct {
@@ -82,12 +86,12 @@ func statusOf(t *testing.T, page string) (m report) {
 	return m
 }
 
-// TestSiblings: a Squid finds all objects that umbel cache has stored, by its digest, and umbel cache those of the Squid.
+// TestSiblings: a Squid finds all objects that umbel-cache serve has stored, by its digest, and umbel-cache serve those of the Squid.
 func TestSiblings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes three minutes")
 	}
-	umbel, err := proc.Build(t.Context(), t.TempDir())
+	umbel, err := proc.Build(t.Context(), t.TempDir(), "umbel-cache")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +99,7 @@ func TestSiblings(t *testing.T) {
 	ofSquid, ofUmbel := numbered(site+"/o/", queried), numbered(site+"/o/1", held) // 1 and more digits: the numbers of hits begin at 0
 	german := http.Header{"Accept-Language": {"de-CH, fr;q=0.5"}}
 
-	// umbel cache from Squid.
+	// umbel-cache serve from Squid.
 	a := start(t, "squid-a")
 	a.fetch(t, nil, ofSquid...)
 	a.fetch(t, german, site+"/v/0")
@@ -104,7 +108,7 @@ func TestSiblings(t *testing.T) {
 		return f != nil && len(missing(t, f, "", append(ofSquid, site+"/v/0")...)) == 0
 	})
 	u, status := startUmbel(t, umbel, "u", a)
-	await.True(t, "umbel cache has the digest", func() bool {
+	await.True(t, "umbel-cache serve has the digest", func() bool {
 		p := statusOf(t, status).Siblings.Peers[0]
 		return p.Version > 0 && p.Problem == ""
 	})
@@ -122,11 +126,11 @@ func TestSiblings(t *testing.T) {
 		t.Errorf("absent objects: %+v", s)
 	}
 
-	// Squid from umbel cache.
+	// Squid from umbel-cache serve.
 	v, status := startUmbel(t, umbel, "v", nil)
 	v.fetch(t, nil, ofUmbel...)
 	v.fetch(t, german, site+"/v/1")
-	await.True(t, "the digest of umbel cache has all objects", func() bool {
+	await.True(t, "the digest of umbel-cache serve has all objects", func() bool {
 		f := digestOf(t.Context(), t, "http://"+v.addr+"/squid-internal-periodic/store_digest")
 		return f != nil && len(missing(t, f, "", append(ofUmbel, site+"/v/1")...)) == 0
 	})
@@ -144,9 +148,9 @@ func TestSiblings(t *testing.T) {
 	const objects = `/(o/1([0-9]|[1-9][0-9]|[1-4][0-9][0-9])|v/1) - `
 	await.True(t, "the Squid logs all requests", func() bool { return len(b.log(t, objects)) == queried+1 })
 	if n := len(b.log(t, objects+"CD_SIBLING_HIT")); n != queried+1 {
-		t.Errorf("%d of %d objects came from umbel cache", n, queried+1)
+		t.Errorf("%d of %d objects came from umbel-cache serve", n, queried+1)
 	}
 	if after := statusOf(t, status).Siblings; after.Origin != used.Origin {
-		t.Errorf("umbel cache requested %d objects from the origin for the Squid, want none", after.Origin-used.Origin)
+		t.Errorf("umbel-cache serve requested %d objects from the origin for the Squid, want none", after.Origin-used.Origin)
 	}
 }

@@ -141,7 +141,7 @@ func TestRelay(t *testing.T) {
 		return f != nil && len(missing(t, f, "", append(objects, site+"/v/0")...)) == 0 && len(missing(t, f, mark, site+"/v/0")) == 0
 	})
 
-	umbel, err := proc.Build(t.Context(), t.TempDir())
+	umbel, err := proc.Build(t.Context(), t.TempDir(), "umbel-cache")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ is: uniform, inverse (proportional to 1/i), or a file whose lines contain a numb
 links and its frequency. --objective is "hashed", k draws per link (section V-B), or
 "independent", one probability per bit (V-A).
 
--o writes the design for --design of umbel multicast plan and sim. With FILE the command
+-o writes the design for --design of umbel-multicast plan and sim. With FILE the command
 describes the design in FILE.`
 
 func multicastDesignCommand() *cobra.Command {
@@ -32,9 +32,9 @@ func multicastDesignCommand() *cobra.Command {
 		Use:   "design [FILE | -n NUMBER --fpr RATE]",
 		Short: "design truncated Bloom filters",
 		Long:  multicastDesignHelp,
-		Example: `  umbel multicast design -n 200 --fpr 10%
-  umbel multicast design -n 200 --fpr 10% --objective independent --lengths
-  umbel multicast design -n 64 --fpr 1/100 --weights inverse -o small.design`,
+		Example: `  umbel-multicast design -n 200 --fpr 10%
+  umbel-multicast design -n 200 --fpr 10% --objective independent --lengths
+  umbel-multicast design -n 64 --fpr 1/100 --weights inverse -o small.design`,
 		Args: cli.Arguments(0, 1),
 
 		DisableFlagsInUseLine: true,
@@ -170,7 +170,7 @@ func readDesign(path string) (*adaptive.Design, error) {
 	return &d, nil
 }
 
-// designInfo is the output of umbel multicast design.
+// designInfo is the output of umbel-multicast design.
 type designInfo struct {
 	ID        string    `json:"id"`
 	Method    string    `json:"method"`

@@ -1,4 +1,4 @@
-// Package verbs has the verbs of multicast: plans, designs, simulations and runs over UDP.
+// Package verbs has the verbs of umbel-multicast: plans, designs, simulations and runs over UDP.
 package verbs
 
 import (
@@ -36,22 +36,22 @@ name, then one for each link, with e, two IDs and optionally a weight:
 
 The keys of links derive from the network's key, 32 hexadecimal digits in --key-file, and
 from the names of nodes. The default key is all zeros, which is suitable for studies only:
-anyone who knows the key can make headers. See docs/multicast.md.`
+anyone who knows the key can make headers. See docs/multicast.md.
 
-func MulticastCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "multicast VERB",
-		Short: "send packets along trees that are encoded in the packets",
-		Long:  multicastHelp,
-		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel multicast sim --topology waxman:100 --receivers 16 --trees 300
-  umbel multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000`,
-		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+Exit codes: 0 success; 1 packets are missing (umbel-multicast run); 2 error; 130 ended by ^C, and 143 by SIGTERM.`
+
+// Program returns the program umbel-multicast.
+func Program() cli.Program {
+	return cli.Program{
+		Name: "umbel-multicast", Short: "send packets along trees that are encoded in the packets", Long: multicastHelp,
+		Example: `  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel-multicast sim --topology waxman:100 --receivers 16 --trees 300
+  umbel-multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000`,
+		Groups: []cli.Group{{Title: "Verbs", Verbs: []*cobra.Command{
+			multicastTopoCommand(), multicastPlanCommand(), multicastSimCommand(), multicastRunCommand(), multicastTraceCommand(),
+			multicastDesignCommand(),
+		}}},
 	}
-	cmd.AddCommand(multicastTopoCommand(), multicastPlanCommand(), multicastSimCommand(),
-		multicastRunCommand(), multicastTraceCommand(), multicastDesignCommand())
-	return cmd
 }
 
 // networkFlags are the flags of the network and of finding trees in it.
@@ -206,5 +206,5 @@ func nodeNamed(g *topology.Graph, name string) (int, error) {
 		}
 		return 0, fmt.Errorf("no node %s, want #0 to #%d", name, len(g.Nodes)-1)
 	}
-	return 0, fmt.Errorf("no node %q in %s; umbel multicast topo --nodes lists the names, and the numbers are #0 to #%d", name, g.Name, len(g.Nodes)-1)
+	return 0, fmt.Errorf("no node %q in %s; umbel-multicast topo --nodes lists the names, and the numbers are #0 to #%d", name, g.Name, len(g.Nodes)-1)
 }

@@ -30,8 +30,8 @@ func multicastPlanCommand() *cobra.Command {
 		Use:   "plan --topology FILE --source NODE --receivers NODES",
 		Short: "encode a tree into a packet's header",
 		Long:  multicastPlanHelp,
-		Example: `  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
+		Example: `  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,
@@ -72,7 +72,7 @@ func multicastPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// planInfo is the output of umbel multicast plan.
+// planInfo is the output of umbel-multicast plan.
 type planInfo struct {
 	Scheme     string   `json:"scheme"`
 	Form       string   `json:"form"`

@@ -42,10 +42,10 @@ func multicastRunCommand() *cobra.Command {
 		Use:   "run --topology FILE (--source NODE --receivers NODES | --node NODE)",
 		Short: "forward packets over UDP",
 		Long:  multicastRunHelp,
-		Example: `  umbel multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000
-  umbel multicast run --topology line:3 --node '#2' --join 7 --until 10 &
-  umbel multicast run --topology line:3 --node '#1' &
-  umbel multicast run --topology line:3 --node '#0' --receivers '#2' --group 7 --packets 10`,
+		Example: `  umbel-multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000
+  umbel-multicast run --topology line:3 --node '#2' --join 7 --until 10 &
+  umbel-multicast run --topology line:3 --node '#1' &
+  umbel-multicast run --topology line:3 --node '#0' --receivers '#2' --group 7 --packets 10`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,
@@ -100,7 +100,7 @@ func multicastRunCommand() *cobra.Command {
 	return cmd
 }
 
-// packetRun is the task of umbel multicast run.
+// packetRun is the task of umbel-multicast run.
 type packetRun struct {
 	treeFlags
 	group   uint32

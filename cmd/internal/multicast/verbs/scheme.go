@@ -39,7 +39,7 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.Uint8Var(&f.dropTTL, "drop-ttl", 0, "`TTL` above which routers drop a packet (default no limit)")
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` added to the TTL of umbel's packets")
 	flags.BoolVar(&f.repair, "repair", false, "routers send packets around links that are down; needs --ttl-slack and, for umbel, the form single or folded")
-	flags.StringVar(&f.design, "design", "", "`FILE` of umbel multicast design, for adaptive (default the optimum for a rate of 1%)")
+	flags.StringVar(&f.design, "design", "", "`FILE` of umbel-multicast design, for adaptive (default the optimum for a rate of 1%)")
 	completeList(cmd, "forms", []string{"single", "staged", "folded", "linear"})
 }
 
@@ -105,7 +105,7 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 }
 
 // largestHint is the remedy for a network that is not connected.
-const largestHint = "umbel multicast topo --largest -o FILE writes"
+const largestHint = "umbel-multicast topo --largest -o FILE writes"
 
 // find finds a tree with the metric and kind of the flags.
 func (f *networkFlags) find(g *topology.Graph, source int, receivers []int) (*tree.Tree, error) {

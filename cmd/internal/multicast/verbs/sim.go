@@ -33,9 +33,9 @@ func multicastSimCommand() *cobra.Command {
 		Use:   "sim --topology FILE [--receivers NUMBER] [--trees NUMBER] [--scheme SCHEME]",
 		Short: "simulate packets along many trees",
 		Long:  multicastSimHelp,
-		Example: `  umbel multicast sim --topology waxman:100 --receivers 16 --trees 300
-  umbel multicast sim --topology waxman:100 --receivers 16 --scheme adaptive --json
-  umbel multicast sim --topology waxman:100 --receivers 16 --fail 0,1,2,5,10`,
+		Example: `  umbel-multicast sim --topology waxman:100 --receivers 16 --trees 300
+  umbel-multicast sim --topology waxman:100 --receivers 16 --scheme adaptive --json
+  umbel-multicast sim --topology waxman:100 --receivers 16 --fail 0,1,2,5,10`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,

@@ -114,7 +114,7 @@ func (t *tally) deliver(node int, packet []byte) {
 	t.distinct[node]++
 }
 
-// runInfo is the output of umbel multicast run for a whole network.
+// runInfo is the output of umbel-multicast run for a whole network.
 type runInfo struct {
 	Form           string  `json:"form"`
 	Bits           int     `json:"bits"`
@@ -219,7 +219,7 @@ func writePaths(w io.Writer, paths map[string][]string) error {
 	return nil
 }
 
-// nodeRunInfo is the output of umbel multicast run for a single node.
+// nodeRunInfo is the output of umbel-multicast run for a single node.
 type nodeRunInfo struct {
 	Node      string            `json:"node"`
 	Received  uint64            `json:"received"` // from neighbors

@@ -25,8 +25,8 @@ func multicastTopoCommand() *cobra.Command {
 		Use:   "topo --topology FILE",
 		Short: "describe a network",
 		Long:  multicastTopoHelp,
-		Example: `  umbel multicast topo --topology fat-tree:4
-  umbel multicast topo --topology Cogentco.gml --largest -o cogentco.tsv --svg cogentco.svg`,
+		Example: `  umbel-multicast topo --topology fat-tree:4
+  umbel-multicast topo --topology Cogentco.gml --largest -o cogentco.tsv --svg cogentco.svg`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,
@@ -64,7 +64,7 @@ func multicastTopoCommand() *cobra.Command {
 	return cmd
 }
 
-// topologyInfo is the output of umbel multicast topo.
+// topologyInfo is the output of umbel-multicast topo.
 type topologyInfo struct {
 	Name       string     `json:"name"`
 	Nodes      int        `json:"nodes"`

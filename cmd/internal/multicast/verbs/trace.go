@@ -17,7 +17,7 @@ import (
 const multicastTraceHelp = `Follow a packet through a network in memory, router by router: the links on which it was
 sent, where it was delivered, which copies are false, and why it was dropped.
 
-The packet is that of a tree, as made by umbel multicast plan, or the one in --header, in
+The packet is that of a tree, as made by umbel-multicast plan, or the one in --header, in
 hexadecimal, which is given to the router of --source. A header that cannot be parsed is an error. The
 TTL is that of the arriving packet. For a tree's packet --svg draws the tree, with false
 forwards dashed and in another color.`
@@ -27,8 +27,8 @@ func multicastTraceCommand() *cobra.Command {
 		Use:   "trace --topology FILE --source NODE (--receivers NODES | --header HEX)",
 		Short: "follow a packet from router to router",
 		Long:  multicastTraceHelp,
-		Example: `  umbel multicast trace --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel multicast trace --topology grid:6x6 --source 0-0 --header 100a2075000c000100000001f6030000`,
+		Example: `  umbel-multicast trace --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+  umbel-multicast trace --topology grid:6x6 --source 0-0 --header 100a2075000c000100000001f6030000`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,
@@ -97,7 +97,7 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	return cli.Answer(cmd, info, info.Write)
 }
 
-// headerTrace is the output of umbel multicast trace for --header.
+// headerTrace is the output of umbel-multicast trace for --header.
 type headerTrace struct {
 	Header *headerInfo `json:"header"`
 	sim.Trace

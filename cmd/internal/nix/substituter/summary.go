@@ -109,7 +109,7 @@ func (p *Publication) Status() SummaryStatus {
 	marked, err := p.subscriber.HasString(nixcache.Marker)
 	st.Current = err == nil && marked && v.Exact()
 	if err == nil && !marked {
-		st.Error = "the filter has no hashes of store paths; publish it with umbel nix publish"
+		st.Error = "the filter has no hashes of store paths; publish it with umbel-nix publish"
 	}
 	return st
 }

@@ -1,4 +1,4 @@
-// Package verbs has the verbs for Nix binary caches.
+// Package verbs has the verbs of umbel-nix, for Nix binary caches.
 package verbs
 
 import (
@@ -19,23 +19,25 @@ import (
 
 const nixHelp = `Summaries of Nix binary caches: which store paths a cache may have. make, has and info are for files
 NixBloom, which Nix itself can read. publish publishes the paths of a cache, so that clients receive only
-what changes. serve is a local substituter: it answers at once for paths that no cache has. See docs/nix.md.`
+what changes. serve is a local substituter: it answers at once for paths that no cache has. See docs/nix.md.
 
-const nixExample = `  nix path-info --all | umbel nix make -o bloom-filter -
-  umbel nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080
-  umbel nix serve --upstream https://cache.example.org=https://cache.example.org/umbel,cache.example.org.pub`
+Private keys of publications are made by umbel keygen. Results go to standard output, everything else to standard error.
 
-func NixCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "nix",
-		Short:   "summaries of Nix binary caches",
-		Long:    nixHelp,
-		Example: nixExample,
-		Args:    cli.NoArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+Exit codes: 0 success, or a cache may have a path; 1 it has none of the paths (umbel-nix has); 2 error; 4 too many paths are lost
+(umbel-nix publish); 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end with 0.`
+
+const nixExample = `  nix path-info --all | umbel-nix make -o bloom-filter -
+  umbel-nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080
+  umbel-nix serve --upstream https://cache.example.org=https://cache.example.org/umbel,cache.example.org.pub`
+
+// Program returns the program umbel-nix.
+func Program() cli.Program {
+	return cli.Program{
+		Name: "umbel-nix", Short: "summaries of Nix binary caches", Long: nixHelp, Example: nixExample,
+		Groups: []cli.Group{{Title: "Verbs", Verbs: []*cobra.Command{
+			nixPublishCommand(), nixServeCommand(), nixMakeCommand(), nixHasCommand(), nixInfoCommand(),
+		}}},
 	}
-	cmd.AddCommand(nixMakeCommand(), nixHasCommand(), nixInfoCommand(), nixPublishCommand(), nixServeCommand())
-	return cmd
 }
 
 const nixMakeHelp = `Make the file NixBloom of the store paths in a list, as nix path-info --all prints them, or of the files
@@ -50,7 +52,7 @@ func nixMakeCommand() *cobra.Command {
 		Use:     "make LIST|DIRECTORY|- -o FILE",
 		Short:   "make the file NixBloom of store paths",
 		Long:    nixMakeHelp,
-		Example: "  nix path-info --all | umbel nix make -o bloom-filter -\n  umbel nix make -o bloom-filter /var/cache/nix --fpr 0.1%",
+		Example: "  nix path-info --all | umbel-nix make -o bloom-filter -\n  umbel-nix make -o bloom-filter /var/cache/nix --fpr 0.1%",
 		Args:    cli.Arguments(1, 1),
 
 		DisableFlagsInUseLine: true,
@@ -113,7 +115,7 @@ func nixHasCommand() *cobra.Command {
 		Use:     "has FILE [PATH...]",
 		Short:   "query a file NixBloom for store paths",
 		Long:    nixHasHelp,
-		Example: "  umbel nix has bloom-filter /nix/store/nvd61k9nalji1zl9rrdfmsmvyyjqpzg4-hello-2.12\n  nix path-info --all | umbel nix has bloom-filter",
+		Example: "  umbel-nix has bloom-filter /nix/store/nvd61k9nalji1zl9rrdfmsmvyyjqpzg4-hello-2.12\n  nix path-info --all | umbel-nix has bloom-filter",
 		Args:    cli.Arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, _, err := openNixBloom(args[0])
@@ -138,7 +140,7 @@ func nixHasCommand() *cobra.Command {
 	return cmd
 }
 
-// nixQuery is one run of umbel nix has.
+// nixQuery is one run of umbel-nix has.
 type nixQuery struct {
 	filters.Selection
 	cmd *cobra.Command
@@ -198,7 +200,7 @@ func nixInfoCommand() *cobra.Command {
 		Use:     "info FILE",
 		Short:   "describe a file NixBloom",
 		Long:    "Print the size of a file NixBloom, its estimated number of store paths, and its estimated false-positive rate.",
-		Example: "  umbel nix info bloom-filter\n  curl -s https://cache.example.org/bloom-filter | umbel nix info -",
+		Example: "  umbel-nix info bloom-filter\n  curl -s https://cache.example.org/bloom-filter | umbel-nix info -",
 		Args:    cli.Arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, n, err := openNixBloom(args[0])

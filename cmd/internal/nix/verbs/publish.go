@@ -27,7 +27,7 @@ import (
 
 const nixPublishHelp = `Publish which store paths a binary cache has, as the next version of the publication in a directory: the
 paths in LIST, as nix path-info --all prints them, or of the files HASH.narinfo in the directory of the cache. Clients
-(umbel nix serve) receive what changes. The keys of the filter are the hashes of the paths.
+(umbel-nix serve) receive what changes. The keys of the filter are the hashes of the paths.
 
 With --follow the list or directory is looked at twice per second, additions are published at once, and the head
 is renewed, until ^C. A head is valid for a minute then (--valid): a client that has no valid head requests the cache
@@ -43,8 +43,8 @@ A list or directory with less than half the paths of the version before is not p
 publish. Exit codes: 4 if too many paths are lost; 2 other errors.`
 
 const nixPublishExample = `  umbel keygen cache.example.org
-  umbel nix publish /var/cache/nix --to /var/cache/nix/umbel --key cache.example.org.key
-  umbel nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080 --nixbloom /var/cache/nix`
+  umbel-nix publish /var/cache/nix --to /var/cache/nix/umbel --key cache.example.org.key
+  umbel-nix publish /var/cache/nix --to public --key cache.example.org.key --follow --listen :8080 --nixbloom /var/cache/nix`
 
 // nixVersion is the result of publishing the paths of a cache.
 type nixVersion struct {
@@ -74,7 +74,7 @@ func (v nixVersion) Write(w io.Writer) error {
 	return err
 }
 
-// nixPublisher is one run of umbel nix publish.
+// nixPublisher is one run of umbel-nix publish.
 type nixPublisher struct {
 	cmd    *cobra.Command
 	source string

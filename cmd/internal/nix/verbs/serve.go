@@ -28,7 +28,7 @@ const nixServeHelp = `Answer Nix clients for several binary caches. A path that 
 once, without a request. For other paths the caches that may have it are requested, in order: siblings first, then
 upstreams, as they are given. Write the address into nix.conf: substituters = http://127.0.0.1:8790
 
-A CACHE is URL, or URL=PUBLICATION,KEY with a publication (umbel nix publish) and its public key, or a file that
+A CACHE is URL, or URL=PUBLICATION,KEY with a publication (umbel-nix publish) and its public key, or a file that
 contains it. Without a publication the file NixBloom is used, if the nix-cache-info of the cache names one.
 
 A summary counts only while it is current: a publication while its head is valid, and a file NixBloom for --max-age
@@ -42,17 +42,17 @@ NARs pass through unchanged, and nothing is kept of them. Nix verifies signature
 in nix.conf. http://ADDRESS/status has counters, with ?format=json as JSON. ^C and SIGTERM end the server after it has
 answered, within 10 seconds.`
 
-const nixServeExample = `  umbel nix serve --upstream https://cache.example.org
-  umbel nix serve --sibling http://builder:5000=http://builder:8080,builder.pub \
+const nixServeExample = `  umbel-nix serve --upstream https://cache.example.org
+  umbel-nix serve --sibling http://builder:5000=http://builder:8080,builder.pub \
     --upstream https://cache.example.org=https://cache.example.org/umbel,cache.example.org.pub --upstream https://cache.nixos.org`
 
-// nixAddress is where umbel nix serve listens by default.
+// nixAddress is where umbel-nix serve listens by default.
 const nixAddress = "127.0.0.1:8790"
 
 // nixDrain is the time that a server has to end the transfers that have begun.
 const nixDrain = 10 * time.Second
 
-// nixServer is one run of umbel nix serve.
+// nixServer is one run of umbel-nix serve.
 type nixServer struct {
 	cmd     *cobra.Command
 	listen  string
@@ -220,7 +220,7 @@ func (s *nixServer) publication(ctx context.Context, where, key string) (substit
 		name := sha256.Sum256([]byte(where + "\n" + verifier.Name()))
 		store, err := dir.Create(filepath.Join(s.cache, hex.EncodeToString(name[:8])))
 		if errors.Is(err, dir.ErrLocked) {
-			return nil, fmt.Errorf("another umbel nix serve uses %s; stop it, or give another directory with --cache", s.cache)
+			return nil, fmt.Errorf("another umbel-nix serve uses %s; stop it, or give another directory with --cache", s.cache)
 		}
 		if err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 )
 
-// Events are the events of umbel cache, with those of siblings. docs/cache.md describes them.
+// Events are the events of umbel-cache serve, with those of siblings. docs/cache.md describes them.
 var Events = func() eventlog.Events {
 	all := maps.Clone(sidecar.Events)
 	maps.Copy(all, own)

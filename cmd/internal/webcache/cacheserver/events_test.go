@@ -11,11 +11,11 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 )
 
-// notLogged are files whose messages neither umbel cache nor umbel siblings log: they have no users, their
+// notLogged are files whose messages neither umbel-cache serve nor umbel-cache siblings log: they have no users, their
 // subscribers do not log, and they log no filters.
 var notLogged = regexp.MustCompile(`/(access/audit|squidpeer/relay|share/subscriber\w*|filter/internal/kinds/front)\.go:`)
 
-// Every message of umbel cache and of umbel siblings has an event, and the pages describe all events and keys.
+// Every message of umbel-cache serve and of umbel-cache siblings has an event, and the pages describe all events and keys.
 func TestEvents(t *testing.T) {
 	v := eventlogtest.Read(t, func(path string) bool { return strings.Contains(path, "/umbel/") })
 	logged, keys := map[string]bool{}, map[string]bool{}

@@ -2,7 +2,7 @@ package sidecar
 
 import "github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 
-// Events are the events of umbel siblings. docs/siblings.md describes them.
+// Events are the events of umbel-cache siblings. docs/siblings.md describes them.
 var Events = eventlog.Events{
 	"ready":   "ready",
 	"stopped": "stopped",

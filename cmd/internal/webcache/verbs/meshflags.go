@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/siblings"
 )
 
-// meshFlags are the flags of a cache among siblings: those that umbel siblings and umbel cache have in common.
+// meshFlags are the flags of a cache among siblings: those that umbel-cache siblings and umbel-cache serve have in common.
 type meshFlags struct {
 	mesh              siblings.Options
 	publish           string

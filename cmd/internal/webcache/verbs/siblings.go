@@ -39,12 +39,12 @@ Log messages are on standard error. SIGTERM and ^C stop the sidecar after reques
 
 const siblingsExample = `  openssl rand -hex 16 > token
   umbel keygen example.org/north
-  umbel siblings --origin http://10.0.0.9 --listen 127.0.0.1:8790 --publish-listen 10.0.0.1:8791 \
+  umbel-cache siblings --origin http://10.0.0.9 --listen 127.0.0.1:8790 --publish-listen 10.0.0.1:8791 \
     --cache http://10.0.0.1 --key north.key --token-file token --freshness x-accel-expires \
     --peer south=http://10.0.0.2:8791,south.pub
-  varnishlog -u -g raw -i ExpKill | umbel siblings --varnish-log - --origin http://10.0.0.9 --key north.key --token-file token`
+  varnishlog -u -g raw -i ExpKill | umbel-cache siblings --varnish-log - --origin http://10.0.0.9 --key north.key --token-file token`
 
-// siblingsFlags are the flags of umbel siblings.
+// siblingsFlags are the flags of umbel-cache siblings.
 type siblingsFlags struct {
 	meshFlags
 	config    sidecar.Config
@@ -53,7 +53,7 @@ type siblingsFlags struct {
 	logFormat *string
 }
 
-func SiblingsCommand() *cobra.Command {
+func siblingsCommand() *cobra.Command {
 	var f siblingsFlags
 	cmd := &cobra.Command{
 		Use:     "siblings --origin URL --key FILE --token-file FILE",

@@ -23,7 +23,7 @@ fetch gets the digest of a Squid, and has queries it for URLs. info and diff des
 makes one from URLs. relay stands between Squids, so that they read each other's digests without
 false negatives. import and export convert a digest to a filter of kind squid and back.`
 
-func SquidCommand() *cobra.Command {
+func squidCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "squid",
 		Short:   "fetch, query, make and relay Squid's cache digests",
@@ -60,7 +60,7 @@ func readDigest(cmd *cobra.Command, path string) (squid.Digest, error) {
 		return squid.Digest{}, err
 	}
 	if container.IsHead(b[:min(len(b), 16)]) {
-		return squid.Digest{}, fmt.Errorf("%s is a filter of umbel; convert it: umbel squid export %[1]s -o DIGEST", path)
+		return squid.Digest{}, fmt.Errorf("%s is a filter of umbel; convert it: umbel-cache squid export %[1]s -o DIGEST", path)
 	}
 	d, err := squid.Parse(b, squid.Limits{})
 	if err != nil {

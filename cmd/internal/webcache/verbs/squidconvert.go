@@ -13,11 +13,11 @@ import (
 )
 
 const squidImportHelp = `Make a filter of kind squid from a cache digest. It has the same bits, and the other verbs work with it:
-umbel pack, diff, patch, fold, merge and publish. Its keys are those of Squid, which umbel squid has
+umbel pack, diff, patch, fold, merge and publish. Its keys are those of Squid, which umbel-cache squid has
 makes from URLs; umbel has takes their bytes as they are.`
 
-const squidImportExample = `  umbel squid import monday.digest -o monday.umb
-  umbel squid import tuesday.digest -o tuesday.umb
+const squidImportExample = `  umbel-cache squid import monday.digest -o monday.umb
+  umbel-cache squid import tuesday.digest -o tuesday.umb
   umbel diff monday.umb tuesday.umb -o tuesday.delta`
 
 const squidExportHelp = `Write a filter of kind squid as a cache digest, for Squids to read. The number of objects is estimated.
@@ -25,7 +25,7 @@ const squidExportHelp = `Write a filter of kind squid as a cache digest, for Squ
 With --tolerant the digest is in a form that all releases of Squid read without false negatives. A
 small digest becomes up to about 50 KB long by that.`
 
-const squidExportExample = `  umbel squid export tuesday.umb -o tuesday.digest --tolerant`
+const squidExportExample = `  umbel-cache squid export tuesday.umb -o tuesday.digest --tolerant`
 
 func squidImportCommand() *cobra.Command {
 	cmd := &cobra.Command{

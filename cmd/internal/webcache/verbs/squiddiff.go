@@ -18,7 +18,7 @@ const squidDiffHelp = `Compare two cache digests of one Squid: how many bits wer
 and removed by that, approximately, and how many bytes a delta of umbel has. Squid itself sends the
 whole digest each time. The files may also be filters of kind squid.`
 
-const squidDiffExample = `  umbel squid diff before.digest after.digest`
+const squidDiffExample = `  umbel-cache squid diff before.digest after.digest`
 
 // digestDiff is the difference of two digests.
 type digestDiff struct {

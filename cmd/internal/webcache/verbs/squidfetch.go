@@ -18,9 +18,9 @@ const squidFetchHelp = `Fetch the cache digest of a Squid, and write the bytes a
 
 A digest that is damaged, or that a Squid would refuse, is not written.`
 
-const squidFetchExample = `  umbel squid fetch 127.0.0.1:3128 -o squid.digest`
+const squidFetchExample = `  umbel-cache squid fetch 127.0.0.1:3128 -o squid.digest`
 
-// fetchedInfo is the result of umbel squid fetch.
+// fetchedInfo is the result of umbel-cache squid fetch.
 type fetchedInfo struct {
 	File     string     `json:"file"`
 	URL      string     `json:"url"`

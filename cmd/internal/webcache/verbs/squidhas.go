@@ -11,15 +11,15 @@ import (
 const squidHasHelp = `Query the digest in FILE for URLs, and print those that the Squid may have, in order. FILE may also
 be a filter of kind squid. Without URL the URLs are read from the files of -f or from standard input.
 
-URLs are changed to the form in which Squid stores them: umbel squid has finds
+URLs are changed to the form in which Squid stores them: umbel-cache squid has finds
 HTTP://Example.org:80 as http://example.org/. An object that depends on headers of the request has
 a key for each variant, given by --vary, and one without, which answers for "some variant".
 
 The exit code is that of grep: 0 if some URL is selected, 1 if none is, 2 on an error. A URL is selected if it may be
 present, and with --invert if it is absent. With --all the code is 0 only if every URL is selected.`
 
-const squidHasExample = `  umbel squid has squid.digest http://example.org/
-  umbel squid has squid.digest http://example.org/ --vary accept-language=de`
+const squidHasExample = `  umbel-cache squid has squid.digest http://example.org/
+  umbel-cache squid has squid.digest http://example.org/ --vary accept-language=de`
 
 func squidHasCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -21,7 +21,7 @@ Releases of Squid up to 7 damage the digests that they receive (Squid's bug 5510
 of a digest avoids false negatives there; its rate is higher. What is wrong with a digest is listed
 as a problem.`
 
-const squidInfoExample = `  umbel squid info squid.digest`
+const squidInfoExample = `  umbel-cache squid info squid.digest`
 
 // digestInfo is the description of a digest.
 type digestInfo struct {

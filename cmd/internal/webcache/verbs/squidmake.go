@@ -23,7 +23,7 @@ than 65% of the bits are set. With --tolerant the digest is one that all release
 without false negatives; then the default is the least number of bits with which the rate is as low
 as with 5 bits otherwise, up to 10.`
 
-const squidMakeExample = `  umbel squid make -o site.digest -f urls.txt --tolerant`
+const squidMakeExample = `  umbel-cache squid make -o site.digest -f urls.txt --tolerant`
 
 // digestSize is what sizes a digest.
 type digestSize struct {

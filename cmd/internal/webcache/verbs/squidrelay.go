@@ -30,9 +30,9 @@ why it has no digest; /status.json has the same as JSON.
 With --publish the digests are also published in DIRECTORY/NAME, for umbel subscribe, and served at
 /NAME/publication. Each peer has a key of its own: --key NAME=FILE, or --key FILE if there is one peer.`
 
-const squidRelayExample = `  umbel squid relay --listen 127.0.0.1:8010 --peer a=http://squid-a:3128`
+const squidRelayExample = `  umbel-cache squid relay --listen 127.0.0.1:8010 --peer a=http://squid-a:3128`
 
-// relayRun is one run of umbel squid relay.
+// relayRun is one run of umbel-cache squid relay.
 type relayRun struct {
 	cmd     *cobra.Command
 	listen  string

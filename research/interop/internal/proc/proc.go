@@ -119,11 +119,11 @@ func (p *Proc) Ended() <-chan struct{} { return p.ended }
 // Output returns the end of the output of the program.
 func (p *Proc) Output() string { return p.output.String() }
 
-// Build builds the program of this checkout into dir, without cgo as releases are, and returns its path.
-func Build(ctx context.Context, dir string) (string, error) {
+// Build builds a program of this checkout, by its name below cmd, into dir, without cgo as releases are, and returns its path.
+func Build(ctx context.Context, dir, name string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	path := filepath.Join(dir, "umbel")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./umbel")
+	path := filepath.Join(dir, name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./"+name)
 	cmd.Dir = filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "cmd")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

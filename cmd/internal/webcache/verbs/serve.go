@@ -1,4 +1,4 @@
-// Package verbs has the verbs of the HTTP cache, of caches next to it, and of the digests of Squid.
+// Package verbs has the verbs of umbel-cache: the HTTP cache, caches next to it, and the digests of Squid.
 package verbs
 
 import (
@@ -33,7 +33,7 @@ With --tls-cert and --tls-key clients connect with TLS; the files are read again
 X-Forwarded-Proto: https then. Behind a server that ends TLS, --scheme https states the same.
 
 With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
-flags from --cache to --token-file are those of umbel siblings, and need --siblings.
+flags from --cache to --token-file are those of umbel-cache siblings, and need --siblings.
 
 Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
 as JSON at /status.json, and for Prometheus at /metrics.
@@ -41,10 +41,10 @@ as JSON at /status.json, and for Prometheus at /metrics.
 ^C and SIGTERM stop it after the answers that are being sent, and it prints its counters; a second one stops it at
 once.`
 
-const cacheExample = `  umbel cache                                   # http_proxy=http://127.0.0.1:8080
-  umbel cache --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
-  umbel cache --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB
-  umbel cache --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --token-file token \
+const cacheExample = `  umbel-cache serve                             # http_proxy=http://127.0.0.1:8080
+  umbel-cache serve --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
+  umbel-cache serve --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB
+  umbel-cache serve --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --token-file token \
     --host www.example.org --peer south=http://10.0.0.2,south.pub`
 
 // leastStore is the least size of a store. A response takes 4 KiB on disk or more, and a body an eighth of the store at most.
@@ -53,9 +53,9 @@ const leastStore = quantity.Size(1 << 20)
 // shutdownPatience is the time for answers that are being sent.
 const shutdownPatience = 30 * time.Second
 
-func CacheCommand() *cobra.Command {
+func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "cache",
+		Use:     "serve",
 		Short:   "run a shared HTTP cache",
 		Long:    cacheHelp,
 		Example: cacheExample,
@@ -182,7 +182,7 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 	}
 	s, err := cacheserver.Start(c)
 	if errors.Is(err, disk.ErrLocked) {
-		return fmt.Errorf("another umbel cache uses %s; stop it, or use another directory", c.Disk)
+		return fmt.Errorf("another umbel-cache uses %s; stop it, or use another directory", c.Disk)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("--disk %s: want a directory, or a name that does not exist", c.Disk)
