@@ -24,8 +24,8 @@ const (
 	chunkBytes  = 16 << 20
 )
 
-// ErrForeign is the reply to a header that is not one of CF.SCANDUMP of a node, such as that of RedisBloom.
-var ErrForeign = errors.New("Invalid header: only the chunks of CF.SCANDUMP of an umbel node can be loaded, not those of RedisBloom")
+// ErrForeign means that a header is not one of this package but, for example, of RedisBloom.
+var ErrForeign = errors.New("the header is not one of umbel")
 
 // rowNames are the parameters of dynamic.Counting.
 var rowNames = []string{"full", "max-bytes"}

@@ -38,10 +38,10 @@ const (
 	letters       = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 )
 
-// Errors of Parse, with Redis' texts.
+// Errors of Parse.
 var (
 	ErrEnvelope = errors.New("DUMP payload version or checksum are wrong")
-	ErrFormat   = errors.New("Bad data format")
+	ErrFormat   = errors.New("bad data format")
 )
 
 // jones is the table of CRC-64/Jones, which Redis uses with initial value 0 and without

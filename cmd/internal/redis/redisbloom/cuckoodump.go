@@ -12,6 +12,8 @@ const (
 	badPosition  = "Invalid position"
 	badHeader    = "Couldn't create filter!"
 	chunkRefused = "Couldn't load chunk!"
+
+	foreignHeader = "Invalid header: only the chunks of CF.SCANDUMP of an umbel node can be loaded, not those of RedisBloom"
 )
 
 // cuckooScanDump implements CF.SCANDUMP.

@@ -112,10 +112,11 @@ func replyNext(c *resp.Conn, f *engine.Filter, next int64, problem string, err e
 
 // badPayload returns the error text of RESTORE, which follows ERR.
 func badPayload(err error) error {
-	for _, known := range []error{rdb.ErrEnvelope, rdb.ErrFormat} {
-		if errors.Is(err, known) {
-			return known
-		}
+	switch {
+	case errors.Is(err, rdb.ErrEnvelope):
+		return rdb.ErrEnvelope
+	case errors.Is(err, rdb.ErrFormat):
+		return textError("Bad data format")
 	}
 	return err
 }

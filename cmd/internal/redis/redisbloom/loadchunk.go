@@ -87,7 +87,7 @@ func (m *Module) putHeader(name []byte, f umbel.Filter, err error, bad string) (
 	case errors.Is(err, umbel.ErrLimit):
 		return 0, insufficientMemory
 	case errors.Is(err, cuckoo.ErrForeign):
-		return 0, cuckoo.ErrForeign.Error()
+		return 0, foreignHeader
 	case errors.Is(err, engine.ErrFault):
 		return 0, command.Text(err)
 	case err != nil:
