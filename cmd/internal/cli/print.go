@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 // Percent formats a share, which may be far above 1.
@@ -90,17 +91,7 @@ func AnswerAll[T any](cmd *cobra.Command, list []T, text func(io.Writer) error) 
 }
 
 // Float is a number that may be infinite; in JSON that is null.
-type Float float64
-
-func (f Float) MarshalJSON() ([]byte, error) {
-	if x := float64(f); math.IsInf(x, 0) || math.IsNaN(x) {
-		return []byte("null"), nil
-	}
-	if f == 0 {
-		return []byte("0"), nil // not -0
-	}
-	return json.Marshal(float64(f))
-}
+type Float = api.Float
 
 // KeyJSON is a key in JSON: as text, or in hexadecimal if it isn't UTF-8.
 type KeyJSON struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -58,10 +59,10 @@ type info struct {
 	Parts     []partInfo           `json:"parts"`
 	Cells     uint64               `json:"cells"`
 	K         cli.Float            `json:"k"`
-	Keys      *KeysInfo            `json:"keys,omitempty"`
+	Keys      *api.Estimate        `json:"keys,omitempty"`
 	Fill      cli.Float            `json:"fill"`
 	FPRate    *cli.Float           `json:"fpRate,omitempty"`
-	Planned   *PlannedInfo         `json:"planned,omitempty"`
+	Planned   *api.Planned         `json:"planned,omitempty"`
 	Bytes     uint64               `json:"bytes"`
 	FileBytes int64                `json:"fileBytes,omitempty"` // 0 for a pipe
 	Sent      packedInfo           `json:"sent"`
@@ -167,7 +168,7 @@ func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, err
 	}
 	in.Known = true
 	in.measure(f.Stats())
-	in.Planned = newPlannedInfo(s.Planned, float64(*in.FPRate))
+	in.Planned = api.NewPlanned(s.Planned, s.Planned.Exceeded(float64(*in.FPRate)))
 	in.curve = rateCurve(f, s.Kind, float64(in.Keys.Estimate), s.Planned.Keys)
 	return in, nil
 }
@@ -192,7 +193,7 @@ func (in *info) contents(s umbel.State) {
 func (in *info) measure(s umbel.Stats) {
 	rate := cli.Float(s.FPRate)
 	in.Cells, in.K, in.Fill, in.FPRate = s.Cells, cli.Float(s.K), cli.Float(s.Fill), &rate
-	keys := KeysOfStats(s)
+	keys := api.NewEstimate(s)
 	in.Keys = &keys
 }
 
@@ -234,7 +235,7 @@ func (in info) Write(w io.Writer) error {
 		if _, ok := in.Params["k"]; !ok {
 			t.Row("k", fmt.Sprintf("%.4g", in.K))
 		}
-		t.Row("keys", in.Keys.Words(in.Kind))
+		t.Row("keys", keysWords(*in.Keys, in.Kind))
 	}
 	if in.Cells > 0 {
 		t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
@@ -242,7 +243,7 @@ func (in info) Write(w io.Writer) error {
 	if in.Known {
 		t.Row("rate", cli.RateOf(float64(*in.FPRate)))
 		if in.Planned != nil {
-			t.Row("planned", in.Planned.Painted())
+			t.Row("planned", PlannedPainted(*in.Planned))
 		}
 		name := "by keys"
 		for _, line := range in.curve {

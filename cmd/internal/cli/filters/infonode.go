@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
 
-// heldInfo is the description of a filter on a node, with the field names of [info].
+// nodeFilterInfo is the description of a filter on a node, with the field names of [info].
 type nodeFilterInfo struct {
 	Name       string               `json:"name"`
 	Kind       string               `json:"kind"`
@@ -29,10 +29,10 @@ type nodeFilterInfo struct {
 	Parts      int                  `json:"parts"`
 	Cells      uint64               `json:"cells"`
 	K          cli.Float            `json:"k"`
-	Keys       KeysInfo             `json:"keys"`
+	Keys       api.Estimate         `json:"keys"`
 	Fill       cli.Float            `json:"fill"`
 	FPRate     cli.Float            `json:"fpRate"`
-	Planned    *PlannedInfo         `json:"planned,omitempty"`
+	Planned    *api.Planned         `json:"planned,omitempty"`
 	Bytes      uint64               `json:"bytes"`
 	Can        []string             `json:"can"`
 	Expires    *time.Time           `json:"expires"` // null for never
@@ -41,16 +41,12 @@ type nodeFilterInfo struct {
 }
 
 func newNodeFilterInfo(in remote.Info) nodeFilterInfo {
-	out := nodeFilterInfo{
-		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: map[string]cli.Float{},
-		Parts: in.Parts, Cells: in.Cells, K: cli.Float(in.K), Fill: cli.Float(in.Fill), FPRate: cli.Float(in.FPRate), Planned: NodePlannedInfo(in.Planned), Bytes: in.Bytes,
-		Keys: nodeKeys(in.Keys),
+	return nodeFilterInfo{
+		Name: in.Name, Kind: in.Kind, Hash: in.Hash, Seed: in.Seed, SecretSeed: in.SecretSeed, Params: in.Params,
+		Parts: in.Parts, Cells: in.Cells, K: in.K, Fill: in.Fill, FPRate: in.FPRate, Planned: in.Planned, Bytes: in.Bytes,
+		Keys: in.Keys,
 		Can:  in.Can, Expires: in.Expires, Incomplete: in.Incomplete, Window: in.Window,
 	}
-	for name, v := range in.Params {
-		out.Params[name] = cli.Float(v)
-	}
-	return out
 }
 
 func (in nodeFilterInfo) Write(w io.Writer) error {
@@ -75,11 +71,11 @@ func (in nodeFilterInfo) Write(w io.Writer) error {
 		t.Row("parts", quantity.Count(in.Parts).String())
 	}
 	t.Row("k", fmt.Sprintf("%.4g", in.K))
-	t.Row("keys", in.Keys.Words(in.Kind))
+	t.Row("keys", keysWords(in.Keys, in.Kind))
 	t.Row("fill", fmt.Sprintf("%.4f", in.Fill))
 	t.Row("rate", cli.RateOf(float64(in.FPRate)))
 	if in.Planned != nil {
-		t.Row("planned", in.Planned.Painted())
+		t.Row("planned", PlannedPainted(*in.Planned))
 	}
 	t.Row("memory", fmt.Sprintf("%v, %v bytes", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
 	t.Row("can", strings.Join(in.Can, ", "))

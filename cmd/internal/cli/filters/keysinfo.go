@@ -4,53 +4,37 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/union"
 )
 
-// KeysInfo is an estimated number of keys, in the form of a node's [api.Estimate].
-type KeysInfo struct {
-	Estimate cli.Float `json:"estimate"`
-	Low      cli.Float `json:"low"`
-	High     cli.Float `json:"high"`
-}
-
-func KeysOfStats(s umbel.Stats) KeysInfo {
-	return KeysInfo{cli.Float(s.Keys), cli.Float(s.Low), cli.Float(s.High)}
-}
-
-func nodeKeys(e api.Estimate) KeysInfo {
-	return KeysInfo{cli.Float(e.Estimate), cli.Float(e.Low), cli.Float(e.High)}
-}
-
-// Words describes the number of keys of a filter of a kind, with its interval.
-func (k KeysInfo) Words(kind string) string {
+// keysWords describes the number of keys of a filter of a kind, with its interval.
+func keysWords(k api.Estimate, kind string) string {
 	switch {
 	case kind == union.Name:
-		return k.bounds()
+		return keysBounds(k)
 	case !isFinite(k.Estimate):
 		return "unknown, at least " + WholeKeys(float64(k.Low))
 	}
 	return fmt.Sprintf("about %s, from %s to %s", WholeKeys(float64(k.Estimate)), WholeKeys(float64(k.Low)), WholeKeys(float64(k.High)))
 }
 
-// brief is words in a sentence, without the interval, and with the word "keys".
-func (k KeysInfo) brief(kind string) string {
+// keysBrief is keysWords in a sentence, without the interval, and with the word "keys".
+func keysBrief(k api.Estimate, kind string) string {
 	switch {
 	case kind == union.Name:
-		return k.bounds() + " keys"
+		return keysBounds(k) + " keys"
 	case !isFinite(k.Estimate):
 		return "an unknown number of keys"
 	}
 	return "about " + quantity.Count(math.Round(float64(k.Estimate))).Of("key")
 }
 
-// bounds describes the number of keys of a union. Its estimate is no expectation but the sum over the members, which
+// keysBounds describes the number of keys of a union. Its estimate is no expectation but the sum over the members, which
 // counts a key of several members repeatedly.
-func (k KeysInfo) bounds() string {
+func keysBounds(k api.Estimate) string {
 	if !isFinite(k.High) {
 		return "at least " + WholeKeys(float64(k.Low))
 	}

@@ -233,16 +233,19 @@ const joinableHint = "(filters made with the same --keys, for all keys together,
 // setInfo is the estimated number of keys of a set, which may be that of a file.
 type setInfo struct {
 	File string `json:"file,omitempty"`
-	KeysInfo
+	estimate
 }
+
+// estimate has this name as an embedded field, so that its field Estimate is reached.
+type estimate = api.Estimate
 
 // nodeSetInfo is [newSetInfo] for the reply of a node.
 func nodeSetInfo(name string, s api.Estimate) setInfo {
-	return setInfo{name, nodeKeys(s)}
+	return setInfo{name, s}
 }
 
 func newSetInfo(file string, e plan.Estimate) setInfo {
-	return setInfo{file, KeysInfo{cli.Float(e.Value), cli.Float(e.Low), cli.Float(e.High)}}
+	return setInfo{file, api.Estimate{Estimate: cli.Float(e.Value), Low: cli.Float(e.Low), High: cli.Float(e.High)}}
 }
 
 func (s setInfo) row(t *table.Table, name string) {

@@ -11,30 +11,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
-// PlannedInfo is what a filter was made for.
-type PlannedInfo struct {
-	Keys     uint64    `json:"keys"`
-	FPRate   cli.Float `json:"fpRate"`
-	Overfull bool      `json:"overfull"` // the rate is more than umbel.OverfullFactor times FPRate
-}
-
-// newPlannedInfo compares what a filter was made for with its rate. It returns nil if that is unknown.
-func newPlannedInfo(p umbel.Planned, rate float64) *PlannedInfo {
-	if p == (umbel.Planned{}) {
-		return nil
-	}
-	return &PlannedInfo{p.Keys, cli.Float(p.FPRate), p.Exceeded(rate)}
-}
-
-// NodePlannedInfo is [newPlannedInfo] for the reply of a node.
-func NodePlannedInfo(p *api.Planned) *PlannedInfo {
-	if p == nil {
-		return nil
-	}
-	return &PlannedInfo{p.Keys, cli.Float(p.FPRate), p.Overfull}
-}
-
-func (p PlannedInfo) Words() string {
+// plannedWords describes what a filter was made for.
+func plannedWords(p api.Planned) string {
 	text := fmt.Sprintf("%s with %v keys", cli.Percent(p.FPRate), quantity.Count(p.Keys))
 	if p.Overfull {
 		text += "; overfull"
@@ -42,12 +20,12 @@ func (p PlannedInfo) Words() string {
 	return text
 }
 
-// Painted is words for standard output.
-func (p PlannedInfo) Painted() string {
+// PlannedPainted is plannedWords for standard output.
+func PlannedPainted(p api.Planned) string {
 	if p.Overfull {
-		return cli.Paint(color.Red, p.Words())
+		return cli.Paint(color.Red, plannedWords(p))
 	}
-	return p.Words()
+	return plannedWords(p)
 }
 
 const (

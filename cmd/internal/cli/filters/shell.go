@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -128,7 +129,7 @@ func (s *session) run(stderr io.Writer) error {
 // what describes the filter.
 func (s *session) what() string {
 	stats, kind := s.filter.Stats(), s.filter.State().Kind
-	return fmt.Sprintf("%s filter of %v cells, k %.4g, %s", kind, quantity.Count(stats.Cells), stats.K, KeysOfStats(stats).brief(kind))
+	return fmt.Sprintf("%s filter of %v cells, k %.4g, %s", kind, quantity.Count(stats.Cells), stats.K, keysBrief(api.NewEstimate(stats), kind))
 }
 
 // do executes a line.

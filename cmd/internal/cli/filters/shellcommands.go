@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
 // sessionCommand is a command of umbel shell.
@@ -178,7 +179,7 @@ func (s *session) advance(list []string) error {
 func (s *session) info([]string) error {
 	stats := s.filter.Stats()
 	_, err := fmt.Fprintf(s.out, "keys %s; %v cells, %v of memory; false-positive rate %s\n",
-		KeysOfStats(stats).Words(s.filter.State().Kind), quantity.Count(stats.Cells), quantity.Size(stats.Bytes), cli.RateOf(stats.FPRate))
+		keysWords(api.NewEstimate(stats), s.filter.State().Kind), quantity.Count(stats.Cells), quantity.Size(stats.Bytes), cli.RateOf(stats.FPRate))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
 
@@ -73,12 +74,12 @@ func (s Summary) Overfull() string {
 	if s.Planned == nil || !s.Planned.Overfull {
 		return ""
 	}
-	made := PlannedInfo{Keys: s.Planned.Keys, FPRate: s.Planned.FPRate}
-	text := fmt.Sprintf("%s is overfull: it was made for %s, and its false-positive rate is %s", s.File, made.Words(), cli.Percent(s.FPRate))
+	made := plannedWords(api.Planned{Keys: s.Planned.Keys, FPRate: s.Planned.FPRate})
+	text := fmt.Sprintf("%s is overfull: it was made for %s, and its false-positive rate is %s", s.File, made, cli.Percent(s.FPRate))
 	if !isFinite(s.Keys.Estimate) {
 		return text + "; make it again with more --keys"
 	}
-	if float64(s.Keys.Estimate) <= float64(made.Keys) {
+	if float64(s.Keys.Estimate) <= float64(s.Planned.Keys) {
 		return text + fmt.Sprintf(" with only about %s: one of the filters in it is overfull; make that one again", WholeKeys(float64(s.Keys.Estimate)))
 	}
 	text += fmt.Sprintf(" with about %s", WholeKeys(float64(s.Keys.Estimate)))
@@ -91,16 +92,16 @@ func (s Summary) Overfull() string {
 
 // Summary is the result of a verb that writes a filter.
 type Summary struct {
-	File   string    `json:"file,omitempty"` // "": in memory only
-	Kind   string    `json:"kind"`
-	Cells  uint64    `json:"cells"`
-	K      cli.Float `json:"k"`
-	Bytes  uint64    `json:"bytes"`
-	Keys   KeysInfo  `json:"keys"`
-	Fill   cli.Float `json:"fill"`
-	FPRate cli.Float `json:"fpRate"`
+	File   string       `json:"file,omitempty"` // "": in memory only
+	Kind   string       `json:"kind"`
+	Cells  uint64       `json:"cells"`
+	K      cli.Float    `json:"k"`
+	Bytes  uint64       `json:"bytes"`
+	Keys   api.Estimate `json:"keys"`
+	Fill   cli.Float    `json:"fill"`
+	FPRate cli.Float    `json:"fpRate"`
 	// Planned is what the filter was made for, if that is known.
-	Planned *PlannedInfo `json:"planned,omitempty"`
+	Planned *api.Planned `json:"planned,omitempty"`
 	Read    *uint64      `json:"read,omitempty"` // keys read
 	// Distinct is the number of different keys read, counted or estimated.
 	Distinct uint64 `json:"distinct,omitempty"`
@@ -114,16 +115,16 @@ type Summary struct {
 func Summarize(file string, f umbel.Filter) Summary {
 	s, state := f.Stats(), f.State()
 	return Summary{
-		File: file, Kind: state.Kind, Planned: newPlannedInfo(state.Planned, s.FPRate), Cells: s.Cells, K: cli.Float(s.K), Bytes: s.Bytes,
-		Keys: KeysOfStats(s), Fill: cli.Float(s.Fill), FPRate: cli.Float(s.FPRate),
+		File: file, Kind: state.Kind, Planned: api.NewPlanned(state.Planned, state.Planned.Exceeded(s.FPRate)), Cells: s.Cells, K: cli.Float(s.K), Bytes: s.Bytes,
+		Keys: api.NewEstimate(s), Fill: cli.Float(s.Fill), FPRate: cli.Float(s.FPRate),
 	}
 }
 
 // SummaryOf is [summarize] for a filter on a node.
 func SummaryOf(name string, in remote.Info) Summary {
 	return Summary{
-		File: name, Kind: in.Kind, Planned: NodePlannedInfo(in.Planned), Cells: in.Cells, K: cli.Float(in.K), Bytes: in.Bytes,
-		Keys: nodeKeys(in.Keys), Fill: cli.Float(in.Fill), FPRate: cli.Float(in.FPRate),
+		File: name, Kind: in.Kind, Planned: in.Planned, Cells: in.Cells, K: in.K, Bytes: in.Bytes,
+		Keys: in.Keys, Fill: in.Fill, FPRate: in.FPRate,
 	}
 }
 
@@ -141,7 +142,7 @@ func (s Summary) Write(w io.Writer, done string) error {
 		done = s.File + ": " + done
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s filter of %v cells, k %.4g, %v; %s; false-positive rate %s\n",
-		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), s.Keys.brief(s.Kind), cli.RateOf(float64(s.FPRate)))
+		done, s.Kind, quantity.Count(s.Cells), s.K, quantity.Size(s.Bytes), keysBrief(s.Keys, s.Kind), cli.RateOf(float64(s.FPRate)))
 	if err == nil && s.Weights != nil {
 		err = s.Weights.Write(w)
 	}

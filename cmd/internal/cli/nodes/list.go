@@ -44,10 +44,10 @@ type listedFilter struct {
 	Kind       string `json:"kind"`
 	Bytes      uint64 `json:"bytes"`
 	// Planned is compared with the last measurement of the node.
-	Planned    *filters.PlannedInfo `json:"planned,omitempty"`
-	Expires    *time.Time           `json:"expires"` // null for never
-	Incomplete string               `json:"incomplete,omitempty"`
-	Window     *api.Window          `json:"window,omitempty"` // when keys expire
+	Planned    *api.Planned `json:"planned,omitempty"`
+	Expires    *time.Time   `json:"expires"` // null for never
+	Incomplete string       `json:"incomplete,omitempty"`
+	Window     *api.Window  `json:"window,omitempty"` // when keys expire
 }
 
 func ListCommand() *cobra.Command {
@@ -83,7 +83,7 @@ func printList(cmd *cobra.Command, all []remote.Brief) error {
 		return writeList(cmd.OutOrStdout(), all)
 	}
 	for _, b := range all {
-		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Planned: filters.NodePlannedInfo(b.Planned), Expires: b.Expires, Incomplete: b.Incomplete, Window: b.Window}
+		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Planned: b.Planned, Expires: b.Expires, Incomplete: b.Incomplete, Window: b.Window}
 		if !utf8.ValidString(b.Name) {
 			l.Name, l.NameBase64 = "", base64.StdEncoding.EncodeToString([]byte(b.Name))
 		}
@@ -108,8 +108,8 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	t := table.New(header...)
 	for _, b := range all {
 		planned, expires, keys := "", "", ""
-		if p := filters.NodePlannedInfo(b.Planned); p != nil {
-			planned = p.Painted()
+		if p := b.Planned; p != nil {
+			planned = filters.PlannedPainted(*p)
 		}
 		if b.Expires != nil {
 			expires = b.Expires.UTC().Format(time.RFC3339)

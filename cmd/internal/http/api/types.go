@@ -18,12 +18,12 @@ import (
 // Float is a number that may be infinite, which JSON writes as null.
 type Float float64
 
-// MarshalJSON writes infinities and NaN as null.
+// MarshalJSON writes infinities and NaN as null, and -0 as 0.
 func (f Float) MarshalJSON() ([]byte, error) {
 	if x := float64(f); math.IsInf(x, 0) || math.IsNaN(x) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(float64(f))
+	return json.Marshal(float64(f) + 0)
 }
 
 // UnmarshalJSON reads null as +Inf.
@@ -193,6 +193,11 @@ type Estimate struct {
 	Estimate Float `json:"estimate"`
 	Low      Float `json:"low"`
 	High     Float `json:"high"`
+}
+
+// NewEstimate returns the JSON form of the number of keys that s has.
+func NewEstimate(s umbel.Stats) Estimate {
+	return Estimate{Float(s.Keys), Float(s.Low), Float(s.High)}
 }
 
 // Counts are the numbers of keys that a filter was given since the process began.

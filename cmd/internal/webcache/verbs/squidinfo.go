@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
@@ -25,16 +26,16 @@ const squidInfoExample = `  umbel-cache squid info squid.digest`
 
 // digestInfo is the description of a digest.
 type digestInfo struct {
-	File         string           `json:"file"`
-	Capacity     uint32           `json:"capacity"`
-	Count        uint32           `json:"count"` // additions, as the writer counted them
-	Deletions    uint32           `json:"deletions"`
-	BitsPerEntry uint8            `json:"bitsPerEntry"`
-	Bytes        int              `json:"bytes"` // of the digest
-	Cells        uint64           `json:"cells"`
-	Keys         filters.KeysInfo `json:"keys"` // estimated from the cells
-	Fill         cli.Float        `json:"fill"`
-	FPRate       cli.Float        `json:"fpRate"`
+	File         string       `json:"file"`
+	Capacity     uint32       `json:"capacity"`
+	Count        uint32       `json:"count"` // additions, as the writer counted them
+	Deletions    uint32       `json:"deletions"`
+	BitsPerEntry uint8        `json:"bitsPerEntry"`
+	Bytes        int          `json:"bytes"` // of the digest
+	Cells        uint64       `json:"cells"`
+	Keys         api.Estimate `json:"keys"` // estimated from the cells
+	Fill         cli.Float    `json:"fill"`
+	FPRate       cli.Float    `json:"fpRate"`
 	// Tolerant is the tolerant form.
 	Tolerant tolerantInfo `json:"tolerant"`
 	Problems []string     `json:"problems"`
@@ -85,7 +86,7 @@ func describeDigest(path string, d squid.Digest) (digestInfo, error) {
 	fill := t.Fill()
 	in := digestInfo{
 		File: path, Capacity: d.Capacity, Count: d.Count, Deletions: d.Deletions, BitsPerEntry: d.BitsPerEntry,
-		Bytes: squid.BlockBytes + len(d.Mask), Cells: s.Cells, Keys: filters.KeysOfStats(s), Fill: cli.Float(s.Fill), FPRate: cli.Float(s.FPRate),
+		Bytes: squid.BlockBytes + len(d.Mask), Cells: s.Cells, Keys: api.NewEstimate(s), Fill: cli.Float(s.Fill), FPRate: cli.Float(s.FPRate),
 		Tolerant: tolerantInfo{Differs: fill != s.Fill, Fill: cli.Float(fill), FPRate: cli.Float(math.Pow(fill, squid.K)), Accepted: t.Check() == nil},
 		Problems: []string{},
 	}
