@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/window"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/live"
 )
 
@@ -25,6 +26,9 @@ func trials(t testing.TB, usual int) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("UMBEL_TRIALS"), strconv.Itoa(usual)))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if testing.Short() {
+		return max(1, n/4)
 	}
 	return n
 }
@@ -61,6 +65,7 @@ func digest(i uint64) umbel.Digest { return umbel.Hasher{}.HashUint64(i) }
 // A live filter of any kind answers as a filter of that kind in memory, with random additions, removals, queries, saves, and
 // ends of the process at random moments: after kill -9 it has the keys of the last save.
 func TestAnswersAsItsKind(t *testing.T) {
+	race.Skip(t, "simulates a long time, in one goroutine")
 	for _, kind := range filter.All {
 		each(t, kind.Name, func(t *testing.T) {
 			for trial := range trials(t, 3) {

@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/live"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -40,6 +41,7 @@ func inFile(t testing.TB, path string) umbel.Filter {
 // A save happens at most Every after a change, after Changes changes, and otherwise not. The model counts the changes one by
 // one and looks at the clock after each step.
 func TestSavesByTimeAndChanges(t *testing.T) {
+	race.Skip(t, "simulates a long time, in one goroutine")
 	for trial := range trials(t, 8) {
 		each(t, fmt.Sprint(trial), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(trial), 3))

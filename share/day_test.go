@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	counts "github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/folding"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -144,6 +145,7 @@ func (d *day) check(f *follower, at time.Duration) {
 // a twentieth more than if the filter were published folded to that rate, and less than a subscriber of
 // the whole filter. One that is limited to 2000 bytes per second keeps to it in a rush hour.
 func TestDay(t *testing.T) {
+	race.Skip(t, "simulates a long time, in one goroutine")
 	synctest.Test(t, func(t *testing.T) {
 		d := &day{T: t, rng: rand.New(rand.NewPCG(19, 20)), bits: live(t), folded: live(t)}
 		d.bits.p = d.publisher(d.bits, 4, 16)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // TestFaults runs simulated histories of a publication with faults: loss, repetition, reordering,
@@ -58,6 +60,7 @@ func number(t *testing.T, name string, value int) int {
 
 // The simulation finds what it is for: a subscriber without one of its checks fails in it.
 func TestFaultsAreFound(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	for name, change := range map[string]func(*world){
 		"signatures are not checked": func(w *world) { w.trust = true },
 		"the clock stands still":     func(w *world) { w.frozen = true },

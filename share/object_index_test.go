@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 func randomIndex(rng *rand.Rand) *Index {
@@ -108,6 +110,7 @@ func TestIndexMalformed(t *testing.T) {
 // A list that claims a million entries, or contains as many as fit into an index, takes little memory
 // and time.
 func TestIndexHuge(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	allocated := func(f func()) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

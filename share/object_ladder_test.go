@@ -1,9 +1,14 @@
 package share
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/umbel-filters/umbel/internal/race"
+)
 
 // Every version is reached from each of the 1295 before it, in at most 8 deltas.
 func TestLadder(t *testing.T) {
+	race.Skip(t, "makes many filters, in one goroutine")
 	deltas := make(map[edge]Ref)
 	e := offer{deltas: deltas}
 	most := 0

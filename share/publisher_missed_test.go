@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
@@ -24,6 +25,7 @@ func ten(t testing.TB, first uint64) umbel.State {
 // If keys set many cells, subscribers that missed many versions get deltas, too, although most words of the
 // filter have changed since. MaxOldBytes permits the publisher the memory for more.
 func TestMissedManyCells(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	for _, c := range []struct{ limit, longest uint64 }{{0, 60}, {1e9, 200}} {
 		p := newPair(t)
 		p.publisher(func(o *share.PublisherOptions) { o.MaxOldBytes = c.limit })
@@ -59,6 +61,7 @@ func TestMissedManyCells(t *testing.T) {
 // A subscriber that misses no version fetches one snapshot, the first. When 36 versions are complete, the deltas
 // between them become a page, and are many in relation to a snapshot if much changes.
 func TestMissedNone(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	const keys, versions = 10_000, 220
 	for _, c := range []struct{ k, cells, replaced, limit uint64 }{
 		{1, 500_000, 50, 0}, {1, 500_000, 100, 0}, {1, 500_000, 200, 0}, {7, 100_000, 100, 0},
@@ -82,6 +85,7 @@ func TestMissedNone(t *testing.T) {
 
 // The bytes of deltas are limited, and pages are completed, without an effect on subscribers that missed few versions.
 func TestMissedTwenty(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	const keys, versions, missed = 10_000, 220, 20
 	p := newPair(t)
 	s := p.subscriber(share.SubscriberOptions{})

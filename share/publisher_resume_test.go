@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -200,6 +201,7 @@ func TestNotesRecord(t *testing.T) {
 
 // The notes have few parts, and old ones do not remain in the store.
 func TestNotesParts(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	p, m, states := somePublisher(t, 1)
 	rng := rand.New(rand.NewPCG(13, 14))
 	s := states[0]
@@ -292,6 +294,7 @@ func TestDamagedHead(t *testing.T) {
 
 // With any damage in the store, a publisher starts and publishes what subscribers can read.
 func TestResumeDamaged(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	p, m, states := somePublisher(t, 40)
 	if err := p.Close(t.Context()); err != nil {
 		t.Fatal(err)

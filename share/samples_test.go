@@ -10,11 +10,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // The Go samples of docs/share.md are whole files that compile. If a block of text follows a program,
 // it is the output of the program.
 func TestSamples(t *testing.T) {
+	race.Skip(t, "compiles programs")
 	page, err := os.ReadFile("../docs/share.md")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -161,6 +162,7 @@ func TestPublishAndSubscribe(t *testing.T) {
 // An update costs the bytes of the change, and a head of at most 500 bytes. The bounds are on the
 // average of several sets; the bytes of one vary by a few.
 func TestCost(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	const n, m, sets = 100_000, 5_000_000, 8
 	for changed, want := range map[uint64]uint64{100: 365, 1000: 2700, 5000: 10_600} {
 		sum, whole := uint64(0), uint64(0)
@@ -189,6 +191,7 @@ func TestCost(t *testing.T) {
 // A subscriber that missed versions needs few objects, and at most a quarter more bytes than in one
 // delta.
 func TestMissed(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	const n, m, c = 100_000, 5_000_000, 10
 	p := newPair(t)
 	late := make(map[uint64]*share.Subscriber)

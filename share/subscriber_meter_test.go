@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -99,6 +100,7 @@ func (x scene) play(t *testing.T, b share.Budget) (got paced) {
 // A subscriber with a limit that suffices for some of the versions of the coarsest class follows that and is exact,
 // also if the class with which it began takes more and it has missed versions. It receives no more than the limit.
 func TestBudgetFits(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	var (
 		steady = scene{cells: 1 << 22, keys: 160_000, changes: 800, gaps: []time.Duration{4 * time.Second}, seconds: 600}
 		// A version is 1,500 bytes here, with its head, and the words of five versions are those of the class.
@@ -135,6 +137,7 @@ func TestBudgetFits(t *testing.T) {
 // A subscriber with a limit that suffices for no class receives versions nevertheless: later ones than it began to
 // save for do not delay it.
 func TestBudgetSkips(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	x := scene{cells: 4_915_200, keys: 100_000, changes: 1000, gaps: []time.Duration{4 * time.Second}, seconds: 600}
 	got := x.play(t, share.Budget{BytesPerSecond: 100, Start: 40_000})
 	if got.versions < 5 || got.folds[0] != 16 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -110,6 +111,7 @@ func TestRefinementDamaged(t *testing.T) {
 // A subscriber receives no more than its budget, for any publication, and is finer when the
 // publication changes less.
 func TestBytesPerSecond(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	const n, m, limit = 10_000, 1 << 19, 2000
 	p := newPair(t)
 	p.classes(4, 16)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
@@ -49,6 +50,7 @@ func TestTruncatedAndAppended(t *testing.T) {
 }
 
 func TestEveryBitFlip(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	for name, b := range samples(t) {
 		for i := range 8 * len(b) {
 			b[i/8] ^= 1 << (i % 8)

@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/fixture"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 )
@@ -25,6 +26,7 @@ func arrays(n int, blocks uint64) umbel.State {
 // Without a limit of bytes, readers accept arrays that take no more memory than the
 // container has bytes, and refuse those that a few bytes expand to.
 func TestLimitsDefault(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	const limit = 1 << 20 // instead of DefaultBytes
 	for _, c := range []struct {
 		name   string

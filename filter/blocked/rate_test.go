@@ -64,13 +64,16 @@ func TestFPRateAgainstSimulation(t *testing.T) {
 	if testing.Short() {
 		filters = 10
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		words, perWord int
 		perKey         float64
 	}{
 		{1, 1, 2}, {1, 5, 10}, {2, 3, 10}, {3, 1, 4}, {3, 2, 10}, {3, 2, 14}, {3, 3, 12},
 		{4, 2, 11}, {4, 2, 14.4}, {5, 1, 8}, {5, 2, 12}, {6, 1, 10}, {7, 1, 10}, {8, 1, 11}, {8, 2, 8},
 	} {
+		if testing.Short() && i%3 > 0 {
+			continue
+		}
 		t.Run(fmt.Sprintf("%dx%d/m÷n=%v", c.words, c.perWord, c.perKey), func(t *testing.T) {
 			const m = 1 << 18
 			n := uint64(m / c.perKey)
@@ -251,9 +254,13 @@ func sizeForRate(n uint64, p float64) (m uint64, words, perWord int, err error) 
 
 // TestSumsAgree: the two sums agree where both are accurate.
 func TestSumsAgree(t *testing.T) {
+	step := 1.3
+	if testing.Short() {
+		step = 4
+	}
 	for _, s := range moreDesigns() {
 		for _, blocks := range []uint64{1, 2, 100, 1 << 20} {
-			for load := 0.1; load < 64; load *= 1.3 {
+			for load := 0.1; load < 64; load *= step {
 				n := uint64(load * float64(blocks))
 				if n == 0 {
 					continue
@@ -309,8 +316,12 @@ func TestRateOfOneKey(t *testing.T) {
 // TestRareRateOfAllWords: if all words are used, words differ only in their load, which
 // is the same for all.
 func TestRareRateOfAllWords(t *testing.T) {
+	numbers := []uint64{1, 10, 100, 1000}
+	if testing.Short() {
+		numbers = []uint64{10} // the rates of few keys take most of the time
+	}
 	for _, perWord := range []int{1, 2} {
-		for _, n := range []uint64{1, 10, 100, 1000} {
+		for _, n := range numbers {
 			const blocks = 1 << 10
 			want := occupancy.OverLoad(n, blocks, func(load float64) float64 {
 				covered := occupancy.Mean(wordBits, int(load)*perWord, func(fill float64) float64 { return math.Pow(fill, float64(perWord)) })

@@ -30,7 +30,11 @@ func slowPairs(f *Filter, r uint64) arrays.Pairs {
 func TestCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	found := map[uint64]int{}
-	for i := range 300 {
+	filters := 300
+	if testing.Short() {
+		filters = 60
+	}
+	for i := range filters {
 		s := Shape{M: (1 + rng.Uint64N(60)) << 6, Group: uint8(rng.IntN(2) * 6)}
 		f, err := NewShape(s)
 		if err != nil {
@@ -47,7 +51,7 @@ func TestCopies(t *testing.T) {
 		}
 		found[want]++
 	}
-	if len(found) < 20 {
-		t.Errorf("the filters have %d factors, want at least 20, so that the test means something", len(found))
+	if len(found) < 10 {
+		t.Errorf("the filters have %d factors, want at least 10, so that the test means something", len(found))
 	}
 }

@@ -64,7 +64,7 @@ var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "internal/freeport", "internal/await", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/durable/oplog/oplogtest",
+	"internal/fixture", "internal/freeport", "internal/await", "internal/race", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/durable/oplog/oplogtest",
 	"cmd/internal/durable/disk/disktest",
 }
 

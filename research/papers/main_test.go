@@ -15,6 +15,9 @@ import (
 
 // A run without existing files makes all pieces, and the document contains all of them.
 func TestAllPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for two minutes")
+	}
 	t.Setenv("UMBEL_TOPOLOGIES", "") // generated networks
 	out := filepath.Join(t.TempDir(), "papers")
 	if err := run(t.Context(), []string{"--trials", "2", "--out", out}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/fixture"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -71,6 +72,7 @@ func wantRefused(t *testing.T, what string, base umbel.State, message []byte, wa
 }
 
 func TestApplyDamaged(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	base, result := revised(t)
 	good := mustDelta(t, base, result)
 	for n := range len(good) {

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // After many concurrent operations with little memory, what is accounted is what the filters take,
@@ -68,6 +69,7 @@ func TestMemoryIsNeitherLostNorKept(t *testing.T) {
 
 // A filter that was deleted is freed, though the engine has others.
 func TestDeletedFiltersAreFreed(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	e := engine.New(engine.Options{Kinds: filter.All})
 	for i := range 10 {
 		create(t, e, fmt.Sprint(i), "bloom", goal, nil)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // words returns a command with items from..to-1 behind it.
@@ -22,7 +23,10 @@ func words(command string, from, to int) []string {
 
 // 500 filters of unlike shapes are after a restart what they were, those of a snapshot and those
 // that came behind it.
-func TestManyFiltersStay(t *testing.T) { overBoth(t, checkManyFiltersStay) }
+func TestManyFiltersStay(t *testing.T) {
+	race.Skip(t, "uses much memory")
+	overBoth(t, checkManyFiltersStay)
+}
 
 func checkManyFiltersStay(t *testing.T, loops int) {
 	const filters = 500
@@ -102,7 +106,10 @@ func TestLongChainStays(t *testing.T) {
 
 // Beyond the memory limit nothing is made and nothing grows, and what was refused leaves no
 // trace; questions go on, and there is room again when a filter goes.
-func TestMemoryLimit(t *testing.T) { overBoth(t, checkMemoryLimit) }
+func TestMemoryLimit(t *testing.T) {
+	race.Skip(t, "uses much memory")
+	overBoth(t, checkMemoryLimit)
+}
 
 func checkMemoryLimit(t *testing.T, loops int) {
 	c := testConfig(t)
@@ -172,6 +179,7 @@ func checkMemoryLimit(t *testing.T, loops int) {
 
 // One command adds 300,000 items, and one asks for them.
 func TestManyItemsAtOnce(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	const items = 300_000
 	client := dial(t, started(t, testConfig(t)), nil)
 	client.Line("BF.RESERVE k 0.000001 300000")

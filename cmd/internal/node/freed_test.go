@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/internal/await"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // liveHeap returns the bytes of the heap that are in use after a collection.
@@ -19,6 +20,7 @@ func liveHeap() uint64 {
 // The memory of a filter that was deleted, replaced or flushed is free without a snapshot, regardless of what was
 // done with it before.
 func TestDeletedFiltersAreFreed(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	const size = 32 << 20
 	for _, durability := range []string{"none", "always"} {
 		if testing.Short() && durability == "none" {

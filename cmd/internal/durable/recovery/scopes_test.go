@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // A damaged batch with a readable scope affects the filters that it changes, and no names are missing.
@@ -92,6 +93,7 @@ func TestLostNames(t *testing.T) {
 
 // A filter whose creation takes several batches is known by its name, whichever of them are lost.
 func TestLostLongCreation(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	w := newWorld(t, true)
 	w.create("before")
 	_, first := w.open.Bounds()

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // Messages of an episode.
@@ -124,6 +125,7 @@ func TestOneEpisodeAtMaxDisk(t *testing.T) {
 
 // A full disk that the log finds is one error in the log of the node, and its end is one message. The error has what is missing.
 func TestFullDiskIsLoggedOnce(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(16 << 20)
 		n, log := startLogged(t, d, Options{Reserve: 64 << 10})
@@ -153,6 +155,7 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 
 // While the disk stays full, the messages of each attempt are logged once per minute, and again at once in the next episode.
 func TestAttemptsOfAFullDiskAreLoggedOnce(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		attempts := []string{"snapshot failed; log not truncated", "disk still full; will retry"}
 		d := newSmallDisk(16 << 20)

@@ -22,6 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/await"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // history makes a disk with two snapshots and log behind them, and returns what the filters
@@ -70,6 +71,7 @@ func history(t *testing.T, snapshots int) (d *drive, names []string, keys []umbe
 // One altered bit, wherever it is, is never a wrong answer: the node starts with all there
 // was, or says what is lost and doesn't; if it is told to go on, no key is missing.
 func TestFlippedBits(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	d, names, keys, want := history(t, 3)
 	flips := map[string][]func(c *drive, bit int){}
 	for _, number := range d.Numbers() {
@@ -156,6 +158,7 @@ func wantAccepted(t *testing.T, d *drive, names []string, keys []umbel.Digest) {
 
 // Lost batches and files are as altered ones.
 func TestLostBatchesAndFiles(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	d, names, keys, want := history(t, 2)
 	var losses []func(c *drive)
 	batches := d.Numbers()
@@ -213,6 +216,7 @@ func TestUnreadableLog(t *testing.T) {
 // previous snapshot and the log have everything. If the log ends before that snapshot, as it does with
 // None, that is a loss, and if it is accepted, no filter returns a wrong no.
 func TestDamagedManifests(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	for _, durability := range []Durability{Always, None} {
 		d := newDisk()
 		o := Options{Durability: durability}
@@ -328,6 +332,7 @@ func TestUnreliableDisk(t *testing.T) {
 
 // With None there is no log that tells of filters that are renamed while they are copied.
 func TestRenamesDuringSnapshotsWithoutLog(t *testing.T) {
+	race.Skip(t, "makes many versions, in one goroutine")
 	d := newDisk()
 	d.files.Before(slowFiles)
 	o := Options{Durability: None}
@@ -521,6 +526,7 @@ func TestCheck(t *testing.T) {
 
 // A change of many batches that was under way when the process ended was never acknowledged.
 func TestUnfinishedChange(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	d := newDisk()
 	n := start(t, d, Options{})
 	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 8 << 20, FPRate: .01}, nil)
@@ -578,6 +584,7 @@ var _ engine.Journal = (*Store)(nil)
 
 // A large change that fails with the log is not made, and what was written of it is no damage.
 func TestAbortedChange(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	d := newDisk()
 	n := start(t, d, Options{})
 	f, _, err := n.Create("a", "bloom", umbel.Goal{Bytes: 72 << 20, FPRate: .01}, nil)

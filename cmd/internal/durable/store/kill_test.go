@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // client has filters of its own, and knows what was acknowledged of them.
@@ -297,6 +298,7 @@ func (a *acknowledged) copy() *acknowledged {
 // A node that is killed before or after any step of a snapshot has all there was, and so has
 // the next that makes one.
 func TestKillsAtEachStepOfASnapshot(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	disk, _, _, _ := history(t, 2)
 	for name, power := range map[string]bool{"kill": false, "power cut": true} {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // The log of a node with little space has small files: one in use and two that are kept must fit.
@@ -55,6 +56,7 @@ func startLimited(t *testing.T, limit uint64) *limitedNode {
 // At full speed, log and snapshots never exceed the limit, also while snapshots are taken. Changes are
 // refused for a short time, if at all, and none that was acknowledged is lost.
 func TestMaxDiskIsNotExceeded(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	rounds := 10
 	if testing.Short() {
 		rounds = 3
@@ -162,6 +164,7 @@ func TestMaxDiskIsChanged(t *testing.T) {
 // Below the limit that the filters need, the refusal names that limit, whether or not there are snapshots: more of
 // them do not help.
 func TestRefusalNamesTheLimit(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	for _, snapshots := range []int{0, 1, 2} {
 		synctest.Test(t, func(t *testing.T) {
 			n := startLimited(t, 64<<20)
@@ -200,6 +203,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 
 // A limit that leaves no room for a snapshot of filters that change refuses changes, and is not exceeded.
 func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 16 << 20
 		n := startLimited(t, 64<<20)
@@ -276,6 +280,7 @@ func TestFilterAboveMaxDisk(t *testing.T) {
 // With the least limit for its filters a store always gets below the limit again, with any changes and any
 // obsolete pieces of its snapshots.
 func TestLeastLimitIsEnough(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	seeds := uint64(2)
 	if testing.Short() {
 		seeds = 1
@@ -327,6 +332,7 @@ func TestLeastLimitIsEnough(t *testing.T) {
 // A limit that is too small for the filters refuses changes, but not those that free space. They end the refusal,
 // and snapshots without the deleted filters make room.
 func TestDeletionAtMaxDisk(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	for name, free := range map[string]func(*engine.Engine, *engine.Filter) (engine.Position, error){
 		"delete": func(e *engine.Engine, _ *engine.Filter) (engine.Position, error) {
 			_, pos, err := e.Delete([]byte("large"))

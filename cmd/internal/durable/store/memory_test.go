@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/await"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // collected fails the test unless the garbage collector frees a filter.
@@ -27,6 +28,7 @@ func collected(t *testing.T, what string, f weak.Pointer[engine.Filter]) {
 // A filter that is deleted while a snapshot is being written, of another filter or of itself, is freed
 // at once and not at the end of the snapshot.
 func TestDeletedFiltersAreFreed(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	for _, kind := range []string{"bloom", "counting"} { // the second one is frozen while it is copied
 		for _, durability := range []Durability{Always, None} {
 			t.Run(fmt.Sprint(kind, durability), func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // newSmallDisk returns a disk on which log and snapshots together have limit bytes.
@@ -46,6 +47,7 @@ func toggle(n *node, f *engine.Filter) error {
 // A disk that the log has filled is left without help, again and again, and no acknowledged change is
 // lost.
 func TestFullDiskIsLeft(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 6 << 20
 		d := newSmallDisk(limit)
@@ -116,6 +118,7 @@ func TestSmallerReserve(t *testing.T) {
 // If the disk has no room for a snapshot, changes are refused and queries are answered until it has.
 // The previous snapshot is given up before that.
 func TestDiskWithoutRoomForASnapshot(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(16 << 20)
 		n := start(t, d, Options{Reserve: 64 << 10})
@@ -154,6 +157,7 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 
 // Room that is made while the store tries to leave a full disk is found soon after the attempt has failed.
 func TestRoomDuringAnAttempt(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(16 << 20)
 		n := start(t, d, Options{Reserve: 64 << 10})
@@ -225,6 +229,7 @@ func TestReserveIsForTheSnapshot(t *testing.T) {
 // A store that starts on a disk without room for the next snapshot refuses changes as before, and takes no room for
 // a reserve. It needs no more room than before, and accepts changes when it has that.
 func TestStartOnAFullDisk(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(-1)
 		d.segmentBytes = 1 << 20
@@ -273,6 +278,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 
 // On a disk that has no room for a snapshot, a filter can be deleted, which makes room for it.
 func TestDeletionOnAFullDisk(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(-1)
 		n := start(t, d, Options{Reserve: 1 << 20})
@@ -316,6 +322,7 @@ func TestDeletionOnAFullDisk(t *testing.T) {
 
 // Before the log has taken the room that a snapshot needs, one is taken.
 func TestSnapshotBeforeTheDiskIsFull(t *testing.T) {
+	race.Skip(t, "varies what a disk has room for, with one goroutine that changes")
 	synctest.Test(t, func(t *testing.T) {
 		d := newSmallDisk(40 << 20)
 		n := start(t, d, Options{Reserve: 1 << 20, SnapshotBytes: 16 << 20})

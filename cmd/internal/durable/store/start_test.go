@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // startOn starts a node on what a disk has, with an engine of the test's own.
@@ -49,6 +50,7 @@ func atPiece(d *drive, n int64, do func()) {
 // A snapshot has filters that were never there together: all that there was within the limit
 // of memory is there again.
 func TestStartWithinTheLimitOfMemory(t *testing.T) {
+	race.Skip(t, "uses much memory")
 	goal := umbel.Goal{Bytes: 2 << 20, FPRate: .01}
 	within := engine.Options{MaxMemory: 5 << 20}
 	d := newDisk()
@@ -131,6 +133,7 @@ func TestFiltersWhoseTimeIsOver(t *testing.T) {
 // A disk that doesn't answer has lost nothing: a start fails, and no filter is taken for lost,
 // though losses were accepted.
 func TestDiskThatDoesNotAnswer(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	d, _, _, want := history(t, 2)
 	silent := errors.New("nobody answers")
 	for _, o := range []Options{{}, {AcceptLoss: true}} {
@@ -161,6 +164,7 @@ func TestDiskThatDoesNotAnswer(t *testing.T) {
 // Who accepts the loss of the batch that tells what became of a name can go on: the filter
 // that had the name last has it.
 func TestNamesInALostBatch(t *testing.T) {
+	race.Skip(t, "varies damage and failures, in one goroutine")
 	goal := umbel.Goal{Bytes: 1 << 20, FPRate: .01}
 	for name, take := range map[string]func(n *node) error{
 		"renamed": func(n *node) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
@@ -75,6 +76,7 @@ func TestRepetitions(t *testing.T) {
 // If there is no memory for the different keys of a file, they are estimated. The filter is planned for
 // no fewer, and its rate holds.
 func TestEstimated(t *testing.T) {
+	race.Skip(t, "makes many filters, in one goroutine")
 	const n, times = 60_000, 3
 	for _, v := range filter.All {
 		tight, err := v.Plan(umbel.Goal{Keys: n, FPRate: 0.01}, nil)

@@ -25,6 +25,7 @@ type Windows struct {
 	maxBytes uint64        // 0: no limit
 	added    uint64        // to the last window since it was opened
 	next     uint64        // added at which its rate is measured
+	retry    uint64        // added at which Add measures again after memory did not permit another window
 }
 
 // shareUsed is the part of its share for which a window is planned: the rate is measured from time to time.
@@ -112,7 +113,7 @@ func (w *Windows) window(goal umbel.Goal, i int) (*window.Filter, error) {
 }
 
 // SetMaxBytes limits the memory of windows that are added, 0 for no limit.
-func (w *Windows) SetMaxBytes(n uint64) { w.maxBytes = n }
+func (w *Windows) SetMaxBytes(n uint64) { w.maxBytes, w.retry = n, 0 }
 
 // First returns what the first window is planned for: its keys, and the rate of all windows.
 func (w *Windows) First() umbel.Planned { return w.planned }
@@ -156,10 +157,13 @@ func (w *Windows) TryAdd(d umbel.Digest) (bool, error) {
 	return w.add(d), nil
 }
 
-// Add is TryAdd, but it adds d also if memory does not permit another window. The rate then rises.
+// Add is TryAdd, but it adds d also if memory does not permit another window. The rate then rises, and Add tries again
+// after 1/256 of the window's keys.
 func (w *Windows) Add(d umbel.Digest) bool {
-	changed, err := w.TryAdd(d)
-	return changed || err != nil && w.add(d)
+	if w.added >= max(w.next, w.retry) && w.measure() != nil {
+		w.retry = w.added + max(1, w.keys()/256)
+	}
+	return w.add(d)
 }
 
 // add adds d to the last window.
@@ -176,14 +180,17 @@ func (w *Windows) Clear() {
 	w.list = w.list[:1]
 	w.list[0].SetPlanned(w.planned) // notes of a part are not kept in files
 	w.list[0].Clear()
-	w.added, w.next = 0, 0
+	w.added, w.next, w.retry = 0, 0, 0
 }
+
+// keys returns the keys that the last window is planned for.
+func (w *Windows) keys() uint64 { return w.planned.Keys << (len(w.list) - 1) }
 
 // measure adds a window if the last one has used its share, and otherwise plans the next measurement.
 func (w *Windows) measure() error {
 	i := len(w.list) - 1
 	last := w.last()
-	keys := w.planned.Keys << i
+	keys := w.keys()
 	if used := last.Stats().FPRate / w.share(i); used < 1 {
 		// The rate grows at most as the k-th power of the keys, of which keys/256 more are at most 10 % for k = 24.
 		w.next = w.added + max(1, keys/256, uint64((1-math.Pow(used, 1/float64(last.Shape().K)))*float64(keys)))
@@ -204,7 +211,7 @@ func (w *Windows) measure() error {
 	if err := next.Advance(last.Now()); err != nil {
 		return err
 	}
-	w.list, w.added, w.next = append(w.list, next), 0, 0
+	w.list, w.added, w.next, w.retry = append(w.list, next), 0, 0, 0
 	return nil
 }
 

@@ -131,8 +131,30 @@ func TestWindowsLimit(t *testing.T) {
 	if k < 250 || !w.Add(w.Hasher().HashUint64(k)) || !w.Has(w.Hasher().HashUint64(k)) {
 		t.Errorf("%d keys were added before the limit, and a further one is absent", k)
 	}
+	if _, err := w.TryAdd(w.Hasher().HashUint64(k + 1)); !errors.Is(err, umbel.ErrLimit) {
+		t.Errorf("after Add: error %v, want %v", err, umbel.ErrLimit)
+	}
+	windows := len(w.list)
+	if w.SetMaxBytes(0); !w.Add(w.Hasher().HashUint64(k+1)) || len(w.list) != windows+1 {
+		t.Errorf("without a limit there are %d windows, want %d", len(w.list), windows+1)
+	}
 	if w.Clear(); w.Has(w.Hasher().HashUint64(k)) || w.State().Kind != window.Name || w.State().Planned != w.First() {
 		t.Errorf("after Clear: kind %s, planned %+v", w.State().Kind, w.State().Planned)
+	}
+}
+
+// Beyond the limit Add measures only from time to time, since a measurement and a plan take as long as thousands of additions.
+func TestWindowsBeyondLimit(t *testing.T) {
+	w := someWindows(t, 10_000, 0.01)
+	w.SetMaxBytes(w.State().Bytes())
+	measured, last := 0, uint64(0)
+	for k := range uint64(30_000) {
+		if w.Add(w.Hasher().HashUint64(k)); w.retry != last {
+			measured, last = measured+1, w.retry
+		}
+	}
+	if measured == 0 || measured > 3*256 {
+		t.Errorf("measured %d times, want 1 to %d times", measured, 3*256)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net"
 	"runtime"
 	"testing"
+
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // benchTable has a command that does nothing but reply, for one call and for many.
@@ -74,11 +76,8 @@ func benchPipeline(b *testing.B, nc net.Conn, call, reply []byte, pipeline int) 
 
 func TestServerAllocatesNothing(t *testing.T) { overBoth(t, checkServerAllocatesNothing) }
 
-// raceEnabled is set by the race detector, with which a sync.Pool loses some of what it gets.
-var raceEnabled bool
-
 func checkServerAllocatesNothing(t *testing.T, loops int) {
-	if raceEnabled && loops > 0 {
+	if race.Enabled && loops > 0 { // a sync.Pool then loses some of what it gets
 		t.Skip("the race detector allocates")
 	}
 	for _, c := range benchCalls {
