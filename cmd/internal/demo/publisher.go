@@ -2,14 +2,14 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/share"
@@ -38,9 +38,8 @@ type publisher struct {
 	filter   *counting.Filter
 	capacity int // keys for which the filter is planned
 	url      string
-	server   *http.Server
+	group    *service.Group
 	handler  *web.Handler
-	served   chan error
 }
 
 func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) {
@@ -49,7 +48,7 @@ func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) 
 		return nil, err
 	}
 	store := new(share.Memory)
-	p := &publisher{set: s, versions: v, verifier: key.Verifier, served: make(chan error, 1)}
+	p := &publisher{set: s, versions: v, verifier: key.Verifier, group: service.NewGroup()}
 	p.share, err = share.NewPublisher(ctx, share.PublisherOptions{
 		Store: store, Key: key, Valid: valid, Folds: folds, Kinds: filter.All,
 	})
@@ -64,8 +63,7 @@ func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) 
 	}
 	p.url = fmt.Sprintf("http://%s", l.Addr())
 	p.handler = web.NewHandler(store, web.HandlerOptions{})
-	p.server = &http.Server{Handler: p.handler, ReadHeaderTimeout: valid}
-	go func() { p.served <- p.server.Serve(l) }()
+	p.group.Serve("demo", service.NewServer(p.handler, slog.New(slog.DiscardHandler)), l)
 	return p, nil
 }
 
@@ -127,9 +125,7 @@ func shapeFor(keys int) counting.Shape {
 // close ends the server.
 func (p *publisher) close() error {
 	p.handler.Close()
-	err := p.server.Close()
-	if serve := <-p.served; !errors.Is(serve, http.ErrServerClosed) {
-		err = errors.Join(err, serve)
-	}
-	return err
+	ctx, cancel := context.WithTimeout(context.Background(), service.Drain)
+	defer cancel()
+	return p.group.Shutdown(ctx)
 }

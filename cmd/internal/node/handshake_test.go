@@ -72,8 +72,7 @@ func TestFailedHandshakes(t *testing.T) {
 // What the HTTP server reports besides handshakes has an event, too.
 func TestHTTPServerMessages(t *testing.T) {
 	var log safeBuffer
-	n := started(t, testConfig(t))
-	n.webLog.logger(slog.New(eventlog.Handler{Handler: slog.NewTextHandler(&log, nil), Events: events})).Print("http: Accept error: too many open files; retrying in 5ms")
+	eventlog.ServerLog(slog.New(eventlog.Handler{Handler: slog.NewTextHandler(&log, nil), Events: events}), nil).Print("http: Accept error: too many open files; retrying in 5ms")
 	if got := log.String(); !strings.Contains(got, `error="Accept error: too many open files; retrying in 5ms"`) || !strings.Contains(got, "event=http-error") {
 		t.Errorf("logged: %s", got)
 	}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
 // listeners are the open listeners; nil if not served.
@@ -21,12 +23,9 @@ func listen(c Config) (l listeners, err error) {
 		if one.address == off {
 			continue
 		}
-		if *one.to, err = net.Listen("tcp", one.address); err != nil {
+		if *one.to, err = service.Listen(one.setting, one.address); err != nil {
 			l.close()
-			if errors.Is(err, syscall.EADDRINUSE) {
-				return l, fmt.Errorf("%s is in use by another process; stop it, or choose another address with --%s", one.address, one.setting)
-			}
-			return l, fmt.Errorf("--%s: %w", one.setting, err)
+			return l, err
 		}
 	}
 	if c.Unix != "" {

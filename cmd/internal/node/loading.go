@@ -72,23 +72,19 @@ func (n *Node) startLoading() *loading {
 	}
 	l.resp = resp.NewServer(o)
 	if lent := l.lend(n.listeners.resp); lent != nil {
-		l.tasks.Go(func() { _ = l.resp.Serve(n.encrypt(lent)) })
+		l.tasks.Go(func() { _ = l.resp.Serve(n.tls.Listener(lent)) })
 	}
 	for _, one := range []net.Listener{n.listeners.http, n.listeners.metrics} {
 		lent := l.lend(one)
 		if lent == nil {
 			continue
 		}
-		s := &http.Server{
-			Handler:      httpapi.Loading(l.progress),
-			ReadTimeout:  10 * time.Second,
-			WriteTimeout: 10 * time.Second,
-			ErrorLog:     n.webLog.logger(n.log.With("part", "http")),
-			TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 only
-			ConnState:    l.count,
-		}
+		s := n.webServer("http", httpapi.Loading(l.progress))
+		s.ReadTimeout, s.WriteTimeout = s.ReadHeaderTimeout, s.ReadHeaderTimeout
+		s.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){} // HTTP/1.1 only
+		s.ConnState = l.count
 		l.web = append(l.web, s)
-		l.tasks.Go(func() { _ = s.Serve(n.encrypt(lent, "http/1.1")) })
+		l.tasks.Go(func() { _ = s.Serve(n.tls.Listener(lent, "http/1.1")) })
 	}
 	return l
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +34,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -49,7 +49,7 @@ type Node struct {
 	audit  *access.Audit
 
 	users *access.Users // nil: everyone has all rights
-	tls   *access.TLS   // nil: no TLS
+	tls   *service.TLS  // nil: no TLS
 
 	oplog   oplog.Log
 	engine  *engine.Engine
@@ -66,7 +66,7 @@ type Node struct {
 
 	listeners  listeners
 	resp       *resp.Server
-	web        []*http.Server
+	servers    *service.Group
 	tasks      sync.WaitGroup
 	stop       context.CancelFunc // ends working
 	working    context.Context    // context of tasks
@@ -81,13 +81,12 @@ type Node struct {
 	shared   *budget.Budget // bytes of publications in the data directory, a part of disk
 	draining atomic.Bool
 
-	webLog webLog // messages of the HTTP servers
+	handshakes atomic.Uint64 // of TLS over HTTP that failed
 
 	httpAccepted, httpRejected atomic.Uint64 // connections
 	expired                    atomic.Uint64 // filters that sweep deleted
 	asked                      chan struct{} // closed when a client requests shutdown
 	ask                        sync.Once
-	failed                     chan error // error of a listener
 	end                        sync.Once
 	ended                      error
 
@@ -112,8 +111,8 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	}
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
-		monitor: builtin.NewMonitor(), asked: make(chan struct{}), failed: make(chan error, 4), openLog: open,
-		latencies: metrics.NewLatencies(), webLog: webLog{loglimit.Clients(), new(atomic.Uint64)},
+		monitor: builtin.NewMonitor(), asked: make(chan struct{}), servers: service.NewGroup(), openLog: open,
+		latencies: metrics.NewLatencies(),
 	}
 	n.limits.Store(&c)
 	n.rates = httpapi.NewRates(c.HTTPRate)
@@ -181,7 +180,7 @@ func (n *Node) secure() (err error) {
 	if n.config.TLSCert == "" {
 		return nil
 	}
-	n.tls, err = access.LoadTLS(n.config.TLSCert, n.config.TLSKey, n.config.TLSClientCA, n.config.TLSRequireClient)
+	n.tls, err = service.LoadTLS(n.config.TLSCert, n.config.TLSKey, n.config.TLSClientCA, n.config.TLSRequireClient)
 	return err
 }
 
@@ -379,4 +378,4 @@ func (n *Node) Writable() error {
 func (n *Node) Stopping() <-chan struct{} { return n.asked }
 
 // Failed yields an error if the node cannot continue to serve.
-func (n *Node) Failed() <-chan error { return n.failed }
+func (n *Node) Failed() <-chan error { return n.servers.Failed() }

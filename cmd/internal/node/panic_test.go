@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
 // A panic in an HTTP handler ends the process with status 2 and a logged stack, as over RESP.
@@ -29,7 +31,7 @@ func TestPanicEndsProcess(t *testing.T) {
 		}
 		return
 	}
-	n := &Node{log: slog.New(slog.NewJSONHandler(os.Stderr, nil)), failed: make(chan error, 1)}
+	n := &Node{log: slog.New(slog.NewJSONHandler(os.Stderr, nil)), servers: service.NewGroup()}
 	c := DefaultConfig()
 	n.limits.Store(&c)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/um"
+	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
 // serve starts accepting clients.
@@ -37,10 +38,10 @@ func (n *Node) serve() error {
 		})
 	}
 	if l := n.listeners.resp; l != nil {
-		n.run("resp", func() error { return n.resp.Serve(n.encrypt(l)) })
+		n.servers.Serve("resp", n.resp, n.tls.Listener(l))
 	}
 	if l := n.listeners.unix; l != nil {
-		n.run("unix", func() error { return n.resp.Serve(l) })
+		n.servers.Serve("unix", n.resp, l)
 	}
 	if l := n.listeners.http; l != nil {
 		n.serveHTTP("http", l, n.api(h))
@@ -132,7 +133,7 @@ func (n *Node) totals() metrics.Totals {
 	t := metrics.Totals{
 		Connections: r.Connections, Rejected: r.Rejected, Errors: r.Errors, Read: r.Read, Written: r.Written,
 		HTTPConnections: n.httpAccepted.Load(), HTTPRejected: n.httpRejected.Load(),
-		Handshakes: r.Handshakes, HTTPHandshakes: n.webLog.handshakes.Load(),
+		Handshakes: r.Handshakes, HTTPHandshakes: n.handshakes.Load(),
 	}
 	if n.users != nil {
 		t.FailedLogins = n.users.Failed()
@@ -185,40 +186,15 @@ func (n *Node) api(h hashers) http.Handler {
 // serveHTTP serves HTTP on l.
 func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
 	l = &connLimiter{Listener: l, most: func() int { return n.limits.Load().MaxClients }, accepted: &n.httpAccepted, rejected: &n.httpRejected}
-	s := &http.Server{
-		Handler:           exitOnPanic(h, n.log.With("part", name)),
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          n.webLog.logger(n.log.With("part", name)),
-	}
-	n.web = append(n.web, s)
-	n.run(name, func() error {
-		if err := s.Serve(n.encrypt(l, "h2", "http/1.1")); err != http.ErrServerClosed {
-			return err
-		}
-		return nil
-	})
+	n.servers.Serve(name, n.webServer(name, exitOnPanic(h, n.log.With("part", name))), n.tls.Listener(l, "h2", "http/1.1"))
 }
 
-// encrypt wraps l in TLS if a certificate is set.
-func (n *Node) encrypt(l net.Listener, protocols ...string) net.Listener {
-	if n.tls == nil {
-		return l
-	}
-	return tls.NewListener(l, n.tls.Config(protocols...))
-}
-
-// run runs a server and reports its failure.
-func (n *Node) run(name string, serve func() error) {
-	n.tasks.Go(func() {
-		if err := serve(); err != nil {
-			select {
-			case n.failed <- fmt.Errorf("%s: %w", name, err):
-			default: // one is enough
-			}
-		}
-	})
+// webServer returns an HTTP server, whose failed handshakes are counted.
+func (n *Node) webServer(part string, h http.Handler) *http.Server {
+	log := n.log.With("part", part)
+	s := service.NewServer(h, log)
+	s.ErrorLog = eventlog.ServerLog(log, &n.handshakes)
+	return s
 }
 
 // exitOnPanic returns a handler that ends the process if h panics, as a panic in a command of a

@@ -3,9 +3,10 @@ package node
 import (
 	"context"
 	"errors"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
 // Shutdown stops the node. /readyz fails at once; after the drain delay no clients are accepted.
@@ -23,7 +24,7 @@ const lastWritesTimeout = 5 * time.Second
 func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
 	n.log.Info("shutting down", "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
-	pause(ctx, n.config.DrainDelay)
+	service.Sleep(ctx, n.config.DrainDelay)
 	timeout := n.config.ShutdownTimeout
 	if errors.Is(n.store.Writable(), syscall.EROFS) {
 		timeout = min(timeout, lastWritesTimeout) // no change will be written
@@ -31,7 +32,7 @@ func (n *Node) shutdown(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	n.endStreams()
-	cut := n.closeListeners(closing)
+	cut := n.servers.Shutdown(closing)
 	n.stop()
 	final, cancel := withMinimum(closing, lastWritesTimeout)
 	defer cancel()
@@ -75,31 +76,12 @@ func (n *Node) closeStore(closing, final context.Context) error {
 
 var errTasks = errors.New("background tasks have not ended, because the disk does not respond")
 
-// closeListeners shuts down all servers concurrently. An error means that clients were
-// disconnected.
-func (n *Node) closeListeners(ctx context.Context) error {
-	var all sync.WaitGroup
-	errs := make([]error, len(n.web)+1)
-	for i, s := range n.web {
-		all.Go(func() {
-			if errs[i] = s.Shutdown(ctx); errs[i] != nil {
-				_ = s.Close() // disconnect the rest
-			}
-		})
-	}
-	if n.resp != nil {
-		all.Go(func() { errs[len(n.web)] = n.resp.Shutdown(ctx) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
-
 // cleanup releases everything after a failed start.
 func (n *Node) cleanup() error {
 	n.listeners.close()
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = n.closeListeners(done) // nobody was served
+	_ = n.servers.Shutdown(done) // nobody was served
 	n.endStreams()
 	n.stop()
 	n.tasks.Wait()
@@ -113,16 +95,6 @@ func (n *Node) cleanup() error {
 		err = errors.Join(err, n.oplog.Close())
 	}
 	return err
-}
-
-// pause waits for d or until ctx is done.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 // withMinimum returns a context with the deadline of ctx, but at least the given time.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"runtime"
 	"time"
@@ -17,9 +16,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -185,8 +185,8 @@ func (p *publisher) run() (err error) {
 	}
 	var listener net.Listener
 	if p.listen != "" {
-		if listener, err = net.Listen("tcp", p.listen); err != nil {
-			return fmt.Errorf("--listen: %w", err)
+		if listener, err = service.Listen("listen", p.listen); err != nil {
+			return err
 		}
 		defer listener.Close()
 	}
@@ -220,18 +220,18 @@ func (p *publisher) run() (err error) {
 	if listener == nil {
 		return p.watch(ctx)
 	}
-	ctx, ended := p.serve(ctx, listener, store)
-	return errors.Join(p.watch(ctx), ended())
+	return p.serve(listener, store).Run(ctx, service.Drain, p.watch)
 }
 
-// serve serves the directory over HTTP: see [serving].
-func (p *publisher) serve(ctx context.Context, l net.Listener, source share.Source) (context.Context, func() error) {
+// serve serves the directory over HTTP.
+func (p *publisher) serve(l net.Listener, source share.Source) *service.Group {
 	p.log.Inform("serving", []any{"directory", p.to, "listen", "http://" + l.Addr().String() + "/"}, "serving %s at http://%s/", p.to, l.Addr())
-	server := &http.Server{Handler: web.NewHandler(source, web.HandlerOptions{}), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	if p.log.Log != nil {
-		server.ErrorLog = eventlog.ServerLog(p.log.Log)
-	}
-	return cli.Serving(ctx, server, l)
+	publication := web.NewHandler(source, web.HandlerOptions{})
+	server := service.NewServer(hop.Bodiless(publication), p.log.Share())
+	server.RegisterOnShutdown(publication.Close) // answers subscribers that wait for a version
+	g := service.NewGroup()
+	g.Serve("--listen", server, service.Stalling(l))
+	return g
 }
 
 // next returns the filter in the file, nil if the file has not changed since it was read.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
 
@@ -168,6 +169,13 @@ func (s *Server) closeIdle() {
 	if t, ok := s.o.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
+}
+
+// HTTP returns the HTTP server for clients, with limits for slow ones: requests have no bodies, and a NAR extends the time for its answer.
+func (s *Server) HTTP() *http.Server {
+	server := service.NewServer(s, s.o.Log)
+	server.ReadTimeout, server.WriteTimeout, server.MaxHeaderBytes = server.ReadHeaderTimeout, s.o.Stall, 16<<10
+	return server
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

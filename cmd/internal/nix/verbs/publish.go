@@ -19,7 +19,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 	"github.com/umbel-filters/umbel/share/web"
@@ -152,8 +154,8 @@ func (p *nixPublisher) run() (err error) {
 	}
 	var listener net.Listener
 	if p.listen != "" {
-		if listener, err = net.Listen("tcp", p.listen); err != nil {
-			return fmt.Errorf("--listen: %w", err)
+		if listener, err = service.Listen("listen", p.listen); err != nil {
+			return err
 		}
 		defer listener.Close()
 	}
@@ -190,8 +192,7 @@ func (p *nixPublisher) run() (err error) {
 	if listener == nil {
 		return p.watch(ctx)
 	}
-	ctx, ended := p.serve(ctx, listener, store)
-	return errors.Join(p.watch(ctx), ended())
+	return p.serve(listener, store).Run(ctx, service.Drain, p.watch)
 }
 
 // watch publishes the changes of the cache until ctx ends.
@@ -221,8 +222,8 @@ func (p *nixPublisher) Print(v nixcache.Version) {
 	}
 }
 
-// serve serves the publication, and the files of --nixbloom: see [serving].
-func (p *nixPublisher) serve(ctx context.Context, l net.Listener, source share.Source) (context.Context, func() error) {
+// serve serves the publication, and the files of --nixbloom.
+func (p *nixPublisher) serve(l net.Listener, source share.Source) *service.Group {
 	cli.Inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
 	publication := web.NewHandler(source, web.HandlerOptions{})
 	mux := http.NewServeMux()
@@ -234,7 +235,9 @@ func (p *nixPublisher) serve(ctx context.Context, l net.Listener, source share.S
 			})
 		}
 	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	ctx, ended := cli.Serving(ctx, server, l)
-	return ctx, func() error { publication.Close(); return ended() }
+	server := service.NewServer(hop.Bodiless(mux), cli.WarningLog(p.cmd))
+	server.RegisterOnShutdown(publication.Close) // answers subscribers that wait for a version
+	g := service.NewGroup()
+	g.Serve("--listen", server, service.Stalling(l))
+	return g
 }

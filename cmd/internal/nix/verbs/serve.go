@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/nix/substituter"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
@@ -48,9 +47,6 @@ const nixServeExample = `  umbel-nix serve --upstream https://cache.example.org
 
 // nixAddress is where umbel-nix serve listens by default.
 const nixAddress = "127.0.0.1:8790"
-
-// nixDrain is the time that a server has to end the transfers that have begun.
-const nixDrain = 10 * time.Second
 
 // nixServer is one run of umbel-nix serve.
 type nixServer struct {
@@ -124,15 +120,17 @@ func (s *nixServer) run(siblings, upstreams []string) (err error) {
 	if err := cli.CheckListen(s.cmd, "listen"); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.listen)
+	listener, err := service.Listen("listen", s.listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
 	if err := s.announce("http://" + listener.Addr().String()); err != nil {
 		listener.Close()
 		return err
 	}
-	return serveNix(ctx, listener, server)
+	g := service.NewGroup()
+	g.Serve("--listen", server.HTTP(), listener)
+	return g.Run(ctx, service.Drain, func(ctx context.Context) error { server.Run(ctx); return nil })
 }
 
 // announce prints the URL of the server.
@@ -149,34 +147,6 @@ func (s *nixServer) announce(url string) error {
 		return err
 	})
 	return errors.Join(err, cli.Flush(s.cmd))
-}
-
-// serveNix serves until ctx ends, and then until the transfers that have begun have ended, or nixDrain has passed.
-func serveNix(ctx context.Context, l net.Listener, s *substituter.Server) error {
-	server := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       10 * time.Second, // no request has a body
-		WriteTimeout:      substituter.DefaultStall,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-	}
-	ctx, stop := context.WithCancel(ctx)
-	running, served := make(chan struct{}), make(chan error, 1)
-	go func() { defer close(running); s.Run(ctx) }()
-	go func() { served <- server.Serve(l) }()
-	defer func() { stop(); <-running }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-	}
-	draining, cancel := context.WithTimeout(context.Background(), nixDrain)
-	defer cancel()
-	if server.Shutdown(draining) != nil {
-		return server.Close()
-	}
-	return nil
 }
 
 // upstream returns the cache of a flag, with its summary.

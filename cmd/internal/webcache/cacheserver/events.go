@@ -27,6 +27,7 @@ var own = eventlog.Events{
 	"origin answers again":                            "origin-recovered",
 	"the answer of the origin is incomplete":          "origin-incomplete",
 	"fault of an HTTP connection":                     "http-error",
+	"tls handshake failed":                            "tls-failed",
 
 	"could not store a response":                    "store-failed",
 	"responses were not stored until the end":       "store-failed",

@@ -4,7 +4,6 @@ package cacheserver
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,8 +14,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/node/access"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/forward"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/httpcache"
 	"github.com/umbel-filters/umbel/internal/hop"
@@ -48,33 +46,32 @@ type Server struct {
 	begun   time.Time
 	main    net.Listener
 	status  net.Listener
-	servers []*http.Server
+	group   *service.Group
 	tunnels *forward.Tunnels
-	member  *member     // nil without siblings
-	tls     *access.TLS // nil without TLS
+	member  *member      // nil without siblings
+	tls     *service.TLS // nil without TLS
 	unwatch context.CancelFunc
-	failed  chan error
 }
 
 // Start starts a server. Shutdown must be called. The error wraps disk.ErrLocked if another process uses the directory.
 func Start(c Config) (_ *Server, err error) {
-	s := &Server{config: c, begun: time.Now(), failed: make(chan error, 4), unwatch: func() {}}
+	s := &Server{config: c, begun: time.Now(), group: service.NewGroup(), unwatch: func() {}}
 	defer func() {
 		if err != nil {
 			s.closeListeners()
 		}
 	}()
 	if c.TLSCert != "" {
-		if s.tls, err = access.LoadTLS(c.TLSCert, c.TLSKey, "", false); err != nil {
+		if s.tls, err = service.LoadTLS(c.TLSCert, c.TLSKey, "", false); err != nil {
 			return nil, err
 		}
 	}
-	if s.main, err = s.listen(c.Listen); err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
+	if s.main, err = service.Listen("listen", c.Listen); err != nil {
+		return nil, err
 	}
 	if c.Status != "" {
-		if s.status, err = net.Listen("tcp", c.Status); err != nil {
-			return nil, fmt.Errorf("--status: %w", err)
+		if s.status, err = service.Listen("status", c.Status); err != nil {
+			return nil, err
 		}
 	}
 	o := httpcache.Options{
@@ -104,9 +101,9 @@ func Start(c Config) (_ *Server, err error) {
 	handler := http.Handler(s.Cache)
 	if m := s.member; m != nil {
 		handler = m.handler(s.Cache, c.Origin)
-		m.run(s.failed)
+		m.run(s.group.Fail)
 		if m.publish != nil {
-			s.serve(m.publish, m.Publication())
+			s.serve("--publish-listen", s.encrypt(m.publish), m.Publication())
 		}
 	}
 	if s.tls != nil {
@@ -114,9 +111,9 @@ func Start(c Config) (_ *Server, err error) {
 		s.unwatch = stop
 		go s.tls.Watch(ctx, c.Log)
 	}
-	s.serve(s.main, handler)
+	s.serve("--listen", s.encrypt(s.main), handler)
 	if s.status != nil {
-		s.serve(s.status, hop.Bodiless(s.statusPage()))
+		s.serve("--status", s.status, hop.Bodiless(s.statusPage()))
 	}
 	s.announce()
 	return s, nil
@@ -139,35 +136,20 @@ func (s *Server) announce() {
 	}
 }
 
-// listen returns a listener for clients or siblings. A forward proxy has HTTP/1.1 only, since a tunnel is a connection.
-func (s *Server) listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	switch {
-	case err != nil || s.tls == nil:
-		return l, err
-	case s.config.Origin == nil:
-		return tls.NewListener(l, s.tls.Config("http/1.1")), nil
+// encrypt returns a listener for clients or siblings. A forward proxy has HTTP/1.1 only, since a tunnel is a connection.
+func (s *Server) encrypt(l net.Listener) net.Listener {
+	if s.config.Origin == nil {
+		return s.tls.Listener(l, "http/1.1")
 	}
-	return tls.NewListener(l, s.tls.Config("h2", "http/1.1")), nil
+	return s.tls.Listener(l, "h2", "http/1.1")
 }
 
 // serve serves a listener until Shutdown.
-func (s *Server) serve(l net.Listener, h http.Handler) {
-	server := &http.Server{
-		Handler:                      h,
-		ReadHeaderTimeout:            10 * time.Second,
-		WriteTimeout:                 2 * time.Minute, // the cache extends it while a client takes bytes
-		IdleTimeout:                  2 * time.Minute,
-		MaxHeaderBytes:               64 << 10,
-		ErrorLog:                     eventlog.ServerLog(s.config.Log),
-		DisableGeneralOptionsHandler: true,
-	}
-	s.servers = append(s.servers, server)
-	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- err
-		}
-	}()
+func (s *Server) serve(flag string, l net.Listener, h http.Handler) {
+	server := service.NewServer(h, s.config.Log)
+	server.WriteTimeout = 2 * time.Minute // the cache extends it while a client takes bytes
+	server.DisableGeneralOptionsHandler = true
+	s.group.Serve(flag, server, l)
 }
 
 // pseudonym returns a name for Via that no other cache has: chains of caches with the same name are no loops.
@@ -197,24 +179,17 @@ func (s *Server) StatusAddr() net.Addr {
 }
 
 // Local reports whether only processes of this machine can be clients.
-func (s *Server) Local() bool {
-	a, ok := s.main.Addr().(*net.TCPAddr)
-	return ok && a.IP.IsLoopback()
-}
+func (s *Server) Local() bool { return service.IsLoopback(s.main.Addr()) }
 
-// Failed receives the error of a listener that has failed.
-func (s *Server) Failed() <-chan error { return s.failed }
+// Failed receives the error of a listener that has failed, or of the exchange with siblings.
+func (s *Server) Failed() <-chan error { return s.group.Failed() }
 
 // Shutdown stops accepting, waits for the answers that are being sent until the context is done, and frees everything.
 func (s *Server) Shutdown(ctx context.Context) (err error) {
 	if s.member != nil {
 		s.member.leave()
 	}
-	for _, server := range s.servers {
-		if ended := server.Shutdown(ctx); ended != nil {
-			err = errors.Join(err, server.Close())
-		}
-	}
+	_ = s.group.Shutdown(ctx) // the clients that it disconnected had their time
 	if s.tunnels != nil {
 		s.tunnels.Shutdown(ctx)
 	}

@@ -3,12 +3,12 @@ package cacheserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
 
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/httpcache"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 	"github.com/umbel-filters/umbel/siblings"
@@ -46,8 +46,8 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 		return err
 	}
 	if c.Publish != "" {
-		if m.publish, err = s.listen(c.Publish); err != nil {
-			return fmt.Errorf("--publish-listen: %w", err)
+		if m.publish, err = service.Listen("publish-listen", c.Publish); err != nil {
+			return err
 		}
 	}
 	if m.host != "" {
@@ -92,12 +92,12 @@ func responses(list []httpcache.Response) []siblings.Response {
 }
 
 // run publishes and follows siblings until leave.
-func (m *member) run(failed chan<- error) {
+func (m *member) run(fail func(error)) {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
 	m.running.Go(func() {
 		if err := m.Run(ctx); ctx.Err() == nil {
-			failed <- err
+			fail(err)
 		}
 	})
 }

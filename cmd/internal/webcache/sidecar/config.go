@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/squidpeer"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -103,20 +104,18 @@ func (c *Config) listen() (l listeners, err error) {
 			l.close()
 		}
 	}()
-	if l.cache, err = net.Listen("tcp", c.Listen); err != nil {
-		return l, fmt.Errorf("--listen: %w", err)
+	if l.cache, err = service.Listen("listen", c.Listen); err != nil {
+		return l, err
 	}
 	if c.Publish != "" {
-		if l.publish, err = net.Listen("tcp", c.Publish); err != nil {
-			return l, fmt.Errorf("--publish-listen: %w", err)
+		if l.publish, err = service.Listen("publish-listen", c.Publish); err != nil {
+			return l, err
 		}
 	}
 	if c.Status != "" {
-		if l.status, err = net.Listen("tcp", c.Status); err != nil {
-			return l, fmt.Errorf("--status: %w", err)
-		}
+		l.status, err = service.Listen("status", c.Status)
 	}
-	return l, nil
+	return l, err
 }
 
 // listeners are those of a sidecar; publish and status may be nil.

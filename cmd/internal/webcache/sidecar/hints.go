@@ -15,9 +15,9 @@ import (
 )
 
 // follow reads what the logs of the cache say about removals.
-func (c *Config) follow(task func(func(context.Context) error), m *siblings.Mesh, fetched *fetches) {
+func (c *Config) follow(ctx context.Context, task func(func() error), m *siblings.Mesh, fetched *fetches) {
 	if c.SquidStoreLog != "" {
-		task(func(ctx context.Context) error {
+		task(func() error {
 			err := cachelog.Follow(ctx, c.SquidStoreLog, func(line string) {
 				if text, ok := cachelog.Squid(line); ok {
 					if u, err := httptarget.Parse(text); err == nil {
@@ -45,7 +45,7 @@ func (c *Config) follow(task func(func(context.Context) error), m *siblings.Mesh
 		// A read of standard input can't be cancelled: the goroutine ends with the process.
 		go cachelog.Lines(os.Stdin, killed)
 	default:
-		task(func(ctx context.Context) error {
+		task(func() error {
 			if err := cachelog.Follow(ctx, c.VarnishLog, killed); err != nil {
 				return fmt.Errorf("--varnish-log: %w", err)
 			}

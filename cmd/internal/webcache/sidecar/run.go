@@ -10,16 +10,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/siblings"
+	"golang.org/x/sync/errgroup"
 )
-
-// drain is the time that requests have to end after ctx.
-const drain = 5 * time.Second
 
 // Run runs a sidecar until ctx ends, and then returns nil after requests have been answered. It calls ready when it listens. The
 // error is that of a listener, of a log that can't be read, or of the publication.
@@ -44,35 +40,29 @@ func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var group sync.WaitGroup
-	task := func(run func(context.Context) error) {
-		group.Go(func() {
-			if err := run(ctx); err != nil && ctx.Err() == nil {
-				stop(err)
-			}
-		})
-	}
-	serve := func(l net.Listener, h http.Handler) {
+	g := service.NewGroup()
+	serve := func(flag string, l net.Listener, h http.Handler) {
 		if l != nil {
-			task(func(ctx context.Context) error { return serveUntil(ctx, l, h, c.Mesh.Log) })
+			server := service.NewServer(h, c.Mesh.Log)
+			server.DisableGeneralOptionsHandler = true // OPTIONS * is for the origin
+			g.Serve(flag, server, l)
 		}
 	}
-	serve(l.cache, handler)
-	serve(l.publish, m.Publication())
-	serve(l.status, hop.Bodiless(statusPage(m)))
-	c.follow(task, m, fetched)
-	task(m.Run)
+	serve("--listen", l.cache, handler)
+	serve("--publish-listen", l.publish, m.Publication())
+	serve("--status", l.status, hop.Bodiless(statusPage(m)))
 	c.Mesh.Log.Info("ready", append(l.addresses().Attributes(), "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
 	ready(l.addresses())
-	<-ctx.Done()
-	group.Wait()
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return cause
+	err = g.Run(ctx, service.Drain, func(ctx context.Context) error {
+		tasks, ctx := errgroup.WithContext(ctx)
+		c.follow(ctx, tasks.Go, m, fetched)
+		tasks.Go(func() error { return m.Run(ctx) })
+		return tasks.Wait()
+	})
+	if err == nil {
+		c.Mesh.Log.Info("stopped")
 	}
-	c.Mesh.Log.Info("stopped")
-	return nil
+	return err
 }
 
 // handler returns what the cache connects to.
@@ -105,31 +95,6 @@ func (c *Config) checkLogs() error {
 		}
 		f.Close()
 	}
-	return nil
-}
-
-// serveUntil serves until ctx ends.
-func serveUntil(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	server := &http.Server{
-		Handler:                      h,
-		ReadHeaderTimeout:            10 * time.Second,
-		IdleTimeout:                  2 * time.Minute,
-		ErrorLog:                     eventlog.ServerLog(log),
-		DisableGeneralOptionsHandler: true, // OPTIONS * is for the origin
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	if err := server.Shutdown(ending); err != nil {
-		server.Close()
-	}
-	<-failed
 	return nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/squidpeer"
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 const squidRelayHelp = `Relay the cache digests of Squids to other Squids until ^C, in a form that all releases read without
@@ -88,9 +88,9 @@ func (r relayRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return cli.UsageError(r.cmd, err)
 	}
-	listener, err := net.Listen("tcp", r.listen)
+	listener, err := service.Listen("listen", r.listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
 	defer listener.Close()
 	if err := r.open(ctx, o, keys); err != nil {
@@ -101,10 +101,9 @@ func (r relayRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	cli.Inform(r.cmd, "relaying at http://%s/", listener.Addr())
-	server := &http.Server{Handler: relay.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	ctx, ended := cli.Serving(ctx, server, listener)
-	relay.Run(ctx)
-	return ended()
+	g := service.NewGroup()
+	g.Serve("--listen", service.NewServer(hop.Bodiless(relay.Handler()), o.Log), service.Stalling(listener))
+	return g.Run(ctx, service.Drain, func(ctx context.Context) error { relay.Run(ctx); return nil })
 }
 
 // list returns the peers of the flags.

@@ -1,4 +1,4 @@
-package access
+package service
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 )
 
 // authority signs certificates.
@@ -115,7 +117,10 @@ func TestMutualTLS(t *testing.T) {
 	ca, other, f := newAuthority(t), newAuthority(t), newFiles(t)
 	cert, key := ca.sign(t, "server", "server")
 	f.write(t, cert, key, ca.pem)
-	us := parsed(t, "users: [{name: a, certificates: [alice]}, {name: b, certificates: [bob.example]}, {name: c, enabled: false, certificates: [carol]}]")
+	us, err := access.Parse([]byte("users: [{name: a, certificates: [alice]}, {name: b, certificates: [bob.example]}, {name: c, enabled: false, certificates: [carol]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.cert)
 	client := func(from authority, name string, alternatives ...string) *tls.Config {

@@ -1,4 +1,4 @@
-package access
+package service
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -146,4 +147,12 @@ func (t *TLS) Config(protocols ...string) *tls.Config {
 			return current(), nil
 		},
 	}
+}
+
+// Listener returns a listener for connections with TLS: see Config. If t is nil, it returns l.
+func (t *TLS) Listener(l net.Listener, protocols ...string) net.Listener {
+	if t == nil {
+		return l
+	}
+	return tls.NewListener(l, t.Config(protocols...))
 }
