@@ -73,7 +73,6 @@ func rootCommand() *cobra.Command {
 			}},
 			{Title: "Publications", Verbs: []*cobra.Command{
 				publications.KeygenCommand(), publications.PublishCommand(), publications.SubscribeCommand(), publications.PeersCommand(),
-				publications.DemoCommand(),
 			}},
 		},
 	})

@@ -24,7 +24,7 @@ var layers = []layer{
 	{"backup", []string{"cmd/internal/durable/backup"}},
 	{"store", []string{"cmd/internal/durable/store"}},
 	{"program", []string{"cmd/..."}},
-	{"research", []string{"research/...", "tools/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
+	{"research", []string{"examples/...", "research/...", "tools/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
 }
 
 // lastPure is the last layer whose packages have no side effects: they don't use files,
@@ -54,9 +54,9 @@ var libraries = []string{
 // partLibraries are what only the named packages of the library module may import, so that nobody who uses filters
 // compiles them.
 var partLibraries = map[string][]string{
-	"golang.org/x/mod/sumdb": {"share/...", "siblings", "spec/..."},  // signed heads
-	"github.com/gofrs/flock": {"share/dir", "internal/wholefile"},    // one writer of a directory or file
-	"golang.org/x/sys":       {"multicast/dataplane", "wire/mapped"}, // options of sockets, mapped files
+	"golang.org/x/mod/sumdb": {"share/...", "siblings", "spec/...", "examples/demo"},  // signed heads
+	"github.com/gofrs/flock": {"share/dir", "internal/wholefile"},                     // one writer of a directory or file
+	"golang.org/x/sys":       {"multicast/dataplane", "wire/mapped", "examples/demo"}, // options of sockets, mapped files, sizes of terminals
 }
 
 // testLibraries are what the tests of the library module may depend on in addition.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -46,7 +47,7 @@ func (f *film) run(s step, dir, bin string) error {
 	}
 	f.show([]string{prompt + s.command}, 3*typing)
 
-	cmd := exec.Command("sh", "-c", s.command)
+	cmd := exec.Command("sh", "-c", cmp.Or(s.program, s.command))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TERM=xterm-256color", "NO_COLOR=1")
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows - 1, Cols: columns})

@@ -1,7 +1,7 @@
 // Command recording runs the commands of a session in a terminal of 80 columns and writes what they
 // print as an animated SVG, which web pages show as a picture. make recording runs it.
 //
-// The program umbel is built from this checkout. Times of typing and reading are fixed; a step that
+// The programs are built from this checkout. Times of typing and reading are fixed; a step that
 // draws in place is sampled while it runs.
 package main
 
@@ -13,19 +13,21 @@ import (
 	"time"
 )
 
-// step is a command of the session. The picture shows its result for the time of hold.
+// step is a command of the session. The picture shows its result for the time of hold. If program is not empty, it is run instead
+// of the command: the same without compiling it.
 type step struct {
 	command string
 	hold    time.Duration
+	program string
 }
 
 var session = []step{
-	{"seq 1 100000 | umbel make -o numbers.umb", 2 * time.Second},
-	{"umbel has numbers.umb 77 zebra", 2 * time.Second},
-	{"umbel info numbers.umb", 5 * time.Second},
-	{"umbel show numbers.umb --map", 6 * time.Second},
-	{"umbel plan -n 1e6 --fpr 1% | cut -c -74 | head -16", 6 * time.Second},
-	{"umbel demo --for 8s", 4 * time.Second},
+	{"seq 1 100000 | umbel make -o numbers.umb", 2 * time.Second, ""},
+	{"umbel has numbers.umb 77 zebra", 2 * time.Second, ""},
+	{"umbel info numbers.umb", 5 * time.Second, ""},
+	{"umbel show numbers.umb --map", 6 * time.Second, ""},
+	{"umbel plan -n 1e6 --fpr 1% | cut -c -74 | head -16", 6 * time.Second, ""},
+	{"go run ./examples/demo --for 8s", 4 * time.Second, "demo --for 8s"},
 }
 
 func main() {
@@ -39,6 +41,15 @@ func main() {
 	}
 }
 
+// build builds the programs of the session into a directory.
+func build(bin string) error {
+	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/umbel", "../../examples/demo").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
 // record runs the session in an empty directory and writes the picture.
 func record(file string) error {
 	dir, err := os.MkdirTemp("", "umbel-recording-")
@@ -46,9 +57,9 @@ func record(file string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "bin", "umbel")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/umbel").CombinedOutput(); err != nil {
-		return fmt.Errorf("build umbel: %w: %s", err, out)
+	bin := filepath.Join(dir, "bin")
+	if err := build(bin); err != nil {
+		return err
 	}
 	work := filepath.Join(dir, "work")
 	if err := os.Mkdir(work, 0o777); err != nil {
@@ -56,7 +67,7 @@ func record(file string) error {
 	}
 	var film film
 	for _, s := range session {
-		if err := film.run(s, work, filepath.Dir(program)); err != nil {
+		if err := film.run(s, work, bin); err != nil {
 			return fmt.Errorf("%s: %w", s.command, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -31,18 +32,24 @@ func TestRecordingIsCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	program := filepath.Join(t.TempDir(), "umbel")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/umbel").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	bin := t.TempDir()
+	if err := build(bin); err != nil {
+		t.Fatal(err)
 	}
 	for _, s := range session {
 		if !strings.Contains(string(b), ">"+prompt+escape(s.command)+"<") {
 			t.Errorf("the recording does not show %q: run make recording", s.command)
 		}
 		// With --help, flags before it are checked and nothing is done.
-		_, call, _ := strings.Cut(s.command, "umbel ")
+		call := cmp.Or(s.program, s.command)
+		program := "demo"
+		if _, after, ok := strings.Cut(call, "umbel "); ok {
+			program, call = "umbel", after
+		} else {
+			call = strings.TrimPrefix(call, "demo ")
+		}
 		call, _, _ = strings.Cut(call, "|")
-		if out, err := exec.Command(program, append(strings.Fields(call), "--help")...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(filepath.Join(bin, program), append(strings.Fields(call), "--help")...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", s.command, err, out)
 		}
 	}

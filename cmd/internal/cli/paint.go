@@ -21,7 +21,7 @@ func paintFor(f *os.File, s color.Style, text string) string {
 	return s.Paint(text)
 }
 
-// PaintState returns the state of a subscription in its color: that of umbel demo.
+// PaintState returns the state of a subscription in its color, green, yellow or red.
 func PaintState(state string) string {
 	switch state {
 	case api.SubscriptionExact:

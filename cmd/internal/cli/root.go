@@ -122,7 +122,7 @@ var synonyms = map[string][]string{
 // formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them.
 var formerVerbs = map[string]string{
 	"cache": "umbel-cache serve", "siblings": "umbel-cache siblings", "squid": "umbel-cache squid",
-	"nix": "umbel-nix", "multicast": "umbel-multicast",
+	"nix": "umbel-nix", "multicast": "umbel-multicast", "demo": "go run ./examples/demo, in a checkout,",
 }
 
 // similarVerbs returns the verbs of cmd that a user may have meant by word.

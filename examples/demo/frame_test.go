@@ -1,4 +1,4 @@
-package demo
+package main
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
-
-	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 )
 
 // sampled is a report with all states.
@@ -104,13 +102,13 @@ func TestFrame(t *testing.T) {
 	if got := shown(t, wrong, 80, 24); !strings.Contains(got, " 3        0\n") || !strings.Contains(got, "; 7 files not read") {
 		t.Errorf("%s", got)
 	}
-	if got := subscriberLines(wrong, 80)[1]; got[2].style != color.Red {
+	if got := subscriberLines(wrong, 80)[1]; got[2].style != red {
 		t.Errorf("wrong answers are shown as %q", got)
 	}
 }
 
 func TestRender(t *testing.T) {
-	l := line{{"abc", color.Strong}, {"dé", color.Plain}, {"fgh", color.Red}}
+	l := line{{"abc", strong}, {"dé", plain}, {"fgh", red}}
 	for _, c := range []struct {
 		width   int
 		colored bool

@@ -1,4 +1,4 @@
-package demo
+package main
 
 import (
 	"context"
@@ -10,8 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/time/rate"
+	"time"
 )
 
 // segmentBytes is the maximum number of bytes that a link delivers at once, as TCP does on an Ethernet.
@@ -28,8 +27,8 @@ var errLost = errors.New("the link lost a segment")
 // ends there, and the subscriber has to continue in another one. TCP would hide such losses and take
 // longer.
 type link struct {
-	limit *rate.Limiter // of bytes per second; nil: none
-	loss  float64       // share of the segments, of which at most maxLosses in a row are lost
+	limit *limit  // nil: none
+	loss  float64 // share of the segments, of which at most maxLosses in a row are lost
 
 	mu     sync.Mutex
 	rand   *rand.Rand
@@ -46,11 +45,31 @@ type link struct {
 func newLink(bytesPerSecond int, loss float64, seed uint64) *link {
 	l := &link{loss: loss, rand: rand.New(rand.NewPCG(seed, 1))}
 	if bytesPerSecond > 0 {
-		l.limit = rate.NewLimiter(rate.Limit(bytesPerSecond), segmentBytes)
+		l.limit = &limit{perSecond: bytesPerSecond}
 	}
 	l.transport = &http.Transport{DialContext: l.dial}
 	l.next = l.transport
 	return l
+}
+
+// limit is a limit of bytes per second, of which a segment may come at once. It is safe for concurrent use.
+type limit struct {
+	perSecond int
+	mu        sync.Mutex
+	due       time.Time // when the link has delivered all bytes
+}
+
+// take adds bytes, and returns the time until the link has delivered them.
+func (l *limit) take(bytes int) time.Duration {
+	taking := func(n int) time.Duration { return time.Duration(n) * time.Second / time.Duration(l.perSecond) }
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if full := now.Add(-taking(segmentBytes)); l.due.Before(full) {
+		l.due = full
+	}
+	l.due = l.due.Add(taking(bytes))
+	return l.due.Sub(now)
 }
 
 // client returns the client that uses the link.
@@ -124,7 +143,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		return 0, errLost
 	}
 	if c.link.limit != nil {
-		if err := c.link.limit.WaitN(c.open, n); err != nil {
+		if !sleep(c.open, c.link.limit.take(n)) {
 			return 0, net.ErrClosed
 		}
 	}

@@ -1,5 +1,7 @@
-// Package demo shows what a publication does: a set that changes, its publisher, and five subscribers in
+// Command demo shows what a publication does: a set that changes, its publisher, and five subscribers in
 // different circumstances, all in one process.
+//
+//	go run ./examples/demo [--plain | --json] [--for TIME] [--every TIME] [--keys NUMBER] [--changes NUMBER] [DIRECTORY]
 //
 // Nothing is simulated except the links. The publisher and the subscribers are those of package share.
 // They use HTTP over loopback, and each subscriber has a connection of its own, which counts the bytes.
@@ -20,4 +22,4 @@
 // Queries are made all the time. The rate of false positives is that of queries for keys that are not in
 // the set. A key of the set must be found if it was in the version that answers, or if it has been in
 // the set for longer than a head is valid; otherwise the answer counts as wrong.
-package demo
+package main

@@ -1,4 +1,4 @@
-package demo
+package main
 
 import (
 	"bytes"
@@ -122,7 +122,7 @@ func checkBytes(t *testing.T, s *subscriber, row Subscriber, r *recorder) {
 		t.Errorf("%s: %d bytes of heads and %d of objects, recorded %d and %d", s.name, row.Heads, row.Objects, got.heads, got.bodies)
 	}
 	if l := s.link.limit; l != nil {
-		if most := segmentBytes + uint64(float64(l.Limit())*time.Since(s.started).Seconds()); row.Received > most {
+		if most := segmentBytes + uint64(float64(l.perSecond)*time.Since(s.started).Seconds()); row.Received > most {
 			t.Errorf("%s: received %d bytes, the limit permits %d", s.name, row.Received, most)
 		}
 	}
@@ -256,7 +256,7 @@ func TestDemoStart(t *testing.T) {
 	o := fast
 	o.Keys = 20_000
 	d := newDemo(t, o)
-	d.subscribers[1].link.limit.SetLimit(1 << 20)
+	d.subscribers[1].link.limit.perSecond = 1 << 20
 	coarsest := folds[len(folds)-1]
 	begun := false // a report has the last events only
 	r := runUntil(t, d, func(r Report) bool {

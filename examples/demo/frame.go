@@ -1,10 +1,8 @@
-package demo
+package main
 
 import (
 	"fmt"
 	"strings"
-
-	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 )
 
 // wide is the width of a terminal from which rows are explained.
@@ -16,7 +14,7 @@ const intro = "One program publishes a set that changes; five answer queries fro
 // frame returns the lines that show a report on a terminal of a width and height. Lines that do not fit
 // are left out, those at the end first. Lines may be longer than width.
 func frame(r Report, width, height int) []line {
-	lines := []line{titleLine(r, width), text(color.Faint, intro), nil}
+	lines := []line{titleLine(r, width), text(faint, intro), nil}
 	lines = append(lines, setLines(r)...)
 	lines = append(lines, nil)
 	lines = append(lines, subscriberLines(r, width)...)
@@ -25,7 +23,7 @@ func frame(r Report, width, height int) []line {
 	if room := height - len(lines) - 1; room > 0 && len(r.Events) > 0 {
 		lines = append(lines, nil)
 		for _, e := range r.Events[max(0, len(r.Events)-room):] {
-			lines = append(lines, text(color.Faint, "%7s  %s", seconds(e.Seconds), e.Text))
+			lines = append(lines, text(faint, "%7s  %s", seconds(e.Seconds), e.Text))
 		}
 	}
 	return lines[:max(0, min(len(lines), height))]
@@ -36,7 +34,7 @@ func titleLine(r Report, width int) line {
 	if r.Final {
 		end = seconds(r.Seconds)
 	}
-	return line{{cell(max(0, width-len(end)), "umbel demo"), color.Strong}, {end, color.Plain}}
+	return line{{cell(max(0, width-len(end)), "umbel demo"), strong}, {end, plain}}
 }
 
 func setLines(r Report) []line {
@@ -45,31 +43,31 @@ func setLines(r Report) []line {
 		set += fmt.Sprintf("; %s files not read", count(uint64(r.Set.Skipped)))
 	}
 	return []line{
-		text(color.Plain, "%s", set),
-		text(color.Plain, "filter  %s cells in %s bytes, published at %s", count(r.Filter.Cells), count(r.Filter.Bytes), r.Set.URL),
+		text(plain, "%s", set),
+		text(plain, "filter  %s cells in %s bytes, published at %s", count(r.Filter.Cells), count(r.Filter.Bytes), r.Set.URL),
 	}
 }
 
 // colors of states.
-var colors = map[State]color.Style{Exact: color.Green, Late: color.Yellow, Stale: color.Red, Off: color.Faint}
+var colors = map[State]style{Exact: green, Late: yellow, Stale: red, Off: faint}
 
 func subscriberLines(r Report, width int) []line {
-	lines := []line{text(color.Strong, "%s", strings.TrimRight(row("subscriber", "state", "behind", "received", "fold", "false+", "false-", "retries"), " "))}
+	lines := []line{text(strong, "%s", strings.TrimRight(row("subscriber", "state", "behind", "received", "fold", "false+", "false-", "retries"), " "))}
 	for _, s := range r.Subscribers {
 		l := line{
-			{cell(nameWidth, s.Name) + "  ", color.Plain},
+			{cell(nameWidth, s.Name) + "  ", plain},
 			{cell(stateWidth, string(s.State)), colors[s.State]},
-			{subscriberCells(s), color.Plain},
+			{subscriberCells(s), plain},
 		}
 		if s.Wrong > 0 {
-			l[2].style = color.Red
+			l[2].style = red
 		}
 		if width >= wide {
 			about := s.About
 			if s.Lost > 0 {
 				about += fmt.Sprintf("; %s of %s lost", count(s.Lost), count(s.Segments))
 			}
-			l = append(l, piece{"  " + about, color.Faint})
+			l = append(l, piece{"  " + about, faint})
 		}
 		lines = append(lines, l)
 	}
@@ -111,7 +109,7 @@ func comparisonLines(r Report, width int) []line {
 		objects += s.Objects
 	}
 	parts := fmt.Sprintf("%s of objects, %s of heads, and the headers of HTTP", count(objects), count(heads))
-	lines := []line{text(color.Strong, "%s", strings.TrimRight(form("bytes for the same versions", "all five", "times"), " "))}
+	lines := []line{text(strong, "%s", strings.TrimRight(form("bytes for the same versions", "all five", "times"), " "))}
 	for _, c := range []struct {
 		name, about string
 		bytes       uint64
@@ -123,9 +121,9 @@ func comparisonLines(r Report, width int) []line {
 		{"key lists, gzip", "each version as a list of all keys: no false positives", r.Costs.Lists},
 		{"key list changes, gzip", "the list once, then each change: no false positives; a missed change needs the list again", r.Costs.ListChanges},
 	} {
-		l := text(color.Plain, "%s", form(c.name, count(c.bytes), times(c.bytes, r.Received)))
+		l := text(plain, "%s", form(c.name, count(c.bytes), times(c.bytes, r.Received)))
 		if width >= wide {
-			l = append(l, piece{"  " + c.about, color.Faint})
+			l = append(l, piece{"  " + c.about, faint})
 		}
 		lines = append(lines, l)
 	}
@@ -134,7 +132,7 @@ func comparisonLines(r Report, width int) []line {
 	if width >= wide {
 		about += " of the keys on average: once an hour, as by Squid's default, scaled to this time"
 	}
-	return append(lines, line{{form("5 bits per key, hourly, scaled", count(hourly), times(hourly, r.Received)), color.Plain}, {about, color.Faint}})
+	return append(lines, line{{form("5 bits per key, hourly, scaled", count(hourly), times(hourly, r.Received)), plain}, {about, faint}})
 }
 
 // form returns the columns of a row of the comparison.

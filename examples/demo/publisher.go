@@ -1,15 +1,15 @@
-package demo
+package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/share"
@@ -38,8 +38,9 @@ type publisher struct {
 	filter   *counting.Filter
 	capacity int // keys for which the filter is planned
 	url      string
-	group    *service.Group
+	server   *http.Server
 	handler  *web.Handler
+	served   chan error
 }
 
 func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) {
@@ -48,7 +49,7 @@ func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) 
 		return nil, err
 	}
 	store := new(share.Memory)
-	p := &publisher{set: s, versions: v, verifier: key.Verifier, group: service.NewGroup()}
+	p := &publisher{set: s, versions: v, verifier: key.Verifier, served: make(chan error, 1)}
 	p.share, err = share.NewPublisher(ctx, share.PublisherOptions{
 		Store: store, Key: key, Valid: valid, Folds: folds, Kinds: filter.All,
 	})
@@ -63,7 +64,8 @@ func newPublisher(ctx context.Context, s *set, v *versions) (*publisher, error) 
 	}
 	p.url = fmt.Sprintf("http://%s", l.Addr())
 	p.handler = web.NewHandler(store, web.HandlerOptions{})
-	p.group.Serve("demo", service.NewServer(p.handler, slog.New(slog.DiscardHandler)), l)
+	p.server = &http.Server{Handler: p.handler, ReadHeaderTimeout: valid}
+	go func() { p.served <- p.server.Serve(l) }()
 	return p, nil
 }
 
@@ -125,7 +127,9 @@ func shapeFor(keys int) counting.Shape {
 // close ends the server.
 func (p *publisher) close() error {
 	p.handler.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), service.Drain)
-	defer cancel()
-	return p.group.Shutdown(ctx)
+	err := p.server.Close()
+	if serve := <-p.served; !errors.Is(serve, http.ErrServerClosed) {
+		err = errors.Join(err, serve)
+	}
+	return err
 }

@@ -1,25 +1,35 @@
-package demo
+package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+)
 
-	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
-	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+// style is how a piece of text is shown: parameters of the sequence Select Graphic Rendition (ECMA-48, section 8.3.117).
+type style string
+
+const (
+	plain  style = ""
+	strong style = "1"
+	faint  style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
 )
 
 // piece is text in one style.
 type piece struct {
 	text  string
-	style color.Style
+	style style
 }
 
 // line is one line of a screen.
 type line []piece
 
 // text returns a line in one style.
-func text(s color.Style, format string, args ...any) line {
+func text(s style, format string, args ...any) line {
 	return line{{fmt.Sprintf(format, args...), s}}
 }
 
@@ -34,8 +44,8 @@ func (l line) render(width int, colored bool) string {
 			p.text = string([]rune(p.text)[:width])
 		}
 		width -= utf8.RuneCountInString(p.text)
-		if colored {
-			p.text = p.style.Paint(p.text)
+		if colored && p.style != plain && p.text != "" {
+			p.text = "\x1b[" + string(p.style) + "m" + p.text + "\x1b[m"
 		}
 		b.WriteString(p.text)
 	}
@@ -52,7 +62,13 @@ func cell(width int, s string) string {
 }
 
 // count formats a number with commas.
-func count(n uint64) string { return quantity.Count(n).String() }
+func count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
 
 // seconds formats a time in seconds: with a digit after the point below ten.
 func seconds(s float64) string {

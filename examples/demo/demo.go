@@ -1,4 +1,4 @@
-package demo
+package main
 
 import (
 	"cmp"
@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/umbel-filters/umbel/share"
-	"golang.org/x/sync/errgroup"
 )
 
 // Options configure a demonstration. All fields except Dir and Seed are required.
@@ -120,7 +120,8 @@ func (d *Demo) addSubscribers() {
 
 // Run changes, publishes and queries the set until parent ends. It returns the report of its end.
 func (d *Demo) Run(parent context.Context) (last Report, err error) {
-	g, ctx := errgroup.WithContext(parent)
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
 	defer func() {
 		last = d.Report()
 		last.Final = true
@@ -135,14 +136,20 @@ func (d *Demo) Run(parent context.Context) (last Report, err error) {
 		}
 	}
 	changes := make(chan change, 1)
-	g.Go(func() error { return d.watch(ctx, changes) })
-	g.Go(func() error { return d.publishAll(ctx, changes) })
-	g.Go(func() error { return d.query(ctx) })
-	g.Go(func() error { return d.killAndRestart(ctx) })
-	if err := g.Wait(); parent.Err() == nil {
-		return last, err
+	var work sync.WaitGroup
+	for _, part := range []func() error{
+		func() error { return d.watch(ctx, changes) },
+		func() error { return d.publishAll(ctx, changes) },
+		func() error { return d.query(ctx) },
+		func() error { return d.killAndRestart(ctx) },
+	} {
+		work.Go(func() { cancel(part()) }) // the first that ends is the cause
 	}
-	return last, nil
+	work.Wait()
+	if parent.Err() != nil {
+		return last, nil
+	}
+	return last, context.Cause(ctx)
 }
 
 // read reads the set, and decides when it is read next.
