@@ -21,6 +21,9 @@ Recommends: ca-certificates
 Description: adaptive Bloom filters on the command line and as a server
  umbel makes, queries, merges and sends Bloom filters of many kinds. Its server
  answers Redis and HTTP clients and publishes filters to subscribers.
+ umbel-cache is an HTTP cache that uses what its siblings hold, umbel-nix answers
+ Nix clients for binary caches, and umbel-multicast is for multicast in packet
+ headers.
 `
 
 // packages returns the Debian packages of the programs for Linux. The unit is installed but neither enabled nor
@@ -51,9 +54,9 @@ func (r *release) packages(programs []built, docs documents) ([]file, error) {
 func (r *release) packageFiles(p built, docs documents) ([]file, error) {
 	files := append(docs.named("etc/umbel/", "umbel.yaml"), docs.named("usr/share/doc/umbel/examples/", "users.yaml")...)
 	files = append(files, docs.named("usr/lib/systemd/system/", "umbel.service")...)
-	files = append(files, docs.completions("usr/share/bash-completion/completions/umbel", "usr/share/zsh/vendor-completions/_umbel", "usr/share/fish/vendor_completions.d/umbel.fish")...)
+	files = append(files, docs.completions("usr/share/bash-completion/completions/%s", "usr/share/zsh/vendor-completions/_%s", "usr/share/fish/vendor_completions.d/%s.fish")...)
 	copyright := append(append([]byte(nil), docs.files["LICENSE"]...), p.notices...)
-	files = append(files, file{"usr/bin/umbel", 0o755, p.program}, file{"usr/share/doc/umbel/copyright", 0o644, copyright})
+	files = append(append(files, p.in("usr/bin/")...), file{"usr/share/doc/umbel/copyright", 0o644, copyright})
 	compressed := append(docs.manual("usr/share/man/man1/"), file{"usr/share/doc/umbel/changelog", 0o644, docs.files["CHANGELOG.md"]})
 	for _, f := range compressed {
 		data, err := gzipped(f.data)

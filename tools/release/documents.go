@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"debug/buildinfo"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"golang.org/x/mod/module"
 )
@@ -16,10 +19,10 @@ import (
 type documents struct {
 	files map[string][]byte // by base name
 	pages []file            // manual
-	words []file            // completions for bash, zsh, fish and PowerShell
+	words []file            // for each program, completions for bash, zsh, fish and PowerShell
 }
 
-// documents reads files of the clone and calls the program of this machine for manual and completions.
+// documents reads files of the clone and calls the programs of this machine for manual and completions.
 func (r *release) documents() (documents, error) {
 	d := documents{files: map[string][]byte{}}
 	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE", "cmd/packaging/umbel.service", "cmd/packaging/umbel.yaml",
@@ -34,13 +37,22 @@ func (r *release) documents() (documents, error) {
 	if err != nil {
 		return d, err
 	}
-	umbel, err := r.install(user, host)
+	programs, err := r.install(user, host)
 	if err != nil {
 		return d, err
 	}
 	manual := filepath.Join(r.scratch, "man")
-	if _, err := user.line(umbel, "man", manual); err != nil {
-		return d, err
+	for i, program := range programs {
+		if _, err := user.line(program, "man", manual); err != nil {
+			return d, err
+		}
+		for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+			script, err := user.line(program, "completion", shell)
+			if err != nil {
+				return d, err
+			}
+			d.words = append(d.words, file{commands[i], 0o644, []byte(script + "\n")})
+		}
 	}
 	pages, err := filepath.Glob(filepath.Join(manual, "*.1"))
 	if err != nil {
@@ -52,13 +64,6 @@ func (r *release) documents() (documents, error) {
 			return d, err
 		}
 		d.pages = append(d.pages, file{filepath.Base(page), 0o644, data})
-	}
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		script, err := user.line(umbel, "completion", shell)
-		if err != nil {
-			return d, err
-		}
-		d.words = append(d.words, file{shell, 0o644, []byte(script + "\n")})
 	}
 	return d, nil
 }
@@ -81,11 +86,13 @@ func (d documents) manual(dir string) []file {
 	return files
 }
 
-// completions returns the completions for bash, zsh, fish and PowerShell under these names.
+// completions returns the completions of each program for bash, zsh, fish and PowerShell under names in which %s is the program.
 func (d documents) completions(names ...string) []file {
 	var files []file
-	for i, name := range names {
-		files = append(files, file{name, 0o644, d.words[i].data})
+	for i, f := range d.words {
+		if shell := i % 4; shell < len(names) {
+			files = append(files, file{strings.ReplaceAll(names[shell], "%s", f.name), f.mode, f.data})
+		}
 	}
 	return files
 }
@@ -93,29 +100,36 @@ func (d documents) completions(names ...string) []file {
 // licenseName matches the files with the license of a module.
 var licenseName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([-._].*)?$`)
 
-// notices returns the licenses of Go and of the modules that a program contains, which their owners require
-// next to it. A module without a license is an error.
-func (r *release) notices(program string) ([]byte, error) {
-	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		return nil, err
+// notices returns the licenses of Go and of the modules that programs contain, which their owners require
+// next to them. A module without a license is an error.
+func (r *release) notices(programs []string) ([]byte, error) {
+	modules, compiler := map[string]string{}, "" // version by path: a module has one in all programs
+	for _, program := range programs {
+		info, err := buildinfo.ReadFile(program)
+		if err != nil {
+			return nil, err
+		}
+		compiler = info.GoVersion
+		for _, m := range info.Deps {
+			modules[m.Path] = m.Version
+		}
 	}
 	goroot, err := command{dir: r.scratch}.line("go", "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
 	type source struct{ name, dir string }
-	sources := []source{{"Go " + info.GoVersion, goroot}}
-	for _, m := range info.Deps {
-		escaped, err := module.EscapePath(m.Path)
+	sources := []source{{"Go " + compiler, goroot}}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		escaped, err := module.EscapePath(name)
 		if err != nil {
 			return nil, err
 		}
-		version, err := module.EscapeVersion(m.Version)
+		version, err := module.EscapeVersion(modules[name])
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, source{m.Path + " " + m.Version, filepath.Join(r.scratch, "modules", escaped+"@"+version)})
+		sources = append(sources, source{name + " " + modules[name], filepath.Join(r.scratch, "modules", escaped+"@"+version)})
 	}
 	var b bytes.Buffer
 	for _, s := range sources {
@@ -136,7 +150,7 @@ func (r *release) notices(program string) ([]byte, error) {
 			found = true
 		}
 		if !found {
-			return nil, fmt.Errorf("%s has no license in %s; the program cannot be distributed with it", s.name, s.dir)
+			return nil, fmt.Errorf("%s has no license in %s; the programs cannot be distributed with it", s.name, s.dir)
 		}
 	}
 	return b.Bytes(), nil

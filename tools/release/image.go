@@ -73,7 +73,7 @@ func (r *release) imageOf(p built, arch string, config v1.Config) (v1.Image, err
 		return nil, fmt.Errorf("cmd/packaging/image.json: user %q is not a number", config.User)
 	}
 	contents, err := tarred([]file{
-		{"umbel", 0o755, p.program},
+		p.programs[0],
 		{"etc/ssl/certs/ca-certificates.crt", 0o644, authorities()},
 		{"data", fs.ModeDir | 0o700, nil},
 		{"LICENSES-OTHERS.txt", 0o644, p.notices},

@@ -28,7 +28,11 @@ func sample(t *testing.T) (*release, []built) {
 	r := &release{version: "v0.1.0-rc.1", source: top, scratch: t.TempDir(), time: time.Unix(1e9, 0).UTC(), maintainer: "A <a@example.org>"}
 	var programs []built
 	for _, platform := range platforms {
-		programs = append(programs, built{platform: platform, program: []byte("program of " + platform), notices: []byte("license")})
+		var files []file
+		for _, name := range commands {
+			files = append(files, file{name, 0o755, []byte(name + " of " + platform)})
+		}
+		programs = append(programs, built{platform: platform, programs: files, notices: []byte("license")})
 	}
 	return r, programs
 }
@@ -81,7 +85,7 @@ func TestPackages(t *testing.T) {
 	docs := documents{
 		files: map[string][]byte{"umbel.yaml": []byte("data: /x\n"), "umbel.service": []byte("[Unit]\n"), "postinst": []byte("#!/bin/sh\n")},
 		pages: []file{{"umbel.1", 0o644, []byte(".TH")}},
-		words: []file{{"bash", 0o644, []byte("complete")}, {"zsh", 0o644, nil}, {"fish", 0o644, nil}, {"powershell", 0o644, nil}},
+		words: []file{{"umbel", 0o644, []byte("complete")}, {"umbel", 0o644, nil}, {"umbel", 0o644, nil}, {"umbel", 0o644, nil}, {"umbel-nix", 0o644, []byte("complete")}},
 	}
 	packages, err := r.packages(programs, docs)
 	if err != nil {
@@ -101,10 +105,10 @@ func TestPackages(t *testing.T) {
 		}
 	}
 	installed, contents := entries(t, archives["data.tar.gz"])
-	if h := installed["./usr/bin/umbel"]; h == nil || h.Mode != 0o755 || h.Uid != 0 || contents["./usr/bin/umbel"] != "program of linux/arm64" {
+	if h := installed["./usr/bin/umbel"]; h == nil || h.Mode != 0o755 || h.Uid != 0 || contents["./usr/bin/umbel"] != "umbel of linux/arm64" {
 		t.Errorf("program %+v", h)
 	}
-	for _, name := range []string{"./usr/", "./usr/lib/systemd/system/umbel.service", "./usr/share/man/man1/umbel.1.gz", "./usr/share/bash-completion/completions/umbel"} {
+	for _, name := range []string{"./usr/", "./usr/lib/systemd/system/umbel.service", "./usr/share/man/man1/umbel.1.gz", "./usr/bin/umbel-multicast", "./usr/share/bash-completion/completions/umbel", "./usr/share/bash-completion/completions/umbel-nix"} {
 		if installed[name] == nil {
 			t.Errorf("%s is missing", name)
 		}
@@ -153,7 +157,7 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		headers, contents := entries(t, layer)
-		if contents["umbel"] != "program of linux/"+arch || !strings.Contains(contents["etc/ssl/certs/ca-certificates.crt"], "BEGIN CERTIFICATE") {
+		if contents["umbel"] != "umbel of linux/"+arch || !strings.Contains(contents["etc/ssl/certs/ca-certificates.crt"], "BEGIN CERTIFICATE") {
 			t.Errorf("%s: program %q, or no certificates", arch, contents["umbel"])
 		}
 		if h := headers["data/"]; h == nil || fmt.Sprintf("%d:%d", h.Uid, h.Gid) != config.Config.User || h.Mode != 0o700 {

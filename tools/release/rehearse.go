@@ -29,7 +29,7 @@ func (r *release) user(dir string, env ...string) (command, error) {
 	}, env...)}, nil
 }
 
-// rehearse installs the program, makes a program that uses the library, and resolves the imports of all
+// rehearse installs the programs, makes a program that uses the library, and resolves the imports of all
 // published modules with the checksums in their go.sum.
 func (r *release) rehearse() error {
 	if err := os.Mkdir(filepath.Join(r.scratch, "user"), 0o777); err != nil {
@@ -42,23 +42,28 @@ func (r *release) rehearse() error {
 	if err != nil {
 		return err
 	}
-	umbel, err := r.install(user, host)
+	programs, err := r.install(user, host)
 	if err != nil {
 		return err
 	}
+	umbel := programs[0]
 	filter := filepath.Join(user.dir, "filter.umbel")
-	for _, step := range []struct {
+	type step struct {
 		want string // part of the output
 		args []string
-	}{
-		{"umbel " + r.version + ",", []string{umbel, "--version"}},
+	}
+	var steps []step
+	for i, program := range programs {
+		steps = append(steps, step{commands[i] + " " + r.version + ",", []string{program, "--version"}})
+	}
+	for _, step := range append(steps, []step{
 		{"", []string{"go", "mod", "init", "example.org/user"}},
 		{"", []string{"go", "get", root + "@" + r.version}},
 		{"", []string{"go", "mod", "tidy"}},
 		{"true", []string{"go", "run", ".", filter}},
 		{"bloom", []string{umbel, "info", filter}},
 		{"alice", []string{umbel, "has", filter, "alice"}},
-	} {
+	}...) {
 		out, err := user.line(step.args[0], step.args[1:]...)
 		if err != nil {
 			return err
@@ -82,19 +87,27 @@ func (r *release) rehearse() error {
 // host is the platform of this machine.
 const host = runtime.GOOS + "/" + runtime.GOARCH
 
-// install installs the program for a platform such as "linux/arm64" and returns its path.
-func (r *release) install(user command, platform string) (string, error) {
+// install installs the programs for a platform such as "linux/arm64" and returns their paths.
+func (r *release) install(user command, platform string) ([]string, error) {
 	system, arch, _ := strings.Cut(platform, "/")
 	user.env = append(user.env, "GOOS="+system, "GOARCH="+arch)
-	if _, err := user.line("go", "install", "-ldflags=-s -w", pathOf("cmd")+"/umbel@"+r.version); err != nil {
-		return "", err
+	args := []string{"install", "-ldflags=-s -w"}
+	for _, name := range commands {
+		args = append(args, pathOf("cmd")+"/"+name+"@"+r.version)
+	}
+	if _, err := user.line("go", args...); err != nil {
+		return nil, err
 	}
 	path := filepath.Join(r.scratch, "gopath", "bin")
 	if platform != host {
 		path = filepath.Join(path, system+"_"+arch)
 	}
-	if system == "windows" {
-		return filepath.Join(path, "umbel.exe"), nil
+	var paths []string
+	for _, name := range commands {
+		if system == "windows" {
+			name += ".exe"
+		}
+		paths = append(paths, filepath.Join(path, name))
 	}
-	return filepath.Join(path, "umbel"), nil
+	return paths, nil
 }

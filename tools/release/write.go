@@ -61,64 +61,86 @@ func (r *release) write(out string) error {
 	return os.CopyFS(out, os.DirFS(staged))
 }
 
-// built is the program for a platform.
+// commands are the programs of module cmd. The image has the first one only.
+var commands = []string{"umbel", "umbel-cache", "umbel-nix", "umbel-multicast"}
+
+// built is the programs for a platform.
 type built struct {
 	platform string // "linux/amd64"
-	program  []byte
-	notices  []byte // the licenses of the modules in it
-	bill     []byte // bill of materials, CycloneDX
+	programs []file // in the order of commands
+	notices  []byte // the licenses of the modules in them
+	bills    []file // bills of materials, CycloneDX
 }
 
-// build builds the program as go install -trimpath does for its users, without cgo.
+// in returns the programs as files in the directory dir.
+func (b built) in(dir string) []file {
+	var files []file
+	for _, p := range b.programs {
+		files = append(files, file{dir + p.name, p.mode, p.data})
+	}
+	return files
+}
+
+// build builds the programs as go install -trimpath does for their users, without cgo.
 func (r *release) build(platform string) (built, error) {
 	user, err := r.user("user")
 	if err != nil {
 		return built{}, err
 	}
-	path, err := r.install(user, platform)
+	paths, err := r.install(user, platform)
 	if err != nil {
 		return built{}, err
 	}
 	b := built{platform: platform}
-	if b.program, err = os.ReadFile(path); err != nil {
-		return built{}, err
-	}
-	if b.notices, err = r.notices(path); err != nil {
+	if b.notices, err = r.notices(paths); err != nil {
 		return built{}, err
 	}
 	generator, err := command{filepath.Join(r.source, "tools"), []string{"GOWORK=off"}}.line("go", "tool", "-n", "cyclonedx-gomod")
 	if err != nil {
 		return built{}, err
 	}
-	bill, err := user.line(generator, "bin", "-json", "-std", "-licenses", "-noserial", "-notimestamp", "-version", r.version, path)
-	b.bill = []byte(bill + "\n")
-	return b, err
+	if err != nil {
+		return built{}, err
+	}
+	for i, path := range paths {
+		program, err := os.ReadFile(path)
+		if err != nil {
+			return built{}, err
+		}
+		b.programs = append(b.programs, file{filepath.Base(path), 0o755, program})
+		bill, err := user.line(generator, "bin", "-json", "-std", "-licenses", "-noserial", "-notimestamp", "-version", r.version, path)
+		if err != nil {
+			return built{}, err
+		}
+		b.bills = append(b.bills, file{r.name(commands[i], platform) + ".cdx.json", 0o644, []byte(bill + "\n")})
+	}
+	return b, nil
 }
 
 // name returns the name of a file of the release for a platform: umbel_0.1.0_linux_amd64.
-func (r *release) name(platform string) string {
-	return "umbel_" + strings.TrimPrefix(r.version, "v") + "_" + strings.ReplaceAll(platform, "/", "_")
+func (r *release) name(of, platform string) string {
+	return of + "_" + strings.TrimPrefix(r.version, "v") + "_" + strings.ReplaceAll(platform, "/", "_")
 }
 
-// archives returns an archive and a bill of materials for each program.
+// archives returns an archive with the programs for each platform, and their bills of materials.
 func (r *release) archives(programs []built, docs documents) ([]file, error) {
 	var files []file
 	for _, p := range programs {
-		name := r.name(p.platform)
+		name := r.name("umbel", p.platform)
 		contents := append(docs.named(name+"/", "README.md", "CHANGELOG.md", "LICENSE"), file{name + "/LICENSES-OTHERS.txt", 0o644, p.notices})
 		contents = append(contents, docs.manual(name+"/man/man1/")...)
-		contents = append(contents, docs.completions(name+"/completions/umbel.bash", name+"/completions/_umbel", name+"/completions/umbel.fish", name+"/completions/umbel.ps1")...)
-		archive, suffix, program := tarGzip, ".tar.gz", "umbel"
+		contents = append(contents, docs.completions(name+"/completions/%s.bash", name+"/completions/_%s", name+"/completions/%s.fish", name+"/completions/%s.ps1")...)
+		archive, suffix := tarGzip, ".tar.gz"
 		if strings.HasPrefix(p.platform, "windows/") {
-			archive, suffix, program = zipped, ".zip", "umbel.exe"
+			archive, suffix = zipped, ".zip"
 		} else if strings.HasPrefix(p.platform, "linux/") {
 			contents = append(contents, docs.named(name+"/", "umbel.service", "umbel.yaml")...)
 		}
-		data, err := archive(append(contents, file{name + "/" + program, 0o755, p.program}), r.time)
+		data, err := archive(append(contents, p.in(name+"/")...), r.time)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{name + suffix, 0o644, data}, file{name + ".cdx.json", 0o644, p.bill})
+		files = append(append(files, file{name + suffix, 0o644, data}), p.bills...)
 	}
 	return files, nil
 }
