@@ -82,11 +82,11 @@ func BenchmarkParse(b *testing.B) {
 	} {
 		b.Run(media, func(b *testing.B) {
 			s := stream{codec: codecs[media], text: keys.Text{Format: keys.Lines}}
-			s.batch.ds = make([]umbel.Digest, 0, batchKeys)
+			s.batch.Digests = make([]umbel.Digest, 0, batchKeys)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := s.parse(body, true); err != nil || len(s.batch.ds) != batchKeys {
-					b.Fatal(len(s.batch.ds), err)
+				if _, _, err := s.parse(body, true); err != nil || len(s.batch.Digests) != batchKeys {
+					b.Fatal(len(s.batch.Digests), err)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batchKeys, "ns/key")

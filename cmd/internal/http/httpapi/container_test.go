@@ -322,7 +322,7 @@ func keysIn(how codec, body []byte, step int) (ds []umbel.Digest, err error) {
 		for more := true; more; {
 			var rest []byte
 			rest, more, err = s.parse(s.in, ended)
-			ds = append(ds, s.batch.ds...)
+			ds = append(ds, s.batch.Digests...)
 			s.in = rest
 			if err != nil {
 				return ds, err

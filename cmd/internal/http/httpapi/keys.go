@@ -19,61 +19,22 @@ const batchKeys = 4096
 type verb struct {
 	counts bool // the answer to a key is a number
 	adds   bool // the filter may become overfull
-	run    func(f *engine.Filter, b *batch) (engine.Position, error)
-}
-
-// batch is a list of keys and their answers. After an error the first n have an answer.
-type batch struct {
-	ds     []umbel.Digest
-	n      int
-	yes    []bool
-	counts []uint64
+	run    func(*engine.Batch, *engine.Filter) (engine.Position, error)
 }
 
 var (
-	addKeys = verb{adds: true, run: func(f *engine.Filter, b *batch) (pos engine.Position, err error) {
-		b.n, pos, err = f.Add(b.yes, b.ds)
-		return pos, err
-	}}
-	hasKeys = verb{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
-		err := f.Has(b.yes, b.ds)
-		if err == nil {
-			b.n = len(b.ds)
-		}
-		return 0, err
-	}}
-	removeKeys = verb{run: func(f *engine.Filter, b *batch) (engine.Position, error) {
-		pos, err := f.Remove(b.yes, b.ds)
-		if err == nil {
-			b.n = len(b.ds)
-		}
-		return pos, err
-	}}
-	countKeys = verb{counts: true, run: func(f *engine.Filter, b *batch) (engine.Position, error) {
-		err := f.Count(b.counts, b.ds)
-		if err == nil {
-			b.n = len(b.ds)
-		}
-		return 0, err
-	}}
+	addKeys    = verb{run: (*engine.Batch).Add, adds: true}
+	hasKeys    = verb{run: (*engine.Batch).Has}
+	removeKeys = verb{run: (*engine.Batch).Remove}
+	countKeys  = verb{run: (*engine.Batch).Count, counts: true}
 )
 
-// process runs the operation on b.ds. The first b.n keys have answers, also on an error.
-func (op verb) process(f *engine.Filter, b *batch) (engine.Position, error) {
-	b.n = 0
-	if n := len(b.ds); op.counts {
-		b.counts = grown(b.counts, n)
-	} else {
-		b.yes = grown(b.yes, n)
+// batch returns a batch with memory for the answers to n keys.
+func (op verb) batch(n int) engine.Batch {
+	if op.counts {
+		return engine.Batch{Counts: make([]uint64, 0, n)}
 	}
-	return op.run(f, b)
-}
-
-func grown[T any](s []T, n int) []T {
-	if cap(s) < n {
-		s = make([]T, n, max(n, batchKeys))
-	}
-	return s[:n]
+	return engine.Batch{Answers: make([]bool, 0, n)}
 }
 
 // serve answers a request with keys: one JSON value as a whole, other media types as a stream.
@@ -123,10 +84,10 @@ func keyDigest(h umbel.Hasher, key []byte) (umbel.Digest, error) {
 }
 
 // addTotals adds the answers of a batch.
-func (op verb) addTotals(s *api.Totals, b *batch) {
-	s.Keys += uint64(b.n)
+func (op verb) addTotals(s *api.Totals, b *engine.Batch) {
+	s.Keys += uint64(b.N)
 	if op.counts {
-		for _, n := range b.counts[:b.n] {
+		for _, n := range b.Counts[:b.N] {
 			if n > 0 {
 				s.Yes++
 			}
@@ -134,7 +95,7 @@ func (op verb) addTotals(s *api.Totals, b *batch) {
 		}
 		return
 	}
-	for _, yes := range b.yes[:b.n] {
+	for _, yes := range b.Answers[:b.N] {
 		if yes {
 			s.Yes++
 		}
@@ -152,15 +113,19 @@ func (op verb) serveJSON(req *request, f *engine.Filter) error {
 		return err
 	}
 	pieces, minimal := list.all(), prefersMinimal(req.http)
-	var all batch // answers to all keys
+	var all engine.Batch // answers to all keys
 	if !minimal {
-		if err := all.reserve(op, pieces, req.share.Take); err != nil {
+		if all, err = op.reserved(pieces, req.share.Take); err != nil {
 			return err
 		}
 	}
-	sum, pos, err := op.processAll(f, pieces, func(b *batch) {
-		if !minimal {
-			all.yes, all.counts = append(all.yes, b.yes[:min(b.n, len(b.yes))]...), append(all.counts, b.counts[:min(b.n, len(b.counts))]...)
+	sum, pos, err := op.processAll(f, pieces, func(b *engine.Batch) {
+		switch {
+		case minimal:
+		case op.counts:
+			all.Counts = append(all.Counts, b.Counts[:b.N]...)
+		default:
+			all.Answers = append(all.Answers, b.Answers[:b.N]...)
 		}
 	})
 	if keptErr := req.waitDurable(pos); keptErr != nil {
@@ -175,31 +140,26 @@ func (op verb) serveJSON(req *request, f *engine.Filter) error {
 	return op.respondAnswers(req, &all)
 }
 
-// reserve allocates memory for answers.
-func (b *batch) reserve(op verb, pieces digestList, take func(int) error) error {
-	n := 0
+// reserved is batch for the answers to all keys, after take.
+func (op verb) reserved(pieces digestList, take func(int) error) (engine.Batch, error) {
+	n, size := 0, 1
 	for _, ds := range pieces {
 		n += len(ds)
 	}
 	if op.counts {
-		if err := take(8 * n); err != nil {
-			return err
-		}
-		b.counts = make([]uint64, 0, n)
-		return nil
+		size = 8
 	}
-	if err := take(n); err != nil {
-		return err
+	if err := take(size * n); err != nil {
+		return engine.Batch{}, err
 	}
-	b.yes = make([]bool, 0, n)
-	return nil
+	return op.batch(n), nil
 }
 
 // processAll runs the operation on all digests and calls each after each batch.
-func (op verb) processAll(f *engine.Filter, pieces digestList, each func(*batch)) (sum api.Totals, pos engine.Position, err error) {
-	var b batch
-	for _, b.ds = range pieces {
-		at, err := op.process(f, &b)
+func (op verb) processAll(f *engine.Filter, pieces digestList, each func(*engine.Batch)) (sum api.Totals, pos engine.Position, err error) {
+	b := op.batch(batchKeys)
+	for _, b.Digests = range pieces {
+		at, err := op.run(&b, f)
 		pos = max(pos, at)
 		op.addTotals(&sum, &b)
 		each(&b)
@@ -211,21 +171,21 @@ func (op verb) processAll(f *engine.Filter, pieces digestList, each func(*batch)
 }
 
 // respondAnswers responds with {"answers": […]}, in pieces.
-func (op verb) respondAnswers(req *request, b *batch) error {
+func (op verb) respondAnswers(req *request, b *engine.Batch) error {
 	h := req.Header()
 	h.Set("Content-Type", api.MediaJSON)
 	h.Set("Cache-Control", "no-store")
 	req.WriteHeader(http.StatusOK)
 	out := append(make([]byte, 0, 4<<10), `{"answers":[`...)
-	n := len(b.yes) + len(b.counts)
+	n := len(b.Answers) + len(b.Counts)
 	for i := range n {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		if op.counts {
-			out = strconv.AppendUint(out, b.counts[i], 10)
+			out = strconv.AppendUint(out, b.Counts[i], 10)
 		} else {
-			out = strconv.AppendBool(out, b.yes[i])
+			out = strconv.AppendBool(out, b.Answers[i])
 		}
 		if len(out) > cap(out)-32 {
 			if _, err := req.Write(out); err != nil {

@@ -34,7 +34,7 @@ type stream struct {
 
 	in     []byte // read and not yet parsed
 	text   keys.Text
-	batch  batch
+	batch  engine.Batch
 	out    []byte // answers to the last read
 	totals api.Totals
 }
@@ -47,9 +47,9 @@ func (op verb) serveStream(req *request, f *engine.Filter, format codec) error {
 	}
 	s := stream{
 		request: req, op: op, codec: format, filter: f, hasher: f.Hasher(), minimal: prefersMinimal(req.http),
-		in: make([]byte, 0, readBytes), text: keys.Text{Format: keys.Lines},
+		in: make([]byte, 0, readBytes), text: keys.Text{Format: keys.Lines}, batch: op.batch(batchKeys),
 	}
-	s.batch.ds = make([]umbel.Digest, 0, batchKeys)
+	s.batch.Digests = make([]umbel.Digest, 0, batchKeys)
 	if !s.minimal {
 		_ = req.rc.EnableFullDuplex() // HTTP/2 always is
 	}
@@ -156,9 +156,9 @@ func (s *stream) answer(ended bool) error {
 	for more := true; more && err == nil; {
 		var parseErr, runErr error
 		rest, more, parseErr = s.parse(rest, ended)
-		if len(s.batch.ds) > 0 {
+		if len(s.batch.Digests) > 0 {
 			var at engine.Position
-			at, runErr = s.op.process(s.filter, &s.batch)
+			at, runErr = s.op.run(&s.batch, s.filter)
 			pos = max(pos, at)
 			s.op.addTotals(&totals, &s.batch)
 			s.appendAnswers()
@@ -187,8 +187,8 @@ func (s *stream) answer(ended bool) error {
 
 // parse fills the batch with keys from in. It reports whether in may contain more keys.
 func (s *stream) parse(in []byte, ended bool) (rest []byte, more bool, err error) {
-	ds := s.batch.ds[:0]
-	defer func() { s.batch.ds = ds }()
+	ds := s.batch.Digests[:0]
+	defer func() { s.batch.Digests = ds }()
 	for len(ds) < batchKeys {
 		d, after, found, err := s.codec.next(&s.text, s.hasher, in, ended)
 		if err != nil || found == incompleteInput {
@@ -207,12 +207,12 @@ func (s *stream) appendAnswers() {
 		return
 	}
 	if s.op.counts {
-		for _, n := range s.batch.counts[:s.batch.n] {
+		for _, n := range s.batch.Counts[:s.batch.N] {
 			s.out = s.codec.number(s.out, n)
 		}
 		return
 	}
-	for _, yes := range s.batch.yes[:s.batch.n] {
+	for _, yes := range s.batch.Answers[:s.batch.N] {
 		if yes {
 			s.out = append(s.out, s.codec.yes...)
 		} else {

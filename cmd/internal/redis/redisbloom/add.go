@@ -62,7 +62,7 @@ func (m *Module) addBatch(c *resp.Conn, b *batch, o *insertion, whole bool) {
 		if whole {
 			deleted = m.addWhole(c, f, b)
 		} else {
-			deleted = addUpTo(c, f, b, len(b.digests))
+			deleted = addUpTo(c, f, b, len(b.Digests))
 		}
 		if !deleted {
 			return
@@ -76,7 +76,7 @@ func (m *Module) addBatch(c *resp.Conn, b *batch, o *insertion, whole bool) {
 // must be added again.
 func addUpTo(c *resp.Conn, f *engine.Filter, b *batch, end int) (deleted bool) {
 	for b.next < end {
-		n, pos, err := f.Add(b.answers[b.next:end], b.digests[b.next:end])
+		n, pos, err := f.Add(b.Answers[b.next:end], b.Digests[b.next:end])
 		c.Commit(uint64(pos))
 		b.taken(n)
 		if err == nil {
@@ -97,8 +97,8 @@ func (m *Module) addWhole(c *resp.Conn, f *engine.Filter, b *batch) (deleted boo
 	mu := &m.atomic[f.ID()%uint64(len(m.atomic))]
 	mu.Lock()
 	defer mu.Unlock()
-	for b.next < len(b.digests) {
-		if n, fixed := room(f); fixed && !fits(f, b.digests[b.next:b.end], n) {
+	for b.next < len(b.Digests) {
+		if n, fixed := room(f); fixed && !fits(f, b.Digests[b.next:b.end], n) {
 			b.fail(filterFull, false)
 			continue
 		}
@@ -151,7 +151,7 @@ func (m *Module) query(c *resp.Conn, calls [][][]byte, single bool) {
 		b.failAll(digestsOnly)
 	default:
 		b.hash(f.Hasher())
-		if err := f.Has(b.answers, b.digests); err != nil {
+		if err := f.Has(b.Answers, b.Digests); err != nil {
 			b.failAll(command.Text(err))
 		}
 	}

@@ -2,16 +2,16 @@ package redisbloom
 
 import (
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
 // batch is the items of consecutive calls with one key, and their answers. It belongs to a
 // connection, which reuses its memory.
 type batch struct {
+	engine.Batch
 	calls    [][][]byte
-	from     int // index of the first item in each call
-	digests  []umbel.Digest
-	answers  []bool
+	from     int       // index of the first item in each call
 	failures []failure // by increasing at, at most one per call
 	next     int       // number of answered items
 	call     int       // the call of the next item
@@ -43,7 +43,7 @@ func slotOf(c *resp.Conn) *batch {
 func batchOf(c *resp.Conn, calls [][][]byte, from int) *batch {
 	b := slotOf(c)
 	b.calls, b.from = calls, from
-	b.digests, b.answers, b.failures = b.digests[:0], b.answers[:0], b.failures[:0]
+	b.Digests, b.Answers, b.failures = b.Digests[:0], b.Answers[:0], b.failures[:0]
 	b.next, b.call, b.end = 0, 0, len(calls[0])-from
 	return b
 }
@@ -51,25 +51,23 @@ func batchOf(c *resp.Conn, calls [][][]byte, from int) *batch {
 // release frees memory that the connection should not keep.
 func (b *batch) release() {
 	b.calls = nil
-	if max(cap(b.digests), cap(b.answers)) > maxKeptBatch {
+	if max(cap(b.Digests), cap(b.Answers)) > maxKeptBatch {
 		*b = batch{}
 	}
 }
 
 // hash hashes all items.
 func (b *batch) hash(h umbel.Hasher) {
-	b.digests = b.digests[:0]
+	b.Digests = b.Digests[:0]
 	for _, call := range b.calls {
-		for _, item := range call[b.from:] {
-			b.digests = append(b.digests, h.HashBytes(item))
-		}
+		b.Hash(h, call[b.from:])
 	}
-	if n := len(b.digests); cap(b.answers) < n {
-		answers := make([]bool, n, cap(b.digests))
-		copy(answers, b.answers[:b.next])
-		b.answers = answers
+	if n := len(b.Digests); cap(b.Answers) < n {
+		answers := make([]bool, n, cap(b.Digests))
+		copy(answers, b.Answers[:b.next])
+		b.Answers = answers
 	} else {
-		b.answers = b.answers[:n]
+		b.Answers = b.Answers[:n]
 	}
 }
 
@@ -110,11 +108,11 @@ func (b *batch) reply(c *resp.Conn, single bool) {
 		}
 		switch {
 		case single && failed == nil:
-			c.Bool(b.answers[i])
+			c.Bool(b.Answers[i])
 		case failed != nil && (single || upTo == i && !failed.listed):
 			c.Error(failed.text)
 		default:
-			b.array(c, b.answers[i:upTo], failed)
+			b.array(c, b.Answers[i:upTo], failed)
 		}
 		i = end
 	}
@@ -138,7 +136,7 @@ func (b *batch) array(c *resp.Conn, answers []bool, failed *failure) {
 func (b *batch) deny() {
 	for _, call := range b.calls {
 		for range call[b.from:] {
-			b.answers = append(b.answers, false)
+			b.Answers = append(b.Answers, false)
 		}
 	}
 }

@@ -38,20 +38,13 @@ func (u *um) items() []command.Row {
 	}
 }
 
-// batch is reusable memory for digests and answers.
-type batch struct {
-	digests []umbel.Digest
-	answers []bool
-	counts  []uint64
-}
-
-var batches = sync.Pool{New: func() any { return new(batch) }}
+var batches = sync.Pool{New: func() any { return new(engine.Batch) }}
 
 // maxKeptBatch is the size of the largest batch whose memory is reused.
 const maxKeptBatch = 1 << 16
 
-func (b *batch) free() {
-	if cap(b.digests) <= maxKeptBatch {
+func free(b *engine.Batch) {
+	if cap(b.Digests) <= maxKeptBatch {
 		batches.Put(b)
 	}
 }
@@ -60,36 +53,32 @@ func (b *batch) free() {
 var errDigests = sentinel.Errorf(umbel.ErrGoal, "the filter has hash caller and accepts only digests; use UM.ADDRAW and UM.HASRAW")
 
 // hash returns the digests of the items of calls, which follow the command and the name.
-func hash(h umbel.Hasher, calls [][][]byte) *batch {
-	b := batches.Get().(*batch)
-	b.digests = b.digests[:0]
+func hash(h umbel.Hasher, calls [][][]byte) *engine.Batch {
+	b := batches.Get().(*engine.Batch)
+	b.Digests = b.Digests[:0]
 	for _, args := range calls {
-		for _, item := range args[2:] {
-			b.digests = append(b.digests, h.HashBytes(item))
-		}
+		b.Hash(h, args[2:])
 	}
-	b.answers = slices.Grow(b.answers[:0], len(b.digests))[:len(b.digests)]
 	return b
 }
 
 // raw decodes digests. It returns an error wrapping umbel.ErrGoal if the length is no multiple of
 // 16.
-func raw(data []byte) (*batch, error) {
+func raw(data []byte) (*engine.Batch, error) {
 	if len(data)%16 != 0 {
 		return nil, sentinel.Errorf(umbel.ErrGoal, "digests have %d bytes, want a multiple of 16", len(data))
 	}
-	b := batches.Get().(*batch)
-	b.digests = b.digests[:0]
+	b := batches.Get().(*engine.Batch)
+	b.Digests = b.Digests[:0]
 	for d := range slices.Chunk(data, 16) {
-		b.digests = append(b.digests, umbel.Digest{H1: binary.LittleEndian.Uint64(d), H2: binary.LittleEndian.Uint64(d[8:])})
+		b.Digests = append(b.Digests, umbel.Digest{H1: binary.LittleEndian.Uint64(d), H2: binary.LittleEndian.Uint64(d[8:])})
 	}
-	b.answers = slices.Grow(b.answers[:0], len(b.digests))[:len(b.digests)]
 	return b, nil
 }
 
 // parseItems returns the filter of calls with one name, and the digests of their items. On an error it
 // replies to all calls and returns nil.
-func (u *um) parseItems(c *resp.Conn, calls ...[][]byte) (*engine.Filter, *batch) {
+func (u *um) parseItems(c *resp.Conn, calls ...[][]byte) (*engine.Filter, *engine.Batch) {
 	f := u.engine.Get(calls[0][1])
 	var err error
 	switch {
@@ -107,7 +96,7 @@ func (u *um) parseItems(c *resp.Conn, calls ...[][]byte) (*engine.Filter, *batch
 }
 
 // parseDigests returns the filter of a call and its digests. On an error it replies and returns nil.
-func (u *um) parseDigests(c *resp.Conn, args [][]byte) (*engine.Filter, *batch) {
+func (u *um) parseDigests(c *resp.Conn, args [][]byte) (*engine.Filter, *engine.Batch) {
 	f := u.find(c, args[1])
 	if f == nil || !command.MayCopy(c, f) {
 		return nil, nil
@@ -127,10 +116,10 @@ func (u *um) add(c *resp.Conn, calls [][][]byte) {
 	if f == nil {
 		return
 	}
-	defer b.free()
-	taken, pos, err := f.Add(b.answers, b.digests)
+	defer free(b)
+	pos, err := b.Add(f)
 	c.Commit(uint64(pos))
-	answers := b.answers
+	answers, taken := b.Answers, b.N
 	for _, args := range calls {
 		n := len(args) - 2
 		if err != nil && taken == 0 {
@@ -154,14 +143,14 @@ func (u *um) has(c *resp.Conn, calls [][][]byte) {
 	if f == nil {
 		return
 	}
-	defer b.free()
-	if err := f.Has(b.answers, b.digests); err != nil {
+	defer free(b)
+	if _, err := b.Has(f); err != nil {
 		for range calls {
 			command.Fail(c, err)
 		}
 		return
 	}
-	answers := b.answers
+	answers := b.Answers
 	for _, args := range calls {
 		n := len(args) - 2
 		bools(c, answers[:n])
@@ -181,14 +170,14 @@ func (u *um) remove(c *resp.Conn, args [][]byte) {
 	if f == nil {
 		return
 	}
-	defer b.free()
-	pos, err := f.Remove(b.answers, b.digests)
+	defer free(b)
+	pos, err := b.Remove(f)
 	c.Commit(uint64(pos))
 	if err != nil {
 		command.Fail(c, err)
 		return
 	}
-	bools(c, b.answers)
+	bools(c, b.Answers)
 }
 
 func (u *um) count(c *resp.Conn, args [][]byte) {
@@ -196,14 +185,13 @@ func (u *um) count(c *resp.Conn, args [][]byte) {
 	if f == nil {
 		return
 	}
-	defer b.free()
-	b.counts = slices.Grow(b.counts[:0], len(b.digests))[:len(b.digests)]
-	if err := f.Count(b.counts, b.digests); err != nil {
+	defer free(b)
+	if _, err := b.Count(f); err != nil {
 		command.Fail(c, err)
 		return
 	}
-	c.Array(len(b.counts))
-	for _, n := range b.counts {
+	c.Array(len(b.Counts))
+	for _, n := range b.Counts {
 		number(c, umbel.Uint(n))
 	}
 }
@@ -213,15 +201,15 @@ func (u *um) addRaw(c *resp.Conn, args [][]byte) {
 	if f == nil {
 		return
 	}
-	defer b.free()
-	n, pos, err := f.Add(b.answers, b.digests)
+	defer free(b)
+	pos, err := b.Add(f)
 	c.Commit(uint64(pos))
 	if err != nil {
-		command.Fail(c, fmt.Errorf("%d of %d digests were added: %w", n, len(b.digests), err))
+		command.Fail(c, fmt.Errorf("%d of %d digests were added: %w", b.N, len(b.Digests), err))
 		return
 	}
 	changed := 0
-	for _, a := range b.answers {
+	for _, a := range b.Answers {
 		if a {
 			changed++
 		}
@@ -234,13 +222,13 @@ func (u *um) hasRaw(c *resp.Conn, args [][]byte) {
 	if f == nil {
 		return
 	}
-	defer b.free()
-	if err := f.Has(b.answers, b.digests); err != nil {
+	defer free(b)
+	if _, err := b.Has(f); err != nil {
 		command.Fail(c, err)
 		return
 	}
-	bits := make([]byte, (len(b.answers)+7)/8)
-	for i, a := range b.answers {
+	bits := make([]byte, (len(b.Answers)+7)/8)
+	for i, a := range b.Answers {
 		if a {
 			bits[i/8] |= 1 << (i % 8)
 		}

@@ -627,7 +627,7 @@ func BenchmarkHash(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		hash(umbel.Hasher{}, calls).free()
+		free(hash(umbel.Hasher{}, calls))
 	}
 }
 
