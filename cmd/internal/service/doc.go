@@ -4,6 +4,8 @@
 //   - [NewServer] makes an HTTP server with limits for slow clients, and a [Group] runs the servers of a program: if one
 //     fails, the program ends; at a signal they answer what has begun.
 //
+// Package status shows one report as text, as JSON, and for Prometheus as rows of status.Metric.
+//
 // Package interrupt ends a program at a signal, package budget limits bytes that many take together, and package yamltext
 // words the errors of files of settings. Begin with group.go.
 package service

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"time"
@@ -19,10 +20,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
-	"github.com/umbel-filters/umbel/share/web"
 )
 
 const publishHelp = `Publish the filter in FILE as the next version of the publication in a directory. Any web server
@@ -220,18 +219,8 @@ func (p *publisher) run() (err error) {
 	if listener == nil {
 		return p.watch(ctx)
 	}
-	return p.serve(listener, store).Run(ctx, service.Drain, p.watch)
-}
-
-// serve serves the directory over HTTP.
-func (p *publisher) serve(l net.Listener, source share.Source) *service.Group {
-	p.log.Inform("serving", []any{"directory", p.to, "listen", "http://" + l.Addr().String() + "/"}, "serving %s at http://%s/", p.to, l.Addr())
-	publication := web.NewHandler(source, web.HandlerOptions{})
-	server := service.NewServer(hop.Bodiless(publication), p.log.Share())
-	server.RegisterOnShutdown(publication.Close) // answers subscribers that wait for a version
-	g := service.NewGroup()
-	g.Serve("--listen", server, service.Stalling(l))
-	return g
+	p.log.Inform("serving", []any{"directory", p.to, "listen", "http://" + listener.Addr().String() + "/"}, "serving %s at http://%s/", p.to, listener.Addr())
+	return Serve(listener, store, p.key, http.NewServeMux(), p.log.Share()).Run(ctx, service.Drain, p.watch)
 }
 
 // next returns the filter in the file, nil if the file has not changed since it was read.

@@ -1,16 +1,15 @@
 package substituter
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 )
 
 // Status is the state of a server: counters since it began.
@@ -63,16 +62,31 @@ func (s *Server) Status() Status {
 	return st
 }
 
-// status replies with the state, as text or as JSON.
-func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	if r.URL.Query().Get("format") == "json" {
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(s.Status())
-		return
+// Metrics returns the state for Prometheus.
+func (st Status) Metrics() []status.Metric {
+	const narinfos, helpNarinfos = "umbel_nix_narinfos_total", "Requests for narinfos by the way they were answered."
+	const requests, helpRequests = "umbel_nix_cache_requests_total", "Narinfos by what a cache was requested for and replied."
+	all := []status.Metric{
+		{Name: "umbel_nix_nars_total", Help: "NARs that were sent.", Type: status.Counter, Value: float64(st.NARs)},
+		{Name: "umbel_nix_nar_bytes_total", Help: "Bytes of the NARs that were sent.", Type: status.Counter, Value: float64(st.NARBytes)},
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	s.Status().Write(w)
+	for result, n := range map[string]uint64{"absent": st.Absent, "found": st.Found, "missing": st.Missing, "unreachable": st.Unreachable} {
+		all = append(all, status.Metric{Name: narinfos, Help: helpNarinfos, Type: status.Counter, Value: float64(n), Labels: status.Labels{"result": result}})
+	}
+	for _, u := range st.Upstreams {
+		for result, n := range map[string]uint64{
+			"skipped": u.Skipped, "requested": u.Requested, "found": u.Found, "false-positive": u.FalsePositives, "unknown": u.Unknown, "failed": u.Failures,
+		} {
+			all = append(all, status.Metric{Name: requests, Help: helpRequests, Type: status.Counter, Value: float64(n), Labels: status.Labels{"cache": u.URL, "result": result}})
+		}
+		if s := u.Summary; s != nil {
+			all = append(all, status.Metric{
+				Name: "umbel_nix_summary_current", Help: "1 while the summary of the cache is current.", Type: status.Gauge,
+				Value: status.Bool(s.Current), Labels: status.Labels{"cache": u.URL},
+			})
+		}
+	}
+	return all
 }
 
 // Write writes the state as text.

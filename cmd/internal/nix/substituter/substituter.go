@@ -25,6 +25,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
 
@@ -83,6 +84,7 @@ type Server struct {
 	began     time.Time
 	counters  counters
 	info      []byte
+	page      http.Handler // of the status
 }
 
 // counters count the requests for narinfos and NARs.
@@ -110,8 +112,10 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, id: "umbel-" + rand.Text()[:12], room: make(chan struct{}, maxRequests), began: time.Now()}
+	page := http.NewServeMux()
+	s := &Server{o: o, page: page, id: "umbel-" + rand.Text()[:12], room: make(chan struct{}, maxRequests), began: time.Now()}
 	s.info = fmt.Appendf(nil, "StoreDir: %s\nWantMassQuery: 1\nPriority: %d\n", nixcache.StoreDir, o.Priority)
+	status.Handle(page, func() status.Report { return s.Status() })
 	client := NewClient(hop.Transport(o.Transport))
 	for _, u := range o.Upstreams {
 		if err := CheckURL(u.URL); err != nil {
@@ -197,8 +201,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == nixcache.InfoName:
 		w.Header().Set("Content-Type", "text/x-nix-cache-info")
 		w.Write(s.info)
-	case path == "status":
-		s.status(w, r)
+	case path == "status", path == "status.json", path == "metrics":
+		s.page.ServeHTTP(w, r)
 	default:
 		refuse(w, http.StatusNotFound)
 	}

@@ -21,10 +21,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
-	"github.com/umbel-filters/umbel/share/web"
 )
 
 const nixPublishHelp = `Publish which store paths a binary cache has, as the next version of the publication in a directory: the
@@ -225,9 +223,7 @@ func (p *nixPublisher) Print(v nixcache.Version) {
 // serve serves the publication, and the files of --nixbloom.
 func (p *nixPublisher) serve(l net.Listener, source share.Source) *service.Group {
 	cli.Inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
-	publication := web.NewHandler(source, web.HandlerOptions{})
 	mux := http.NewServeMux()
-	mux.Handle("/", publication)
 	if p.o.Bloom != "" {
 		for _, name := range []string{nixcache.InfoName, nixcache.BloomName} {
 			mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
@@ -235,9 +231,5 @@ func (p *nixPublisher) serve(l net.Listener, source share.Source) *service.Group
 			})
 		}
 	}
-	server := service.NewServer(hop.Bodiless(mux), cli.WarningLog(p.cmd))
-	server.RegisterOnShutdown(publication.Close) // answers subscribers that wait for a version
-	g := service.NewGroup()
-	g.Serve("--listen", server, service.Stalling(l))
-	return g
+	return publications.Serve(l, source, p.key, mux, cli.WarningLog(p.cmd))
 }

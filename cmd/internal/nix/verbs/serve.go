@@ -38,8 +38,8 @@ status 503 and not 404. A --sibling is a cache that may disappear, such as anoth
 it fails, it counts as one without paths.
 
 NARs pass through unchanged, and nothing is kept of them. Nix verifies signatures: the public keys of the caches stay
-in nix.conf. http://ADDRESS/status has counters, with ?format=json as JSON. ^C and SIGTERM end the server after it has
-answered, within 10 seconds.`
+in nix.conf. http://ADDRESS/status has counters, /status.json the same as JSON, and /metrics for Prometheus. ^C and SIGTERM end
+the server after it has answered, within 10 seconds.`
 
 const nixServeExample = `  umbel-nix serve --upstream https://cache.example.org
   umbel-nix serve --sibling http://builder:5000=http://builder:8080,builder.pub \

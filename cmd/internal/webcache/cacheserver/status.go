@@ -1,18 +1,15 @@
 package cacheserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
-	"github.com/umbel-filters/umbel/cmd/internal/webcache/httpcache"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -78,69 +75,60 @@ func (r Report) Write(w io.Writer) error {
 		t.Row("origin", sidecar.OutageText(*r.Outage))
 	}
 	t.Row("keys", quantity.Count(r.Keys).String())
-	for _, row := range []struct {
-		name  string
-		count uint64
-	}{
-		{"hits", r.Hits}, {"validated", r.Validated}, {"stale", r.Stale}, {"misses", r.Misses}, {"collapsed", r.Collapsed}, {"passed", r.Passed},
-		{"abandoned", r.Abandoned}, {"errors", r.Errors}, {"stored", r.Stored}, {"evicted", r.Evicted}, {"invalidated", r.Invalidated}, {"incomplete", r.Incomplete}, {"unwritten", r.Unwritten},
-	} {
+	for _, row := range r.counters() {
 		t.Row(row.name, quantity.Count(row.count).String())
 	}
 	_, err := t.WriteTo(w)
 	if err == nil && r.Siblings != nil {
 		_, _ = io.WriteString(w, "\n")
-		err = sidecar.WriteStatus(w, *r.Siblings, time.Now())
+		err = sidecar.Report{Status: *r.Siblings}.Write(w)
 	}
 	return err
 }
 
-// statusPage serves the report as text, as JSON, and for Prometheus.
-func (s *Server) statusPage() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_ = s.Report().Write(w)
-	})
-	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(s.Report())
-	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics(s.Cache, s.member), promhttp.HandlerOpts{}))
-	return mux
+// counter is a number of the report, as text and as a metric.
+type counter struct {
+	name, metric string // without help, metric is a result of requests
+	help         string
+	count        uint64
 }
 
-// metrics returns the counters of a cache for Prometheus. m may be nil.
-func metrics(c *httpcache.Cache, m *member) *prometheus.Registry {
-	n, registry := c.Stats(), prometheus.NewRegistry()
-	counter := func(name, help string, labels prometheus.Labels, load func() uint64) {
-		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(load()) }))
+// counters returns the numbers of a report that only grow.
+func (r Report) counters() []counter {
+	return []counter{
+		{"hits", "hit", "", r.Hits}, {"validated", "validated", "", r.Validated}, {"stale", "stale", "", r.Stale}, {"misses", "miss", "", r.Misses},
+		{"collapsed", "collapsed", "", r.Collapsed}, {"passed", "passed", "", r.Passed}, {"abandoned", "abandoned", "", r.Abandoned}, {"errors", "error", "", r.Errors},
+		{"stored", "umbel_cache_stored_total", "Responses that were stored.", r.Stored},
+		{"evicted", "umbel_cache_evicted_total", "Keys that were removed because the store was full.", r.Evicted},
+		{"invalidated", "umbel_cache_invalidated_total", "Keys that were removed because of an unsafe request.", r.Invalidated},
+		{"incomplete", "umbel_cache_incomplete_total", "Bodies that could not be stored completely.", r.Incomplete},
+		{"unwritten", "umbel_cache_unwritten_total", "Writes of the store that failed, for example because the disk is full.", r.Unwritten},
 	}
-	for result, load := range map[string]func() uint64{
-		"hit": n.Hits.Load, "validated": n.Validated.Load, "stale": n.Stale.Load, "miss": n.Misses.Load, "collapsed": n.Collapsed.Load,
-		"passed": n.Passed.Load, "abandoned": n.Abandoned.Load, "error": n.Errors.Load,
-	} {
-		counter("umbel_cache_requests_total", "Requests by the way they were answered.", prometheus.Labels{"result": result}, load)
-	}
-	counter("umbel_cache_stored_total", "Responses that were stored.", nil, n.Stored.Load)
-	counter("umbel_cache_evicted_total", "Keys that were removed because the store was full.", nil, n.Evicted.Load)
-	counter("umbel_cache_invalidated_total", "Keys that were removed because of an unsafe request.", nil, n.Invalidated.Load)
-	counter("umbel_cache_incomplete_total", "Bodies that could not be stored completely.", nil, n.Incomplete.Load)
-	counter("umbel_cache_unwritten_total", "Writes of the store that failed, for example because the disk is full.", nil, n.Unwritten.Load)
-	gauge := func(name, help string, load func() float64) {
-		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, load))
-	}
-	gauge("umbel_cache_keys", "Keys with stored responses.", func() float64 { return float64(c.Keys()) })
-	gauge("umbel_cache_bytes", "Bytes of the store.", func() float64 { return float64(c.Bytes()) })
-	gauge("umbel_cache_origin_unreachable", "1 while the origin cannot be reached; 0 for a forward proxy.", func() float64 {
-		if _, err := c.Unreachable(); err != nil {
-			return 1
+}
+
+// Metrics returns the report for Prometheus.
+func (r Report) Metrics() []status.Metric {
+	var all []status.Metric
+	for _, c := range r.counters() {
+		m := status.Metric{Name: c.metric, Help: c.help, Type: status.Counter, Value: float64(c.count)}
+		if c.help == "" {
+			m.Name, m.Help, m.Labels = "umbel_cache_requests_total", "Requests by the way they were answered.", status.Labels{"result": c.metric}
 		}
-		return 0
-	})
-	if m != nil {
-		counter("umbel_cache_sibling_hits_total", "Misses that siblings answered.", nil, func() uint64 { return m.Status().Hits })
-		gauge("umbel_cache_published", "Responses and variants that are published.", func() float64 { return float64(m.Held().Len()) })
+		all = append(all, m)
 	}
-	return registry
+	all = append(all,
+		status.Metric{Name: "umbel_cache_keys", Help: "Keys with stored responses.", Type: status.Gauge, Value: float64(r.Keys)},
+		status.Metric{Name: "umbel_cache_bytes", Help: "Bytes of the store.", Type: status.Gauge, Value: float64(r.Bytes)},
+		status.Metric{Name: "umbel_cache_origin_unreachable", Help: "1 while the origin cannot be reached; 0 for a forward proxy.", Type: status.Gauge, Value: status.Bool(r.Outage != nil)})
+	if m := r.Siblings; m != nil {
+		all = append(all,
+			status.Metric{Name: "umbel_cache_sibling_hits_total", Help: "Misses that siblings answered.", Type: status.Counter, Value: float64(m.Hits)},
+			status.Metric{Name: "umbel_cache_published", Help: "Responses and variants that are published.", Type: status.Gauge, Value: float64(m.Held)})
+	}
+	return all
+}
+
+// statusPage serves the report.
+func (s *Server) statusPage() http.Handler {
+	return status.Only(func() status.Report { return s.Report() })
 }

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,26 +9,40 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/siblings"
 )
 
-// statusPage serves what the sidecar did: as text, and as JSON at /status.json or if the client accepts it.
+// Report is what a mesh did.
+type Report struct{ siblings.Status }
+
+// statusPage serves what the sidecar did.
 func statusPage(m *siblings.Mesh) http.Handler {
-	mux := http.NewServeMux()
-	asJSON := func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(m.Status())
+	return status.Only(func() status.Report { return Report{m.Status()} })
+}
+
+// Metrics returns the report for Prometheus.
+func (r Report) Metrics() []status.Metric {
+	all := []status.Metric{
+		{Name: "umbel_siblings_requests_total", Help: "Requests that reached the sidecar.", Type: status.Counter, Value: float64(r.Requests)},
+		{Name: "umbel_siblings_hits_total", Help: "Requests that siblings answered.", Type: status.Counter, Value: float64(r.Hits)},
+		{Name: "umbel_siblings_origin_total", Help: "Requests that went to the origin.", Type: status.Counter, Value: float64(r.Origin)},
+		{Name: "umbel_siblings_vain_total", Help: "Requests of siblings that the cache could not answer.", Type: status.Counter, Value: float64(r.Hops)},
+		{Name: "umbel_siblings_evicted_total", Help: "Responses that were thought to be held and were not.", Type: status.Counter, Value: float64(r.Evicted)},
+		{Name: "umbel_siblings_errors_total", Help: "Requests for which the origin could not be reached.", Type: status.Counter, Value: float64(r.Errors)},
+		{Name: "umbel_siblings_forbidden_total", Help: "Requests for the publication without the token.", Type: status.Counter, Value: float64(r.Forbidden)},
+		{Name: "umbel_siblings_published", Help: "Responses and variants that are published.", Type: status.Gauge, Value: float64(r.Held)},
+		{Name: "umbel_siblings_origin_unreachable", Help: "1 while the origin cannot be reached.", Type: status.Gauge, Value: status.Bool(r.Outage != nil)},
 	}
-	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) { asJSON(w) })
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.Header.Get("Accept"), "application/json") {
-			asJSON(w)
-			return
+	for _, p := range r.Peers {
+		for result, n := range map[string]uint64{"hit": p.Hits, "absent": p.Absent, "refused": p.Refused, "failed": p.Failed} {
+			all = append(all, status.Metric{
+				Name: "umbel_siblings_peer_requests_total", Help: "Requests to a peer by the way they were answered.", Type: status.Counter,
+				Value: float64(n), Labels: status.Labels{"peer": p.Name, "result": result},
+			})
 		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_ = WriteStatus(w, m.Status(), time.Now())
-	})
-	return mux
+	}
+	return all
 }
 
 // OutageText describes in one line that the origin can't be reached, and what to do.
@@ -37,8 +50,9 @@ func OutageText(o siblings.Outage) string {
 	return "unreachable since " + o.Since.UTC().Format(time.RFC3339) + ": " + o.Error + "; check --origin"
 }
 
-// WriteStatus writes what a mesh did as text, with two tables.
-func WriteStatus(w io.Writer, s siblings.Status, now time.Time) error {
+// Write writes the report as text, with two tables.
+func (r Report) Write(w io.Writer) error {
+	s, now := r.Status, time.Now()
 	count := func(n uint64) string { return quantity.Count(n).String() }
 	t := table.New("", "")
 	t.Row("name", s.Name)

@@ -1,10 +1,11 @@
 package squidpeer
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 )
 
 // Handler serves:
@@ -12,7 +13,7 @@ import (
 //	/NAME/store_digest    the digest of a peer, 404 while there is none
 //	/NAME/publication/…   its publication
 //	/squid-internal-periodic/store_digest    the digest of the only peer
-//	/, /status.json       the status of all peers
+//	/                     the status of all peers; see [status.Handle] for other forms
 func (r *Relay) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, p := range r.peers {
@@ -25,14 +26,9 @@ func (r *Relay) Handler() http.Handler {
 	if len(r.peers) == 1 {
 		mux.HandleFunc("GET "+Path, r.peers[0].serve)
 	}
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_ = writeStatus(w, r.Status())
-	})
-	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(r.Status())
-	})
+	report := func() status.Report { return r.Status() }
+	status.Handle(mux, report)
+	mux.Handle("GET /{$}", status.Page(report))
 	return mux
 }
 

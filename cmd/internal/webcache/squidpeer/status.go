@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
@@ -53,8 +54,8 @@ func (s Status) with(got Fetched, relayed squid.Digest, now time.Time) Status {
 }
 
 // Status returns the status of each peer, in the order of the options.
-func (r *Relay) Status() []Status {
-	all := make([]Status, len(r.peers))
+func (r *Relay) Status() Report {
+	all := make(Report, len(r.peers))
 	for i, p := range r.peers {
 		served := p.digest(late) != nil
 		p.mu.Lock()
@@ -68,8 +69,31 @@ func (r *Relay) Status() []Status {
 	return all
 }
 
-// writeStatus writes the status as a table, and the reasons below it.
-func writeStatus(w io.Writer, all []Status) error {
+// Report is the status of each peer.
+type Report []Status
+
+// Metrics returns the report for Prometheus.
+func (all Report) Metrics() []status.Metric {
+	var list []status.Metric
+	for _, s := range all {
+		for _, m := range []status.Metric{
+			{Name: "umbel_relay_served", Help: "1 while the digest of the peer is served.", Type: status.Gauge, Value: status.Bool(s.Served)},
+			{Name: "umbel_relay_current", Help: "1 while the digest of the peer is current.", Type: status.Gauge, Value: status.Bool(s.State == Current)},
+			{Name: "umbel_relay_fetches_total", Help: "Digests that were fetched.", Type: status.Counter, Value: float64(s.Fetches)},
+			{Name: "umbel_relay_failures_total", Help: "Fetches that failed.", Type: status.Counter, Value: float64(s.Failures)},
+			{Name: "umbel_relay_keys", Help: "Objects in the digest, as the peer counts them.", Type: status.Gauge, Value: float64(s.Keys)},
+			{Name: "umbel_relay_bytes", Help: "Bytes of the digest that is served.", Type: status.Gauge, Value: float64(s.RelayedBytes)},
+			{Name: "umbel_relay_false_positive_ratio", Help: "False-positive rate of the digest that is served.", Type: status.Gauge, Value: s.RelayedFPRate},
+		} {
+			m.Labels = status.Labels{"peer": s.Name}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Write writes the report as a table, and the reasons below it.
+func (all Report) Write(w io.Writer) error {
 	t := table.New("Peer", "State", "Served", " Objects", " Rate", " Relayed", " Rate", "Expires")
 	for _, s := range all {
 		expires, served := "", "no"

@@ -65,7 +65,7 @@ func siblingsCommand() *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
 	flags.StringVar(&f.config.Listen, "listen", "127.0.0.1:8790", "`HOST:PORT` for the cache")
-	flags.StringVar(&f.config.Status, "status", "", "`HOST:PORT` of the status page: text, and JSON at /status.json")
+	flags.StringVar(&f.config.Status, "status", "", "`HOST:PORT` of the status page: text; JSON at /status.json; Prometheus at /metrics")
 	flags.StringVar(&f.origin, "origin", "", "`URL` of the origin")
 	f.add(cmd)
 	flags.StringVar(&f.freshness, "freshness", siblings.FreshnessAge.String(), "`HOW` the cache reads ages: age, x-accel-expires or max-age")

@@ -25,7 +25,7 @@ URL is http://127.0.0.1:8010/NAME/store_digest, with the address of the relay.
 
 A digest is fetched when the last one expires, with longer waits after errors. While there is none,
 and a minute after it expired, the answer is 404. A status page at / states what each peer has, and
-why it has no digest; /status.json has the same as JSON.
+why it has no digest; /status.json has the same as JSON, and /metrics for Prometheus.
 
 With --publish the digests are also published in DIRECTORY/NAME, for umbel subscribe, and served at
 /NAME/publication. Each peer has a key of its own: --key NAME=FILE, or --key FILE if there is one peer.`

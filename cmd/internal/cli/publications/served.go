@@ -1,0 +1,93 @@
+package publications
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
+	"github.com/umbel-filters/umbel/internal/hop"
+	"github.com/umbel-filters/umbel/share"
+	"github.com/umbel-filters/umbel/share/web"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Serve serves a publication at l, with its status. mux may have other paths.
+func Serve(l net.Listener, source share.Source, key signing.Key, mux *http.ServeMux, log *slog.Logger) *service.Group {
+	publication := web.NewHandler(source, web.HandlerOptions{})
+	mux.Handle("/", publication)
+	status.Handle(mux, func() status.Report { return reportOf(source, key) })
+	server := service.NewServer(hop.Bodiless(mux), log)
+	server.RegisterOnShutdown(publication.Close) // answers subscribers that wait for a version
+	g := service.NewGroup()
+	g.Serve("--listen", server, service.Stalling(l))
+	return g
+}
+
+// report is the state of a publication, as subscribers see it.
+type report struct {
+	Name    string    `json:"name"`
+	Version uint64    `json:"version"` // 0 if the head cannot be read
+	ID      string    `json:"id,omitempty"`
+	Kind    string    `json:"kind,omitempty"`
+	Bytes   uint64    `json:"bytes"` // memory of the filter
+	Signed  time.Time `json:"signed,omitzero"`
+	Expires time.Time `json:"expires,omitzero"`
+	Error   string    `json:"error,omitempty"` // of reading the head
+}
+
+// reportOf returns the state of the publication in a source.
+func reportOf(source share.Source, key signing.Key) report {
+	b, err := source.Record(context.Background(), share.HeadName)
+	if err == nil {
+		var h *share.Head
+		if h, err = share.OpenHead(b, key.Signer.Name(), note.VerifierList(key.Verifier)); err == nil {
+			return report{Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes, Signed: h.Time.UTC(), Expires: h.Expires().UTC()}
+		}
+	}
+	return report{Name: key.Signer.Name(), Error: err.Error()}
+}
+
+// Write writes the report as a table.
+func (r report) Write(w io.Writer) error {
+	t := table.New("", "")
+	t.Row("name", r.Name)
+	t.Row("version", quantity.Count(r.Version).String())
+	if r.Error != "" {
+		t.Row("error", r.Error)
+	} else {
+		t.Row("filter", fmt.Sprintf("%s of %v", r.Kind, quantity.Size(r.Bytes)))
+		t.Row("id", r.ID)
+		t.Row("signed", r.Signed.Format(time.RFC3339))
+		t.Row("expires", r.Expires.Format(time.RFC3339))
+	}
+	_, err := t.WriteTo(w)
+	return err
+}
+
+// Metrics returns the report for Prometheus.
+func (r report) Metrics() []status.Metric {
+	labels := status.Labels{"name": r.Name}
+	return []status.Metric{
+		{Name: "umbel_published_version", Help: "Version of the head, 0 if it cannot be read.", Type: status.Gauge, Value: float64(r.Version), Labels: labels},
+		{Name: "umbel_published_bytes", Help: "Memory of the filter.", Type: status.Gauge, Value: float64(r.Bytes), Labels: labels},
+		{Name: "umbel_published_signed_timestamp_seconds", Help: "Time at which the head was signed, in seconds since 1970.", Type: status.Gauge, Value: seconds(r.Signed), Labels: labels},
+		{Name: "umbel_published_expiry_timestamp_seconds", Help: "Time at which the head expires, in seconds since 1970.", Type: status.Gauge, Value: seconds(r.Expires), Labels: labels},
+	}
+}
+
+// seconds returns a time in seconds since 1970, 0 for the zero time.
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}
