@@ -48,7 +48,7 @@ func AddCredentialFlags(cmd *cobra.Command) {
 	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
 	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
 	if flags.Lookup(TimeoutFlag) == nil { // umbel health and umbel-nix serve have their own
-		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `TIME` (default 1m, and 15m for work on whole filters)")
+		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `DURATION` (default 1m, and 15m for work on whole filters)")
 		flags.Lookup(TimeoutFlag).DefValue = ""
 	}
 	for _, name := range []string{AddrFlag, TimeoutFlag, "token-file", "cacert", "client-cert", "client-key"} {
@@ -61,7 +61,7 @@ func AddCredentialFlags(cmd *cobra.Command) {
 // refuseAddr makes --addr an error for verbs that work on files only.
 func refuseAddr(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.String(AddrFlag, "", "")
+	flags.String(AddrFlag, "", "use the `NODE`")
 	flag := flags.Lookup(AddrFlag)
 	flag.Hidden = true // verbs that accept it define their own
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {

@@ -21,7 +21,7 @@ has time 0. umbel info prints the time, and when keys expire.
 
 With --now the filter follows the system's clock from now on, in seconds since 1970: each verb that
 adds or queries keys then advances it first. Filters made with a duration, such as --window 1h, and
-those of umbel uniq --for follow the clock from the beginning, and their time can't be set to a number. A
+those of umbel uniq --forget follow the clock from the beginning, and their time can't be set to a number. A
 node advances them by itself. With --addr, the time of another filter is set once, so run this verb regularly.`
 
 const advanceExample = `  umbel make --kind window --window 24 -n 1e6 -o day.umb < hour-0.txt

@@ -79,16 +79,19 @@ func unfoldCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	factor := cmd.Flags().StringP("factor", "r", "", "enlarge by `FACTOR`")
+	var factor quantity.Count
+	cmd.Flags().VarP(&factor, "factor", "r", "enlarge by `R`")
+	cmd.Flags().Lookup("factor").DefValue = ""
 	cmd = changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
 		if cmd.Flag("output").Value.String() == "" {
 			return change{}, nil, cli.ErrNoOutput
 		}
-		if (*factor != "") == (len(args) == 2) {
+		given := cmd.Flags().Changed("factor")
+		if given == (len(args) == 2) {
 			return change{}, nil, errors.New("give the factor once, such as -r 4")
 		}
-		if *factor != "" {
-			args = append(args, *factor)
+		if given {
+			args = append(args, factor.String())
 		}
 		return numberChange(args, unfold, operation.Unfold, "unfolded by %v")
 	})

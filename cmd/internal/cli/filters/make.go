@@ -40,7 +40,7 @@ the number of keys in all. Or give --like FILE: the filter then has the kind, ha
 and every parameter of the filter in FILE, which must be planned for the keys of all filters together;
 otherwise the rate of the merged filter is high. The rate of the new filter is printed.
 
-With --weights the filter is of kind weighted. LOG contains the keys of past queries, with
+With --weights-log the filter is of kind weighted. The FILE contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
 with the same distribution. The summary states how many false positives remain, relative to a
 bloom filter of the same size including the table of these keys; see docs/kinds/weighted.md.
@@ -69,7 +69,7 @@ const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --kind blocked --fpr 1/1000 urls-*.txt
   find . -print0 | umbel make -o files.umb -0
   umbel make -o small.umb --m 320000 --k 2 keys.txt
-  umbel make -o urls.umb --weights asked.log urls.txt
+  umbel make -o urls.umb --weights-log asked.log urls.txt
   umbel make -o tuesday.umb --like monday.umb tuesday.txt
   umbel make -o hour.umb --kind window --window 1h --keys 1e6 --allow-empty /dev/null
   umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
@@ -100,15 +100,15 @@ func MakeCommand() *cobra.Command {
 	}
 	flags := r.cmd.Flags()
 	r.wanted = addSpecFlags(r.cmd)
-	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights", "like"}})
+	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights-log", "like"}})
 	flags.StringVar(&r.like, "like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
-	flags.StringVar(&r.log, "weights", "", "`LOG` of queried keys, to make a weighted filter")
+	flags.StringVar(&r.log, "weights-log", "", "`FILE` of queried keys, to make a weighted filter")
 	flags.BoolVar(&r.allowEmpty, "allow-empty", false, "make an empty filter if there are no keys")
 	flags.Var(&r.memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
 	r.format = cli.AddFormatFlag(r.cmd)
 	cli.AddAddrFlags(r.cmd)
 	AddStrictFlag(r.cmd)
-	cli.Exclusive(r.cmd, "like", "weights")
+	cli.Exclusive(r.cmd, "like", "weights-log")
 	return r.cmd
 }
 
@@ -129,7 +129,7 @@ func (r *makeRun) run(args []string) error {
 	if t.node == nil {
 		return r.inFile(order, files)
 	}
-	for flag, file := range map[string]string{"--like": r.like, "--weights": r.log} { // at most one is given
+	for flag, file := range map[string]string{"--like": r.like, "--weights-log": r.log} { // at most one is given
 		if file != "" {
 			return cli.UsageError(r.cmd, fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel put", flag))
 		}
@@ -150,7 +150,7 @@ func (r *makeRun) order() (build.Order, error) {
 	case r.log != "" && !changed("kind"):
 		r.wanted.Kind = weighted.Name
 	case r.log != "" && r.wanted.Kind != weighted.Name:
-		return build.Order{}, cli.UsageError(r.cmd, fmt.Errorf("--weights needs kind %s, not %s", weighted.Name, r.wanted.Kind))
+		return build.Order{}, cli.UsageError(r.cmd, fmt.Errorf("--weights-log needs kind %s, not %s", weighted.Name, r.wanted.Kind))
 	}
 	kind, goal, params, err := resolve(r.wanted)
 	if err != nil {

@@ -25,7 +25,7 @@ are made, and each is queried --queries times. All added keys are queried too, e
 whose keys expire.
 
 "Planned" is the rate of the formula for the goal's number of keys, "estimated" the filters'
-own estimate, and "ratio" the measured rate divided by the planned one. The same --seed gives the
+own estimate, and "ratio" the measured rate divided by the planned one. The same --random gives the
 same numbers.`
 
 const measureExample = `  umbel measure -n 100000 --fpr 1%
@@ -70,7 +70,7 @@ func MeasureCommand() *cobra.Command {
 	filters := flags.Int("filters", 5, "`NUMBER` of filters of each kind")
 	queries := quantity.Count(200_000)
 	flags.Var(&queries, "queries", "`NUMBER` of queries per filter")
-	seed := flags.Uint64("seed", 1, "`NUMBER` that determines the keys")
+	seed := flags.Uint64("random", 1, "`NUMBER` that determines the keys")
 	wanted.AddParams(flags, filter.All)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

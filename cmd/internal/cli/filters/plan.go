@@ -28,12 +28,12 @@ listed below the others. With the number of keys alone the rate is 1%.
 
 --explain prints the formulas of the numbers, in letters and with numbers, and their sources.
 
---memory is the same as --bytes: the size of the cells in memory. An unpacked container is a
+--size is the same as --bytes: the size of the cells in memory. An unpacked container is a
 few bytes larger.
 
 Any of --sent, --churn, --peers, --per-hour, --tail and --query-only plans a filter that is
 sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
---sent; with --sent and --fpr alone, for as many keys as fit. --memory is then the memory of a
+--sent; with --sent and --fpr alone, for as many keys as fit. --size is then the memory of a
 receiver. With --churn an update is a delta, and --sent
 is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
 over k. See docs/messages.md.
@@ -44,7 +44,7 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --bytes 1MiB
   umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked
   umbel plan -n 1e6 --fpr 1% --kind bloom --explain
-  umbel plan -n 10000 --fpr 1% --churn 5% --memory 64KiB
+  umbel plan -n 10000 --fpr 1% --churn 5% --size 64KiB
   umbel plan -n 1000 --sent 1400B --query-only
   umbel plan -n 10000 --sent 10000B --curve -`
 
@@ -75,7 +75,7 @@ type planRun struct {
 func PlanCommand() *cobra.Command {
 	r := new(planRun)
 	r.cmd = &cobra.Command{
-		Use:     "plan [-n NUMBER] [--fpr RATE] [--memory SIZE] [--sent SIZE]",
+		Use:     "plan [-n NUMBER] [--fpr RATE] [--size SIZE] [--sent SIZE]",
 		Short:   "print what a filter would cost",
 		Long:    planHelp,
 		Example: planExample,
@@ -86,9 +86,9 @@ func PlanCommand() *cobra.Command {
 	}
 	flags := r.cmd.Flags()
 	r.wanted.AddGoal(flags)
-	flags.Var(&r.wanted.Bytes, "memory", "`SIZE` of the filter's cells, or of a receiver's memory")
-	flags.Lookup("memory").DefValue = ""
-	cli.Exclusive(r.cmd, "bytes", "memory")
+	flags.Var(&r.wanted.Bytes, "size", "`SIZE` of the filter's cells, or of a receiver's memory")
+	flags.Lookup("size").DefValue = ""
+	cli.Exclusive(r.cmd, "bytes", "size")
 	flags.StringVar(&r.kind, "kind", "", "only this `KIND`")
 	flags.BoolVar(&r.explained, "explain", false, "print the formulas behind the numbers")
 	r.wanted.AddParams(flags, filter.All)
@@ -99,8 +99,8 @@ func PlanCommand() *cobra.Command {
 
 func (r *planRun) run() error {
 	flags := r.cmd.Flags()
-	if flags.Changed("memory") && r.wanted.Bytes == 0 {
-		return cli.UsageError(r.cmd, errors.New("--memory is 0, want a size above 0; without the flag it is planned"))
+	if flags.Changed("size") && r.wanted.Bytes == 0 {
+		return cli.UsageError(r.cmd, errors.New("--size is 0, want a size above 0; without the flag it is planned"))
 	}
 	s := r.wanted.Spec()
 	if r.message.given(flags) {

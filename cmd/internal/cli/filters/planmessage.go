@@ -49,7 +49,7 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 			cli.Exclusive(cmd, name, other)
 		}
 	}
-	for _, name := range []string{"fpr", "memory", "churn", "peers", "per-hour", "tail", "query-only"} {
+	for _, name := range []string{"fpr", "size", "churn", "peers", "per-hour", "tail", "query-only"} {
 		cli.Exclusive(cmd, "curve", name)
 	}
 }

@@ -58,7 +58,7 @@ func RemoveCommand() *cobra.Command {
 	output := cli.AddOutputFlag(cmd, "`FILE` to write instead", cli.OutputFlag{InPlace: true})
 	format := cli.AddFormatFlag(cmd)
 	allowEmpty := cli.AddAllowEmptyFlag(cmd)
-	strict := cmd.Flags().Bool(strictFlag, false, "remove nothing if any key is absent")
+	strict := cmd.Flags().Bool(strictFlag, false, "fail if any key is absent, and remove nothing")
 	cli.AddAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := targetOf(cmd)

@@ -44,7 +44,7 @@ it does not grow any more: it still remembers each line, the rate rises, and a w
 printed. If FILE exists, its filter is used as it is, of any kind that umbel make made; a warning is printed at once
 if its rate is 0.1 % or higher, unless --fpr states it.
 
-With --for TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME. FILE begins with a window of --keys
+With --forget TIME, such as 1h or 7d, a line is forgotten when it was not seen for TIME. FILE begins with a window of --keys
 different lines per TIME, 1,000,000 unless given, in 7.77 MiB, or more if TIME is below 24s. If more arrive, a window of twice the
 size follows, so that the rate stays; FILE is then of kind union. Each repetition counts as seen. A line expires at
 most one step late; a step is about a 24th of TIME at the default rate, rounded up to whole seconds. In the
@@ -68,7 +68,7 @@ after SIGTERM, 129 after SIGHUP, 141 if nobody reads the output, 6 if more new l
 
 const uniqExample = `  umbel uniq access.log > new.log
   umbel uniq --state seen.umb < urls.txt
-  tail -f app.log | umbel uniq --state seen.umb --for 1h
+  tail -f app.log | umbel uniq --state seen.umb --forget 1h
   umbel uniq --known a.txt b.txt                    # lines that occur again
   umbel uniq -c access.log                          # number of different lines`
 
@@ -96,7 +96,7 @@ func UniqCommand() *cobra.Command {
 	flags.BoolVarP(&r.count, "count", "c", false, "print only the number of lines")
 	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
 	AddStrictFlag(cmd)
-	flags.Lookup(strictFlag).Usage = "stop when the filter is overfull, instead of a warning"
+	flags.Lookup(strictFlag).Usage = "fail when the filter is overfull, instead of a warning"
 	flags.Lookup(lossyFlag).Usage = "exit with 0 even if more new lines were taken for known ones than --fpr permits"
 	r.state.addFlags(cmd)
 	format := cli.AddFormatFlag(cmd)

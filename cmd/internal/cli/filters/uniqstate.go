@@ -55,11 +55,11 @@ type uniqState struct {
 func (s *uniqState) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "state", "", "`FILE` with the lines seen, which is made if it does not exist")
-	quantity.DurationVar(flags, &s.lasting, "for", 0, "forget lines that were not seen for this `TIME`, such as 1h")
+	quantity.DurationVar(flags, &s.lasting, "forget", 0, "forget lines that were not seen for this `TIME`, such as 1h")
 	s.rate = 1e-6
 	flags.VarP(&s.rate, "fpr", "p", "`RATE` of new lines that are taken for known ones, 1e-6 by default")
 	flags.Lookup("fpr").DefValue = ""
-	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines at first, with --for in this time")
+	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines at first, with --forget in this time")
 	flags.Lookup("keys").DefValue = ""
 	flags.Var(&s.most, "max-memory", "limit of the filter's `SIZE`, none by default")
 	flags.Lookup("max-memory").DefValue = ""
@@ -70,8 +70,8 @@ func (s *uniqState) addFlags(cmd *cobra.Command) {
 func (s *uniqState) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
-	case given("for") && s.lasting < time.Second:
-		return fmt.Errorf("--for %v is too short, want at least 1s: the clock counts seconds", s.lasting)
+	case given("forget") && s.lasting < time.Second:
+		return fmt.Errorf("--forget %v is too short, want at least 1s: the clock counts seconds", s.lasting)
 	case given("keys") && s.keys == 0:
 		return errors.New("--keys 0: want the number of different lines, at least 1")
 	case s.name == "-":
@@ -83,10 +83,10 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 	case s.name == "" || !cli.OnNode(cmd):
 		return nil
 	}
-	for _, name := range []string{"for", "fpr", "keys", "max-memory", "save"} {
+	for _, name := range []string{"forget", "fpr", "keys", "max-memory", "save"} {
 		switch {
-		case given(name) && name == "for":
-			return errors.New("--for is for a state in a file: lines expire only there")
+		case given(name) && name == "forget":
+			return errors.New("--forget is for a state in a file: lines expire only there")
 		case given(name):
 			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable --fpr 1e-6 --keys NUMBER --allow-empty -o %s --addr NODE /dev/null", name, s.name)
 		}
@@ -228,19 +228,19 @@ func (s *uniqState) checkShape(cmd *cobra.Command) error {
 	}
 	w, ok := windowSpan(s.filter.State())
 	switch {
-	case !given("for"):
+	case !given("forget"):
 	case !ok:
-		return fmt.Errorf("%s was made without --for; leave the flag out, or use another --state", s.name)
+		return fmt.Errorf("%s was made without --forget; leave the flag out, or use another --state", s.name)
 	case (s.seconds()-1)/w.steps+1 != w.step: // the length of a step is rounded up
-		return fmt.Errorf("lines of %s expire %s, and not after %s as --for requests; leave the flag out, or use another --state", s.name, w.After(), duration(s.seconds(), tick))
+		return fmt.Errorf("lines of %s expire %s, and not after %s as --forget requests; leave the flag out, or use another --state", s.name, w.After(), duration(s.seconds(), tick))
 	}
 	return nil
 }
 
-// seconds returns --for, rounded up.
+// seconds returns --forget, rounded up.
 func (s *uniqState) seconds() uint64 { return uint64((s.lasting + tick - 1) / tick) }
 
-// followsClock reports whether the filter follows the system's clock. With --for it makes a window do so whose
+// followsClock reports whether the filter follows the system's clock. With --forget it makes a window do so whose
 // time can be in seconds since 1970; that of another one may be in another unit, and only umbel edit advance sets it.
 func (s *uniqState) followsClock() (bool, error) {
 	span, ok := windowSpan(s.filter.State())

@@ -40,7 +40,7 @@ func (w *weightsInfo) Write(out io.Writer) error {
 // Warn prints a warning if a bloom filter is as good.
 func (w *weightsInfo) Warn(cmd *cobra.Command, file string) {
 	if w != nil && w.worthless {
-		cli.Warn(cmd, "%s gains nothing by its log of queries; a bloom filter of the same size is as good: omit --weights", file)
+		cli.Warn(cmd, "%s gains nothing by its log of queries; a bloom filter of the same size is as good: omit --weights-log", file)
 	}
 }
 
