@@ -30,6 +30,7 @@ import (
 	"github.com/summerwind/h2spec/hpack"
 	"github.com/summerwind/h2spec/http2"
 	"github.com/summerwind/h2spec/spec"
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -149,7 +150,7 @@ func hasty(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// serve runs umbel until the end of the test, and requires that it has not ended before.
+// serve runs a program until the end of the test, waits until it serves HTTP/2, and requires that it has not ended before.
 func serve(t *testing.T, program, at string, args ...string) {
 	t.Helper()
 	var output strings.Builder
@@ -172,16 +173,17 @@ func serve(t *testing.T, program, at string, args ...string) {
 			t.Errorf("%v\n%s", err, output.String())
 		}
 	})
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if c, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true}); err == nil {
-			c.Close()
-			return
-		}
+	// A node that reads its filters answers with HTTP/1.1 only.
+	await.True(t, "it serves HTTP/2", func() bool {
 		if len(ended) > 0 {
 			t.Fatalf("it does not start:\n%s", output.String())
 		}
-	}
-	t.Fatal("it does not serve TLS")
+		c, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
 }
 
 // certificate returns the files of a certificate for 127.0.0.1 and its key.
