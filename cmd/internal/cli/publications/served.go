@@ -75,12 +75,11 @@ func (r report) Write(w io.Writer) error {
 
 // Metrics returns the report for Prometheus.
 func (r report) Metrics() []status.Metric {
-	labels := status.Labels{"name": r.Name}
 	return []status.Metric{
-		{Name: "umbel_published_version", Help: "Version of the head, 0 if it cannot be read.", Type: status.Gauge, Value: float64(r.Version), Labels: labels},
-		{Name: "umbel_published_bytes", Help: "Memory of the filter.", Type: status.Gauge, Value: float64(r.Bytes), Labels: labels},
-		{Name: "umbel_published_signed_timestamp_seconds", Help: "Time at which the head was signed, in seconds since 1970.", Type: status.Gauge, Value: seconds(r.Signed), Labels: labels},
-		{Name: "umbel_published_expiry_timestamp_seconds", Help: "Time at which the head expires, in seconds since 1970.", Type: status.Gauge, Value: seconds(r.Expires), Labels: labels},
+		status.Gauge("umbel_published_version", "Version of the head, 0 if it cannot be read.", r.Version, "name", r.Name),
+		status.Gauge("umbel_published_bytes", "Memory of the filter.", r.Bytes, "name", r.Name),
+		status.Gauge("umbel_published_signed_timestamp_seconds", "Time at which the head was signed, in seconds since 1970.", seconds(r.Signed), "name", r.Name),
+		status.Gauge("umbel_published_expiry_timestamp_seconds", "Time at which the head expires, in seconds since 1970.", seconds(r.Expires), "name", r.Name),
 	}
 }
 

@@ -67,23 +67,20 @@ func (st Status) Metrics() []status.Metric {
 	const narinfos, helpNarinfos = "umbel_nix_narinfos_total", "Requests for narinfos by the way they were answered."
 	const requests, helpRequests = "umbel_nix_cache_requests_total", "Narinfos by what a cache was requested for and replied."
 	all := []status.Metric{
-		{Name: "umbel_nix_nars_total", Help: "NARs that were sent.", Type: status.Counter, Value: float64(st.NARs)},
-		{Name: "umbel_nix_nar_bytes_total", Help: "Bytes of the NARs that were sent.", Type: status.Counter, Value: float64(st.NARBytes)},
+		status.Counter("umbel_nix_nars_total", "NARs that were sent.", st.NARs),
+		status.Counter("umbel_nix_nar_bytes_total", "Bytes of the NARs that were sent.", st.NARBytes),
 	}
 	for result, n := range map[string]uint64{"absent": st.Absent, "found": st.Found, "missing": st.Missing, "unreachable": st.Unreachable} {
-		all = append(all, status.Metric{Name: narinfos, Help: helpNarinfos, Type: status.Counter, Value: float64(n), Labels: status.Labels{"result": result}})
+		all = append(all, status.Counter(narinfos, helpNarinfos, n, "result", result))
 	}
 	for _, u := range st.Upstreams {
 		for result, n := range map[string]uint64{
 			"skipped": u.Skipped, "requested": u.Requested, "found": u.Found, "false-positive": u.FalsePositives, "unknown": u.Unknown, "failed": u.Failures,
 		} {
-			all = append(all, status.Metric{Name: requests, Help: helpRequests, Type: status.Counter, Value: float64(n), Labels: status.Labels{"cache": u.URL, "result": result}})
+			all = append(all, status.Counter(requests, helpRequests, n, "cache", u.URL, "result", result))
 		}
 		if s := u.Summary; s != nil {
-			all = append(all, status.Metric{
-				Name: "umbel_nix_summary_current", Help: "1 while the summary of the cache is current.", Type: status.Gauge,
-				Value: status.Bool(s.Current), Labels: status.Labels{"cache": u.URL},
-			})
+			all = append(all, status.If("umbel_nix_summary_current", "1 while the summary of the cache is current.", s.Current, "cache", u.URL))
 		}
 	}
 	return all

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 )
 
 // Options configure the metrics.
@@ -73,9 +74,21 @@ func New(o Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, commands{o.Usage}, m.survey, m.requests, m.waits, state{o}, publications{o.Publications}, subscriptions{o.Subscriptions},
+	m.registry.MustRegister(o.Disk.commit, o.Disk.sync, build, commands{o.Usage}, m.requests, m.waits, status.Metrics(m.rows),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// rows returns the metrics that are read when they are collected.
+func (m *Metrics) rows() []status.Metric {
+	all := append(state(m.o), m.survey.metrics()...)
+	if m.o.Publications != nil {
+		all = append(all, publications(m.o.Publications())...)
+	}
+	if m.o.Subscriptions != nil {
+		all = append(all, subscriptions(m.o.Subscriptions())...)
+	}
+	return all
 }
 
 // Handler serves scrapes.

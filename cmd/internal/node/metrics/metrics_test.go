@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/umbel-filters/umbel"
@@ -16,23 +15,39 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
-// described returns the names of all metrics that are this package's own.
-func described(m *Metrics) (names []string) {
-	for _, c := range []prometheus.Collector{commands{}, m.survey, m.requests, m.waits, m.o.Disk.commit, m.o.Disk.sync, state{}, publications{}, subscriptions{}} {
-		ch := make(chan *prometheus.Desc)
-		go func() {
-			c.Describe(ch)
-			close(ch)
-		}()
-		for d := range ch {
-			names = append(names, regexp.MustCompile(`fqName: "([^"]*)"`).FindStringSubmatch(d.String())[1])
+// described returns the names of all metrics that are this package's own: those of a node that has everything.
+func described(t *testing.T) (names []string) {
+	t.Helper()
+	e := engine.New(engine.Options{Kinds: filter.All})
+	if _, _, err := e.Create("words", "bloom", umbel.Goal{Keys: 100, FPRate: .01}, nil); err != nil {
+		t.Fatal(err)
+	}
+	expires := time.Unix(1_500, 0)
+	m := New(Options{
+		Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} },
+		Status:        func() store.Status { return store.Status{LastSnapshot: time.Now()} },
+		Publications:  func() []api.Publication { return []api.Publication{{Filter: "words", Version: 1}} },
+		Subscriptions: func() []api.Subscription { return []api.Subscription{{Filter: "words", Version: 1, Expires: &expires}} },
+		Usage:         func(each func(*resp.Command, resp.Usage)) { each(&resp.Command{Name: "bf.add"}, resp.Usage{}) },
+	})
+	m.Request("GET /", 200, time.Second)
+	found, _ := m.survey.walk(t.Context())
+	m.survey.last.Store(found)
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if name := f.GetName(); !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+			names = append(names, name)
 		}
 	}
-	return append(names, "umbel_build_info")
+	return names
 }
 
 // The page tells of all metrics, and of no others.
@@ -41,7 +56,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := described(New(Options{}))
+	names := described(t)
 	for _, name := range names {
 		if !strings.Contains(string(page), "| `"+name+"` |") {
 			t.Errorf("%s isn't in docs/node-metrics.md", name)
@@ -95,12 +110,12 @@ func TestLabel(t *testing.T) {
 
 // Publications without a version have no metrics of a version.
 func TestPublications(t *testing.T) {
-	p := publications{func() []api.Publication {
-		return []api.Publication{
+	p := status.Metrics(func() []status.Metric {
+		return publications([]api.Publication{
 			{Filter: "words", State: api.PublicationCurrent, Version: 14, AgeSeconds: 3, DeltaBytes: 45, SnapshotBytes: 812, TookSeconds: 0.5, Failures: 2},
 			{Filter: "none", State: api.PublicationMissing},
-		}
-	}}
+		})
+	})
 	if err := testutil.CollectAndCompare(p, strings.NewReader(`
 # HELP umbel_publication_healthy 1 if the filter is published, 0 if it is not, and why is in the log.
 # TYPE umbel_publication_healthy gauge
@@ -137,7 +152,7 @@ func TestIncompleteFilters(t *testing.T) {
 		}
 	}
 	o := Options{Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{} }}
-	if err := testutil.CollectAndCompare(state{o}, strings.NewReader(`
+	if err := testutil.CollectAndCompare(status.Metrics(func() []status.Metric { return state(o) }), strings.NewReader(`
 # HELP umbel_incomplete_filters Filters of which data was lost: every query returns true until they are created again.
 # TYPE umbel_incomplete_filters gauge
 umbel_incomplete_filters 1
@@ -147,7 +162,7 @@ umbel_incomplete_filters 1
 	s := &survey{o: o, idle: idle}
 	found, ok := s.walk(t.Context())
 	s.last.Store(found)
-	if err := testutil.CollectAndCompare(s, strings.NewReader(`
+	if err := testutil.CollectAndCompare(status.Metrics(s.metrics), strings.NewReader(`
 # HELP umbel_filter_false_positive_ratio Estimated false-positive rate.
 # TYPE umbel_filter_false_positive_ratio gauge
 umbel_filter_false_positive_ratio{filter="lost",kind="bloom"} 1
@@ -193,7 +208,7 @@ func TestFaultyFilters(t *testing.T) {
 			t.Errorf("the survey found %v, %v; want the other filter only", found, ok)
 		}
 	}
-	if err := testutil.CollectAndCompare(state{o}, strings.NewReader(`
+	if err := testutil.CollectAndCompare(status.Metrics(func() []status.Metric { return state(o) }), strings.NewReader(`
 # HELP umbel_faulty_filters Filters that could not be read because of a fault in umbel; the log has the details.
 # TYPE umbel_faulty_filters gauge
 umbel_faulty_filters 1
@@ -212,7 +227,7 @@ func TestRefusedChanges(t *testing.T) {
 		t.Fatal("a filter that is larger than the limit is made")
 	}
 	o := Options{Engine: e, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{Refused: 2} }}
-	if err := testutil.CollectAndCompare(state{o}, strings.NewReader(`
+	if err := testutil.CollectAndCompare(status.Metrics(func() []status.Metric { return state(o) }), strings.NewReader(`
 # HELP umbel_refused_changes_total Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, memory).
 # TYPE umbel_refused_changes_total counter
 umbel_refused_changes_total{reason="disk"} 0
@@ -252,7 +267,7 @@ func TestOverfullFilters(t *testing.T) {
 	s := &survey{o: Options{Engine: e, Filters: 10}, idle: idle}
 	found, ok := s.walk(t.Context())
 	s.last.Store(found)
-	if err := testutil.CollectAndCompare(s, strings.NewReader(`
+	if err := testutil.CollectAndCompare(status.Metrics(s.metrics), strings.NewReader(`
 # HELP umbel_overfull_filters Filters whose false-positive rate is more than twice the one that they were made for.
 # TYPE umbel_overfull_filters gauge
 umbel_overfull_filters 1
@@ -268,12 +283,12 @@ umbel_filter_planned_keys{filter="roomy",kind="bloom"} 1000
 // Subscriptions without a version have no metrics of a version.
 func TestSubscriptions(t *testing.T) {
 	expires := time.UnixMilli(1_500_500)
-	s := subscriptions{func() []api.Subscription {
-		return []api.Subscription{
+	s := status.Metrics(func() []status.Metric {
+		return subscriptions([]api.Subscription{
 			{Filter: "words", State: api.SubscriptionExact, Version: 14, AgeSeconds: 3, Expires: &expires, Bytes: 100, FPRate: 0.5, Versions: 2, FetchedBytes: 45, Resyncs: 1, Failures: 3},
 			{Filter: "none", State: api.SubscriptionWaiting},
-		}
-	}}
+		})
+	})
 	if err := testutil.CollectAndCompare(s, strings.NewReader(`
 # HELP umbel_subscription_exact 1 if the version is verified and its head is valid, otherwise 0.
 # TYPE umbel_subscription_exact gauge

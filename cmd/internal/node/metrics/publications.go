@@ -1,49 +1,30 @@
 package metrics
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 )
 
-// publications collects the states of the publications.
-type publications struct{ list func() []api.Publication }
-
-var (
-	publicationHealthy  = labelled("umbel_publication_healthy", "1 if the filter is published, 0 if it is not, and why is in the log.", "filter")
-	publicationVersion  = labelled("umbel_publication_version", "Version of the last head.", "filter")
-	publicationAge      = labelled("umbel_publication_head_age_seconds", "Age of the last head; subscribers are stale when its validity is over.", "filter")
-	publicationDelta    = labelled("umbel_publication_delta_bytes", "Size of the delta to the last version from the one before.", "filter")
-	publicationSnapshot = labelled("umbel_publication_snapshot_bytes", "Size of the newest snapshot.", "filter")
-	publicationFailures = labelled("umbel_publication_failures_total", "Failed attempts to publish.", "filter")
-	publicationTook     = labelled("umbel_publication_duration_seconds", "Time to make the last head, including the copy of the filter and the wait for the log.", "filter")
-)
-
-func (p publications) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		publicationHealthy, publicationVersion, publicationAge, publicationDelta, publicationSnapshot, publicationFailures, publicationTook,
-	} {
-		ch <- d
-	}
-}
-
-func (p publications) Collect(ch chan<- prometheus.Metric) {
-	if p.list == nil {
-		return
-	}
-	for _, s := range p.list() {
-		emit := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
-			ch <- prometheus.MustNewConstMetric(d, kind, v, s.Filter)
-		}
-		now := func(d *prometheus.Desc, v float64) { emit(d, prometheus.GaugeValue, v) }
-		now(publicationHealthy, boolValue(s.State == api.PublicationCurrent))
-		emit(publicationFailures, prometheus.CounterValue, float64(s.Failures))
+// publications returns the states of the publications.
+func publications(list []api.Publication) (all []status.Metric) {
+	for _, s := range list {
+		all = append(all,
+			status.If("umbel_publication_healthy",
+				"1 if the filter is published, 0 if it is not, and why is in the log.", s.State == api.PublicationCurrent, "filter", s.Filter),
+			status.Counter("umbel_publication_failures_total", "Failed attempts to publish.", s.Failures, "filter", s.Filter),
+		)
 		if s.Version == 0 {
 			continue
 		}
-		now(publicationVersion, float64(s.Version))
-		now(publicationAge, s.AgeSeconds)
-		now(publicationDelta, float64(s.DeltaBytes))
-		now(publicationSnapshot, float64(s.SnapshotBytes))
-		now(publicationTook, s.TookSeconds)
+		all = append(all,
+			status.Gauge("umbel_publication_version", "Version of the last head.", s.Version, "filter", s.Filter),
+			status.Gauge("umbel_publication_head_age_seconds",
+				"Age of the last head; subscribers are stale when its validity is over.", s.AgeSeconds, "filter", s.Filter),
+			status.Gauge("umbel_publication_delta_bytes", "Size of the delta to the last version from the one before.", s.DeltaBytes, "filter", s.Filter),
+			status.Gauge("umbel_publication_snapshot_bytes", "Size of the newest snapshot.", s.SnapshotBytes, "filter", s.Filter),
+			status.Gauge("umbel_publication_duration_seconds",
+				"Time to make the last head, including the copy of the filter and the wait for the log.", s.TookSeconds, "filter", s.Filter),
+		)
 	}
+	return all
 }

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
 )
 
@@ -137,51 +137,19 @@ func (f *surveyResult) cut(keep int) {
 	f.largest = f.largest[:min(len(f.largest), keep)]
 }
 
-var (
-	layersTotal   = gauge("bloom_num_filters_across_objects", "Layers of all filters together.")
-	itemsTotal    = gauge("bloom_num_items_across_objects", "Additions that changed a filter; an estimated number of keys for kinds that don't count additions.")
-	capacityTotal = gauge("bloom_capacity_across_objects", "Capacity of the filters made by BF.*, in keys.")
-	overfullTotal = gauge("umbel_overfull_filters", "Filters whose false-positive rate is more than twice the one that they were made for.")
-
-	filterBytes   = ofFilter("umbel_filter_bytes", "Memory used by the filter.")
-	filterFill    = ofFilter("umbel_filter_fill_ratio", "Nonzero cells divided by all cells.")
-	filterRate    = ofFilter("umbel_filter_false_positive_ratio", "Estimated false-positive rate.")
-	filterPlanned = ofFilter("umbel_filter_planned_false_positive_ratio", "False-positive rate that the filter was made for.")
-	filterKeys    = ofFilter("umbel_filter_planned_keys", "Keys that the filter was made for.")
-	filterLayers  = ofFilter("umbel_filter_layers", "Number of layers.")
-	filterItems   = ofFilter("umbel_filter_items", "Additions that changed the filter; an estimated number of keys for kinds that don't count additions.")
-	filterAdded   = ofFilter("umbel_filter_added_total", "Keys given to additions since the start.")
-	filterQueried = ofFilter("umbel_filter_queried_total", "Keys queried since the start.")
-	filterFound   = ofFilter("umbel_filter_found_total", "Queried keys that may be in the filter.")
-)
-
-func ofFilter(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, []string{"filter", "kind"}, nil)
-}
-
-func (s *survey) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		layersTotal, itemsTotal, capacityTotal, overfullTotal,
-		filterBytes, filterFill, filterRate, filterPlanned, filterKeys, filterLayers, filterItems, filterAdded, filterQueried, filterFound,
-	} {
-		ch <- d
-	}
-}
-
-// Collect exports the result of the last complete pass.
-func (s *survey) Collect(ch chan<- prometheus.Metric) {
+// metrics returns the result of the last complete pass.
+func (s *survey) metrics() []status.Metric {
 	f := s.last.Load()
 	if f == nil {
-		return
+		return nil
 	}
-	emit := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	all := []status.Metric{
+		status.Gauge("bloom_num_filters_across_objects", "Layers of all filters together.", f.layers),
+		status.Gauge("bloom_num_items_across_objects",
+			"Additions that changed a filter; an estimated number of keys for kinds that don't count additions.", f.items),
+		status.Gauge("bloom_capacity_across_objects", "Capacity of the filters made by BF.*, in keys.", f.capacity),
+		status.Gauge("umbel_overfull_filters", "Filters whose false-positive rate is more than twice the one that they were made for.", f.overfull),
 	}
-	const now, sum = prometheus.GaugeValue, prometheus.CounterValue
-	emit(layersTotal, now, float64(f.layers))
-	emit(itemsTotal, now, float64(f.items))
-	emit(capacityTotal, now, float64(f.capacity))
-	emit(overfullTotal, now, float64(f.overfull))
 	seen := map[string]bool{}
 	for _, one := range f.largest {
 		name := label(one.name)
@@ -189,24 +157,33 @@ func (s *survey) Collect(ch chan<- prometheus.Metric) {
 			continue
 		}
 		seen[name] = true
-		emit(filterBytes, now, float64(one.bytes), name, one.kind)
-		emit(filterFill, now, one.stats.Fill, name, one.kind)
-		emit(filterRate, now, one.stats.FPRate, name, one.kind)
+		all = append(all,
+			status.Gauge("umbel_filter_bytes", "Memory used by the filter.", one.bytes, "filter", name, "kind", one.kind),
+			status.Gauge("umbel_filter_fill_ratio", "Nonzero cells divided by all cells.", one.stats.Fill, "filter", name, "kind", one.kind),
+			status.Gauge("umbel_filter_false_positive_ratio", "Estimated false-positive rate.", one.stats.FPRate, "filter", name, "kind", one.kind),
+			status.Gauge("umbel_filter_layers", "Number of layers.", one.layers, "filter", name, "kind", one.kind),
+			status.Gauge("umbel_filter_items",
+				"Additions that changed the filter; an estimated number of keys for kinds that don't count additions.", one.items, "filter", name, "kind", one.kind),
+		)
 		if one.planned != (umbel.Planned{}) {
-			emit(filterPlanned, now, one.planned.FPRate, name, one.kind)
-			emit(filterKeys, now, float64(one.planned.Keys), name, one.kind)
+			all = append(all,
+				status.Gauge("umbel_filter_planned_false_positive_ratio",
+					"False-positive rate that the filter was made for.", one.planned.FPRate, "filter", name, "kind", one.kind),
+				status.Gauge("umbel_filter_planned_keys", "Keys that the filter was made for.", one.planned.Keys, "filter", name, "kind", one.kind),
+			)
 		}
-		emit(filterLayers, now, float64(one.layers), name, one.kind)
-		emit(filterItems, now, float64(one.items), name, one.kind)
 		f := s.o.Engine.Get([]byte(one.name))
 		if f == nil || f.ID() != one.id {
 			continue
 		}
-		c := f.Counts()
-		emit(filterAdded, sum, float64(c.Added), name, one.kind)
-		emit(filterQueried, sum, float64(c.Queried), name, one.kind)
-		emit(filterFound, sum, float64(c.Found), name, one.kind)
+		n := f.Counts()
+		all = append(all,
+			status.Counter("umbel_filter_added_total", "Keys given to additions since the start.", n.Added, "filter", name, "kind", one.kind),
+			status.Counter("umbel_filter_queried_total", "Keys queried since the start.", n.Queried, "filter", name, "kind", one.kind),
+			status.Counter("umbel_filter_found_total", "Queried keys that may be in the filter.", n.Found, "filter", name, "kind", one.kind),
+		)
 	}
+	return all
 }
 
 // maxLabel is the length of the longest filter name in a label, in bytes.

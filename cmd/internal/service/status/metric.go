@@ -7,42 +7,54 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metric is a value for Prometheus.
+// Metric is a value for Prometheus: see [Gauge] and [Counter].
 type Metric struct {
-	Name, Help string
-	Type       prometheus.ValueType
-	Value      float64
-	Labels     Labels // nil for none
+	name, help string
+	kind       prometheus.ValueType
+	value      float64
+	labels     prometheus.Labels
 }
 
-// Labels are the labels of a metric, by name.
-type Labels = prometheus.Labels
+// Gauge returns the metric of a number that may fall. labels are names and values in turn.
+func Gauge[N ~int | ~int64 | ~uint32 | ~uint64 | ~float64](name, help string, value N, labels ...string) Metric {
+	return metric(name, help, prometheus.GaugeValue, float64(value), labels)
+}
 
-// Gauge and Counter are the types of most metrics.
-const (
-	Gauge   = prometheus.GaugeValue
-	Counter = prometheus.CounterValue
-)
+// Counter is Gauge for a number that only grows.
+func Counter(name, help string, value uint64, labels ...string) Metric {
+	return metric(name, help, prometheus.CounterValue, float64(value), labels)
+}
 
-// Metrics collects the metrics that it returns: it is a prometheus.Collector whose metrics are known when they are collected.
+// If is Gauge for a condition: 1 if it is true, otherwise 0.
+func If(name, help string, condition bool, labels ...string) Metric {
+	if condition {
+		return Gauge(name, help, 1, labels...)
+	}
+	return Gauge(name, help, 0, labels...)
+}
+
+func metric(name, help string, kind prometheus.ValueType, value float64, labels []string) Metric {
+	m := Metric{name: name, help: help, kind: kind, value: value}
+	for i := 0; i+1 < len(labels); i += 2 {
+		if m.labels == nil {
+			m.labels = prometheus.Labels{}
+		}
+		m.labels[labels[i]] = labels[i+1]
+	}
+	return m
+}
+
+// Metrics is a prometheus.Collector of the metrics that it returns.
 type Metrics func() []Metric
 
-// Describe implements prometheus.Collector.
+// Describe describes nothing: which metrics there are is seen when they are collected.
 func (Metrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m Metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, one := range m() {
-		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(one.Name, one.Help, nil, one.Labels), one.Type, one.Value)
+		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(one.name, one.help, nil, one.labels), one.kind, one.value)
 	}
-}
-
-// Bool returns 1 for true and 0 for false.
-func Bool(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // handler serves the metrics.

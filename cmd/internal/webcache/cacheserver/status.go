@@ -110,20 +110,20 @@ func (r Report) counters() []counter {
 func (r Report) Metrics() []status.Metric {
 	var all []status.Metric
 	for _, c := range r.counters() {
-		m := status.Metric{Name: c.metric, Help: c.help, Type: status.Counter, Value: float64(c.count)}
 		if c.help == "" {
-			m.Name, m.Help, m.Labels = "umbel_cache_requests_total", "Requests by the way they were answered.", status.Labels{"result": c.metric}
+			all = append(all, status.Counter("umbel_cache_requests_total", "Requests by the way they were answered.", c.count, "result", c.metric))
+		} else {
+			all = append(all, status.Counter(c.metric, c.help, c.count))
 		}
-		all = append(all, m)
 	}
 	all = append(all,
-		status.Metric{Name: "umbel_cache_keys", Help: "Keys with stored responses.", Type: status.Gauge, Value: float64(r.Keys)},
-		status.Metric{Name: "umbel_cache_bytes", Help: "Bytes of the store.", Type: status.Gauge, Value: float64(r.Bytes)},
-		status.Metric{Name: "umbel_cache_origin_unreachable", Help: "1 while the origin cannot be reached; 0 for a forward proxy.", Type: status.Gauge, Value: status.Bool(r.Outage != nil)})
+		status.Gauge("umbel_cache_keys", "Keys with stored responses.", r.Keys),
+		status.Gauge("umbel_cache_bytes", "Bytes of the store.", r.Bytes),
+		status.If("umbel_cache_origin_unreachable", "1 while the origin cannot be reached; 0 for a forward proxy.", r.Outage != nil))
 	if m := r.Siblings; m != nil {
 		all = append(all,
-			status.Metric{Name: "umbel_cache_sibling_hits_total", Help: "Misses that siblings answered.", Type: status.Counter, Value: float64(m.Hits)},
-			status.Metric{Name: "umbel_cache_published", Help: "Responses and variants that are published.", Type: status.Gauge, Value: float64(m.Held)})
+			status.Counter("umbel_cache_sibling_hits_total", "Misses that siblings answered.", m.Hits),
+			status.Gauge("umbel_cache_published", "Responses and variants that are published.", m.Held))
 	}
 	return all
 }

@@ -24,22 +24,19 @@ func statusPage(m *siblings.Mesh) http.Handler {
 // Metrics returns the report for Prometheus.
 func (r Report) Metrics() []status.Metric {
 	all := []status.Metric{
-		{Name: "umbel_siblings_requests_total", Help: "Requests that reached the sidecar.", Type: status.Counter, Value: float64(r.Requests)},
-		{Name: "umbel_siblings_hits_total", Help: "Requests that siblings answered.", Type: status.Counter, Value: float64(r.Hits)},
-		{Name: "umbel_siblings_origin_total", Help: "Requests that went to the origin.", Type: status.Counter, Value: float64(r.Origin)},
-		{Name: "umbel_siblings_vain_total", Help: "Requests of siblings that the cache could not answer.", Type: status.Counter, Value: float64(r.Hops)},
-		{Name: "umbel_siblings_evicted_total", Help: "Responses that were thought to be held and were not.", Type: status.Counter, Value: float64(r.Evicted)},
-		{Name: "umbel_siblings_errors_total", Help: "Requests for which the origin could not be reached.", Type: status.Counter, Value: float64(r.Errors)},
-		{Name: "umbel_siblings_forbidden_total", Help: "Requests for the publication without the token.", Type: status.Counter, Value: float64(r.Forbidden)},
-		{Name: "umbel_siblings_published", Help: "Responses and variants that are published.", Type: status.Gauge, Value: float64(r.Held)},
-		{Name: "umbel_siblings_origin_unreachable", Help: "1 while the origin cannot be reached.", Type: status.Gauge, Value: status.Bool(r.Outage != nil)},
+		status.Counter("umbel_siblings_requests_total", "Requests that reached the sidecar.", r.Requests),
+		status.Counter("umbel_siblings_hits_total", "Requests that siblings answered.", r.Hits),
+		status.Counter("umbel_siblings_origin_total", "Requests that went to the origin.", r.Origin),
+		status.Counter("umbel_siblings_vain_total", "Requests of siblings that the cache could not answer.", r.Hops),
+		status.Counter("umbel_siblings_evicted_total", "Responses that were thought to be held and were not.", r.Evicted),
+		status.Counter("umbel_siblings_errors_total", "Requests for which the origin could not be reached.", r.Errors),
+		status.Counter("umbel_siblings_forbidden_total", "Requests for the publication without the token.", r.Forbidden),
+		status.Gauge("umbel_siblings_published", "Responses and variants that are published.", r.Held),
+		status.If("umbel_siblings_origin_unreachable", "1 while the origin cannot be reached.", r.Outage != nil),
 	}
 	for _, p := range r.Peers {
 		for result, n := range map[string]uint64{"hit": p.Hits, "absent": p.Absent, "refused": p.Refused, "failed": p.Failed} {
-			all = append(all, status.Metric{
-				Name: "umbel_siblings_peer_requests_total", Help: "Requests to a peer by the way they were answered.", Type: status.Counter,
-				Value: float64(n), Labels: status.Labels{"peer": p.Name, "result": result},
-			})
+			all = append(all, status.Counter("umbel_siblings_peer_requests_total", "Requests to a peer by the way they were answered.", n, "peer", p.Name, "result", result))
 		}
 	}
 	return all

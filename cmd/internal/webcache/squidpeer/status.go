@@ -76,18 +76,15 @@ type Report []Status
 func (all Report) Metrics() []status.Metric {
 	var list []status.Metric
 	for _, s := range all {
-		for _, m := range []status.Metric{
-			{Name: "umbel_relay_served", Help: "1 while the digest of the peer is served.", Type: status.Gauge, Value: status.Bool(s.Served)},
-			{Name: "umbel_relay_current", Help: "1 while the digest of the peer is current.", Type: status.Gauge, Value: status.Bool(s.State == Current)},
-			{Name: "umbel_relay_fetches_total", Help: "Digests that were fetched.", Type: status.Counter, Value: float64(s.Fetches)},
-			{Name: "umbel_relay_failures_total", Help: "Fetches that failed.", Type: status.Counter, Value: float64(s.Failures)},
-			{Name: "umbel_relay_keys", Help: "Objects in the digest, as the peer counts them.", Type: status.Gauge, Value: float64(s.Keys)},
-			{Name: "umbel_relay_bytes", Help: "Bytes of the digest that is served.", Type: status.Gauge, Value: float64(s.RelayedBytes)},
-			{Name: "umbel_relay_false_positive_ratio", Help: "False-positive rate of the digest that is served.", Type: status.Gauge, Value: s.RelayedFPRate},
-		} {
-			m.Labels = status.Labels{"peer": s.Name}
-			list = append(list, m)
-		}
+		list = append(list,
+			status.If("umbel_relay_served", "1 while the digest of the peer is served.", s.Served, "peer", s.Name),
+			status.If("umbel_relay_current", "1 while the digest of the peer is current.", s.State == Current, "peer", s.Name),
+			status.Counter("umbel_relay_fetches_total", "Digests that were fetched.", s.Fetches, "peer", s.Name),
+			status.Counter("umbel_relay_failures_total", "Fetches that failed.", s.Failures, "peer", s.Name),
+			status.Gauge("umbel_relay_keys", "Objects in the digest, as the peer counts them.", s.Keys, "peer", s.Name),
+			status.Gauge("umbel_relay_bytes", "Bytes of the digest that is served.", s.RelayedBytes, "peer", s.Name),
+			status.Gauge("umbel_relay_false_positive_ratio", "False-positive rate of the digest that is served.", s.RelayedFPRate, "peer", s.Name),
+		)
 	}
 	return list
 }
