@@ -29,8 +29,9 @@ PURE = ./cells ./internal/coding/entropy ./internal/probe ./wire/... ./multicast
 # The command and its libraries are built for other systems too.
 PORTABLE = . ./share/nats ./cmd
 
-# Tests without large libraries of others, which take long to compile.
+# Packages without large libraries of others, which take long to compile; tests also without clients of Redis.
 LIGHT = noopenapi,noarrow
+LIGHTTESTS = $(LIGHT),noclients
 
 # Test binaries are linked once and run once, which is faster without tables for debuggers.
 STRIPPED = -vet=off -ldflags='-s -w'
@@ -54,7 +55,7 @@ tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 
 
 # The short forms of all tests. vet is a target of its own, so that no other vets again.
 test:
-	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHT),$(SLOW) $(PACKAGES))
+	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(SLOW) $(PACKAGES))
 
 # All tests in their long forms, also those that compile large libraries of others, wait for other programs or compute for
 # minutes: the HTTP interface against its OpenAPI document, Parquet files of Apache Arrow, the tests of a Redis client,

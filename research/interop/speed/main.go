@@ -1,3 +1,5 @@
+//go:build !noclients
+
 // Speed compares a node with other servers on this machine: redis-server, and servers made
 // with redcon and gnet that use the same filter.
 //
