@@ -59,12 +59,12 @@ func rootCommand() *cobra.Command {
 			}},
 			{Title: "Filters in files and on nodes", Verbs: []*cobra.Command{
 				filters.RemoveCommand(), filters.CountCommand(), filters.UniqCommand(), filters.ShowCommand(), filters.ShellCommand(),
-				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.DiffSetsCommand(), filters.EditCommand(),
+				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.EditCommand(),
 			}},
 			{Title: "Messages", Verbs: []*cobra.Command{
-				filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(), filters.RefineCommand(),
+				filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(),
 			}},
-			{Title: "Sizes and kinds", Verbs: []*cobra.Command{filters.KindsCommand(), filters.MeasureCommand(), filters.NumberCommand()}},
+			{Title: "Sizes and kinds", Verbs: []*cobra.Command{filters.KindsCommand(), filters.MeasureCommand()}},
 			{Title: "Other formats", Verbs: []*cobra.Command{filters.ParquetCommand(), filters.RedisbloomCommand()}},
 			{Title: "Nodes", Verbs: []*cobra.Command{
 				nodes.ListCommand(), nodes.GetCommand(), nodes.PutCommand(), nodes.DeleteCommand(), nodes.StatusCommand(), nodes.HealthCommand(),

@@ -117,6 +117,7 @@ var synonyms = map[string][]string{
 	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
 	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
 	"unfold": {"edit unfold"}, "clear": {"edit clear"}, "advance": {"edit advance"}, "compact": {"edit compact"},
+	"number": {"plan --number"}, "refine": {"diff --refine"}, "diff-sets": {"merge --subtract"},
 }
 
 // formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them.

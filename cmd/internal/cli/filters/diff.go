@@ -21,24 +21,17 @@ have deltas, after any change: keys added and removed, folds, growth.
 A delta of sparse filters, which are lists, saves little. --bloom writes the delta of the
 equivalent Bloom filters instead, and umbel patch applies it to the sparse filter.
 
-Don't confuse it with umbel diff-sets, which subtracts the keys of one filter from another.`
+If OLD is a fold of NEW, a small fold can be sent first and the rest later; both, packed, are about a hundred bytes
+larger than the packed filter. With --refine other filters are refused.
+
+Don't confuse it with umbel merge --subtract, which subtracts the keys of one filter from another.`
 
 const diffExample = `  umbel diff monday.umb tuesday.umb -o tuesday.delta
   umbel patch monday.umb tuesday.delta -o tuesday.umb
-  umbel diff sparse1.umb sparse2.umb --bloom -o sparse.delta`
+  umbel diff sparse1.umb sparse2.umb --bloom -o sparse.delta
+  umbel diff small.umb words.umb --refine -o rest.delta`
 
-const refineHelp = `Write the delta from a fold of a filter (SMALL) to the filter itself (FULL), for umbel patch.
-So a small fold can be sent first and the rest later; both, packed, are about a hundred bytes
-larger than the packed filter.
-
-For sparse filters give --bloom: their equivalent Bloom filters are refined.`
-
-const refineExample = `  umbel fold words.umb -r 8 -o small.umb
-  umbel refine small.umb words.umb -o rest.delta
-  umbel pack small.umb -o first.umb
-  umbel patch first.umb rest.delta -o words-again.umb`
-
-// deltaSummary is the result of a verb that writes a delta.
+// deltaSummary is the result of umbel diff.
 type deltaSummary struct {
 	File   string `json:"file"`
 	Base   string `json:"base"`
@@ -48,27 +41,24 @@ type deltaSummary struct {
 	Packed uint64 `json:"packedBytes"` // of the whole result, for comparison
 }
 
+// DiffCommand is umbel diff.
 func DiffCommand() *cobra.Command {
-	return deltaCommand(&cobra.Command{
-		Use:     "diff OLD NEW [--bloom] -o DELTA",
+	r := new(diffRun)
+	r.cmd = &cobra.Command{
+		Use:     "diff OLD NEW [--bloom] [--refine] -o DELTA",
 		Short:   "write the delta between two filters",
 		Long:    diffHelp,
 		Example: diffExample,
-	}, nil)
-}
+		Args:    cli.Arguments(2, 2),
+		RunE:    func(_ *cobra.Command, args []string) error { return r.run([2]string(args)) },
 
-func RefineCommand() *cobra.Command {
-	return deltaCommand(&cobra.Command{
-		Use:     "refine SMALL FULL [--bloom] -o DELTA",
-		Short:   "write the delta from a fold to its filter",
-		Long:    refineHelp,
-		Example: refineExample,
-	}, func(small, full string, states [2]umbel.State) error {
-		if isFold(states[0], states[1]) {
-			return nil
-		}
-		return fmt.Errorf("%s is not a fold of %s; use umbel diff for filters of the same size", small, full)
-	})
+		DisableFlagsInUseLine: true,
+	}
+	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
+	flags := r.cmd.Flags()
+	flags.BoolVar(&r.bloom, "bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
+	flags.BoolVar(&r.refine, "refine", false, "refuse filters of which OLD is not a fold of NEW")
+	return r.cmd
 }
 
 // isFold reports whether small is the fold of full by some factor.
@@ -88,26 +78,14 @@ func isFold(small, full umbel.State) bool {
 	return ok && folder.Fold(r) == nil && f.State().Equal(small)
 }
 
-// deltaRun is one run of a verb that writes the delta from one filter to another. Check may refuse them.
-type deltaRun struct {
-	cmd    *cobra.Command
-	output *string
-	bloom  *bool
-	check  func(old, new string, states [2]umbel.State) error
+// diffRun is one run of umbel diff.
+type diffRun struct {
+	cmd           *cobra.Command
+	output        *string
+	bloom, refine bool
 }
 
-// deltaCommand completes the command of such a verb.
-func deltaCommand(cmd *cobra.Command, check func(old, new string, states [2]umbel.State) error) *cobra.Command {
-	cmd.Args = cli.Arguments(2, 2)
-	cmd.DisableFlagsInUseLine = true
-	r := deltaRun{cmd: cmd, check: check}
-	r.output = cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
-	r.bloom = cmd.Flags().Bool("bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return r.run([2]string(args)) }
-	return cmd
-}
-
-func (r *deltaRun) run(names [2]string) error {
+func (r *diffRun) run(names [2]string) error {
 	if *r.output == "" {
 		return cli.UsageError(r.cmd, cli.ErrNoOutput)
 	}
@@ -121,10 +99,8 @@ func (r *deltaRun) run(names [2]string) error {
 	if err != nil {
 		return fmt.Errorf("%s and %s: %w", names[0], names[1], err)
 	}
-	if r.check != nil {
-		if err := r.check(names[0], names[1], states); err != nil {
-			return err
-		}
+	if r.refine && !isFold(states[0], states[1]) {
+		return fmt.Errorf("%s is not a fold of %s; leave out --refine", names[0], names[1])
 	}
 	if err := container.WriteDelta(*r.output, b, states[1].Hasher.Secret()); err != nil || cli.IsQuiet(r.cmd) {
 		return err
@@ -148,12 +124,12 @@ func (r *deltaRun) run(names [2]string) error {
 }
 
 // read reads the two filters.
-func (r *deltaRun) read(names [2]string) (states [2]umbel.State, err error) {
+func (r *diffRun) read(names [2]string) (states [2]umbel.State, err error) {
 	for i, name := range names {
 		if states[i], err = cli.ReadFilter(r.cmd, name); err != nil {
 			return states, err
 		}
-		if *r.bloom {
+		if r.bloom {
 			if states[i], err = bloomOf(name, states[i]); err != nil {
 				return states, err
 			}

@@ -10,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
+	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/merging"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
@@ -38,6 +41,11 @@ can those that are made with umbel make --like. Counting filters that are joined
 With --estimate nothing is written. The number of distinct keys in all files is estimated, with
 its 95% confidence interval.
 
+With --subtract A B the keys of B are subtracted from A: each cell of the result is the cell of A minus the cell of B.
+Both must be counting filters with the same kind, hash, k and width. A filter of bits doesn't
+support this, because a bit doesn't count its keys. The result is correct if each key is in A at least as often as in B;
+if a cell of B is higher than that of A, nothing is written.
+
 With --addr all are filters on a node, which joins their cells; the result is a new filter, or one
 of those merged. If it is overfull, --strict deletes a new filter; one of those merged stays changed.
 The exit code is 2.
@@ -47,13 +55,15 @@ If the result is overfull, a warning is printed, and the exit code is 6, or 0 wi
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel merge --estimate monday.umb tuesday.umb
   umbel merge shard-*.umb -o all.umb
-  umbel merge large.umb recent.umb --as union -o both.umb`
+  umbel merge large.umb recent.umb --as union -o both.umb
+  umbel merge --subtract all.umb expired.umb -o left.umb`
 
 // mergeRun is one run of umbel merge.
 type mergeRun struct {
 	cmd      *cobra.Command
 	output   *string
 	estimate bool
+	subtract bool
 	form     merging.Form
 	target   target
 }
@@ -62,7 +72,7 @@ type mergeRun struct {
 func MergeCommand() *cobra.Command {
 	r := new(mergeRun)
 	r.cmd = &cobra.Command{
-		Use:     "merge FILE FILE... (-o FILE | --estimate)",
+		Use:     "merge FILE FILE... (-o FILE [--subtract] | --estimate)",
 		Aliases: []string{"union"},
 		Short:   "unite filters",
 		Long:    mergeHelp,
@@ -76,7 +86,10 @@ func MergeCommand() *cobra.Command {
 	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
 	flags.BoolVar(&r.estimate, "estimate", false, "estimate the number of keys and write nothing")
 	flags.StringVar((*string)(&r.form), "as", "", "`FORM` of the result: joined or union")
+	flags.BoolVar(&r.subtract, "subtract", false, "subtract the counts of the second filter from those of the first")
 	cli.Exclusive(r.cmd, "output", "estimate")
+	cli.Exclusive(r.cmd, "subtract", "estimate")
+	cli.Exclusive(r.cmd, "subtract", "as")
 	cli.Exclusive(r.cmd, "as", "estimate")
 	cli.AddAddrFlags(r.cmd)
 	AddStrictFlag(r.cmd)
@@ -95,6 +108,9 @@ func (r *mergeRun) run(names []string) (err error) {
 	}
 	if r.target.node != nil && r.form != merging.Best {
 		return cli.UsageError(r.cmd, errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
+	}
+	if r.subtract {
+		return r.difference(names)
 	}
 	if r.estimate {
 		return r.target.estimateUnion(names)
@@ -117,6 +133,38 @@ func (r *mergeRun) run(names []string) (err error) {
 		return err
 	}
 	return s.Print(r.cmd, fmt.Sprintf("%d filters merged", len(names)))
+}
+
+// difference subtracts the second filter from the first.
+func (r *mergeRun) difference(names []string) error {
+	if r.target.node != nil {
+		return cli.UsageError(r.cmd, errors.New("--subtract works on files only; fetch the filters from the node first"))
+	}
+	if len(names) != 2 {
+		return cli.UsageError(r.cmd, fmt.Errorf("--subtract takes 2 files, not %d", len(names)))
+	}
+	s, err := r.target.change(names[0], *r.output, change{inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+		a, err := require[ability.Differencer](names[0], f, "subtracting another filter")
+		if err != nil {
+			return nil, err
+		}
+		b, _, err := container.Read(names[1])
+		if err != nil {
+			return nil, err
+		}
+		err = a.Difference(b)
+		if errors.Is(err, cells.ErrLess) {
+			return nil, fmt.Errorf("%s doesn't contain all keys of %s: %w; give the larger set first", names[0], names[1], err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s minus %s: %w", names[0], names[1], err)
+		}
+		return f, nil
+	}})
+	if err != nil {
+		return err
+	}
+	return s.Print(r.cmd, fmt.Sprintf("%s minus %s", names[0], names[1]))
 }
 
 // inMemory merges the named filters, of which f is the first, and says in which form.

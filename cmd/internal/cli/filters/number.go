@@ -14,45 +14,40 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-const numberHelp = `Show how well a filter of M groups of cells folds, and which numbers near M are better. It
-folds to each divisor of M, so a good size has many divisors, close to each other.
-
-A fold keeps the cells of a group together: 1 cell in a small filter, 64 in a large one. So for
-64,000 cells in a large filter, give 1000.`
-
-const numberExample = `  umbel number 131040
-  umbel number 1e6 --within 5%
-  umbel number 720720 --json | jq .divisors`
-
-// listed is the number of divisors that are printed without --all.
+// listed is the number of divisors that are printed without --all-divisors.
 const listed = 24
 
-func NumberCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "number M",
-		Short:   "show how well a size folds",
-		Long:    numberHelp,
-		Example: numberExample,
-		Args:    cli.Arguments(1, 1),
-	}
-	within := quantity.Rate(0.01)
-	cmd.Flags().Var(&within, "within", "look for better numbers within `RATE` of M")
-	all := cmd.Flags().Bool("all", false, "list all divisors")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		m, err := quantity.ParseCount(args[0])
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		if m == 0 {
-			return cli.UsageError(cmd, errors.New("number 0, want 1 or more"))
-		}
-		a := analyze(uint64(m), float64(within))
-		return cli.Answer(cmd, a, func(w io.Writer) error { return a.Write(w, within, *all) })
-	}
-	return cmd
+// numberFlags describe a size instead of a plan.
+type numberFlags struct {
+	number quantity.Count
+	within quantity.Rate
+	all    bool
 }
 
-// analysis is the result of umbel number.
+func (n *numberFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	n.within = 0.01
+	flags.Var(&n.number, "number", "show how well `M` groups of cells fold, and better numbers near M, instead of a plan")
+	flags.Lookup("number").DefValue = ""
+	flags.Var(&n.within, "within", "with --number, look for better numbers within `RATE` of M")
+	flags.BoolVar(&n.all, "all-divisors", false, "with --number, list all divisors")
+	for _, goal := range []string{"keys", "fpr", "bytes", "size", "sent", "kind"} {
+		cli.Exclusive(cmd, "number", goal)
+	}
+	cli.Needs(cmd, "within", "number", "--number M")
+	cli.Needs(cmd, "all-divisors", "number", "--number M")
+}
+
+// print prints how well the number folds.
+func (n *numberFlags) print(cmd *cobra.Command) error {
+	if n.number == 0 {
+		return cli.UsageError(cmd, errors.New("--number is 0, want 1 or more"))
+	}
+	a := analyze(uint64(n.number), float64(n.within))
+	return cli.Answer(cmd, a, func(w io.Writer) error { return a.Write(w, n.within, n.all) })
+}
+
+// analysis is the result of umbel plan --number.
 type analysis struct {
 	Number       uint64    `json:"number"`
 	Factors      []factor  `json:"factors"`
@@ -120,7 +115,7 @@ func (a analysis) Write(w io.Writer, within quantity.Rate, all bool) error {
 		texts[i] = quantity.Count(d).String()
 	}
 	if len(shown) < len(a.Divisors) {
-		texts = append(texts, "… (--all)")
+		texts = append(texts, "… (--all-divisors)")
 	}
 	divisors := "divisors"
 	if len(a.Divisors) == 1 {

@@ -17,7 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
-const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff and umbel refine. Several
+const patchHelp = `Apply DELTA to the filter in OLD, and write the result; see umbel diff. Several
 deltas are applied in their order. A delta with another base, a damaged one, and one that was already
 applied are rejected, and nothing is written. With --if-needed deltas that were already applied are no
 error: OLD is the result of the last of them, and the others are applied. If none is left, OLD is

@@ -38,6 +38,10 @@ receiver. With --churn an update is a delta, and --sent
 is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
 over k. See docs/messages.md.
 
+--number M shows how well a filter of M groups of cells folds, and which numbers near M are better. It folds to each
+divisor of M, so a good size has many divisors, close to each other. A fold keeps the cells of a group together: 1 cell
+in a small filter, 64 in a large one. So for 64,000 cells in a large filter, give 1000.
+
 With --json one object is printed per kind, or per way to send it.`
 
 const planExample = `  umbel plan -n 1e8 --fpr 1%
@@ -46,7 +50,8 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --fpr 1% --kind bloom --explain
   umbel plan -n 10000 --fpr 1% --churn 5% --size 64KiB
   umbel plan -n 1000 --sent 1400B --query-only
-  umbel plan -n 10000 --sent 10000B --curve -`
+  umbel plan -n 10000 --sent 10000B --curve -
+  umbel plan --number 1e6 --within 5%`
 
 // kindPlan is the plan of one kind for a goal.
 type kindPlan struct {
@@ -69,6 +74,7 @@ type planRun struct {
 	kind      string
 	explained bool
 	message   messageFlags
+	size      numberFlags
 }
 
 // PlanCommand is umbel plan.
@@ -93,12 +99,16 @@ func PlanCommand() *cobra.Command {
 	flags.BoolVar(&r.explained, "explain", false, "print the formulas behind the numbers")
 	r.wanted.AddParams(flags, filter.All)
 	r.message.add(r.cmd)
+	r.size.add(r.cmd)
 	completeKinds(r.cmd)
 	return r.cmd
 }
 
 func (r *planRun) run() error {
 	flags := r.cmd.Flags()
+	if flags.Changed("number") {
+		return r.size.print(r.cmd)
+	}
 	if flags.Changed("size") && r.wanted.Bytes == 0 {
 		return cli.UsageError(r.cmd, errors.New("--size is 0, want a size above 0; without the flag it is planned"))
 	}

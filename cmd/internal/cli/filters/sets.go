@@ -1,16 +1,12 @@
 package filters
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
-	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
-	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/compare"
@@ -134,55 +130,4 @@ func (result intersection) advice() string {
 		return ""
 	}
 	return fmt.Sprintf("; if %s is made with --like %s, the intervals are narrower", few.File, many.File)
-}
-
-const diffSetsHelp = `Subtract the keys of B from A: each cell of the result is the cell of A minus the cell of B.
-Both must be counting filters with the same kind, hash, k and width. A filter of bits doesn't
-support this, because a bit doesn't count its keys.
-
-The result is correct if each key is in A at least as often as in B. If a cell of B is higher
-than that of A, this is not so, and nothing is written.`
-
-const diffSetsExample = `  umbel diff-sets all.umb expired.umb -o left.umb`
-
-func DiffSetsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "diff-sets A B -o FILE",
-		Short:   "subtract one counting filter from another",
-		Long:    diffSetsHelp,
-		Example: diffSetsExample,
-		Args:    cli.Arguments(2, 2),
-
-		DisableFlagsInUseLine: true,
-	}
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		f, _, err := container.Open(args[0], filter.All)
-		if err != nil {
-			return err
-		}
-		a, err := require[ability.Differencer](args[0], f, "subtracting another filter")
-		if err != nil {
-			return err
-		}
-		b, _, err := container.Read(args[1])
-		if err != nil {
-			return err
-		}
-		err = a.Difference(b)
-		if errors.Is(err, cells.ErrLess) {
-			return fmt.Errorf("%s doesn't contain all keys of %s: %w; give the larger set first", args[0], args[1], err)
-		}
-		if err != nil {
-			return fmt.Errorf("%s minus %s: %w", args[0], args[1], err)
-		}
-		if err := container.Write(*output, f.State()); err != nil {
-			return err
-		}
-		return Summarize(*output, f).Print(cmd, fmt.Sprintf("%s minus %s", args[0], args[1]))
-	}
-	return cmd
 }
