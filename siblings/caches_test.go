@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -177,11 +178,7 @@ func (p program) start(t *testing.T, port, upstream string) {
 			<-ended
 		}
 	})
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-			conn.Close()
-			return
-		}
+	await.True(t, p.name+" listens", func() bool {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -189,10 +186,12 @@ func (p program) start(t *testing.T, port, upstream string) {
 			t.Fatalf("%s: %v\n%s%s", p.name, err, output.Bytes(), log)
 		default:
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not listen", p.name)
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			conn.Close()
 		}
-	}
+		return err == nil
+	})
 }
 
 // freePort returns a port of the loopback interface for a program.

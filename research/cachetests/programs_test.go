@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
 
@@ -118,19 +119,18 @@ func start(t *testing.T, port, program string, arguments ...string) string {
 			<-ended
 		}
 	})
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-			conn.Close()
-			return "http://127.0.0.1:" + port
-		}
+	await.True(t, program+" listens", func() bool {
 		select {
 		case err := <-ended:
 			ended <- err
 			t.Fatalf("%s: %v\n%s", program, err, output.Bytes())
 		default:
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not listen", program)
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			conn.Close()
 		}
-	}
+		return err == nil
+	})
+	return "http://127.0.0.1:" + port
 }
