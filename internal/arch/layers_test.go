@@ -16,7 +16,7 @@ var layers = []layer{
 	{"kinds", []string{"filter/..."}},
 	{"collections", []string{"filter", "filter/filtertest", "filter/compare", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
 	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "wire/mapped", "internal/httptarget", "internal/hop/...", "internal/pace", "internal/await"}},
-	{"logs and files", []string{"cmd/internal/service/budget", "cmd/internal/files/quantity", "cmd/internal/durable/disk/...", "cmd/internal/durable/wal/...", "cmd/internal/durable/oplog/...", "cmd/internal/durable/snapfile/..."}},
+	{"logs and files", []string{"cmd/internal/service/budget", "cmd/internal/files/quantity", "cmd/internal/durable/disk/...", "cmd/internal/durable/wal/...", "cmd/internal/durable/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/engine/operation", "cmd/internal/durable/statecode"}},
 	{"changes", []string{"cmd/internal/durable/changelog"}},
 	{"journal and snapshots", []string{"cmd/internal/durable/journal", "cmd/internal/durable/snapshot"}},
@@ -64,7 +64,7 @@ var testLibraries = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 
 // testSupport lists the packages that tests of any layer may import.
 var testSupport = []string{
-	"internal/fixture", "internal/freeport", "internal/await", "internal/race", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/durable/oplog/oplogtest",
+	"internal/fixture", "internal/freeport", "internal/await", "internal/race", "internal/hop/hoptest", "wire/internal/wiretest", "filter/filtertest", "internal/maps", "cmd/internal/durable/wal/waltest",
 	"cmd/internal/durable/disk/disktest",
 }
 

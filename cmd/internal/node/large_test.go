@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -172,14 +171,7 @@ func TestQueriesWhileALargeFilterIsHeld(t *testing.T) {
 		}
 		before := n.engine.Get([]byte("large")).Bytes()
 		release := make(chan struct{})
-		l.set(func(ctx context.Context) error {
-			select {
-			case <-release:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
+		l.setAppend(func() error { <-release; return nil })
 		done := make(chan error, 1)
 		go func() { done <- op.run(large) }()
 		await.True(t, op.name+" is held", func() bool {

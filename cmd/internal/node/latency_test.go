@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"errors"
 	goflag "flag"
 	"fmt"
@@ -29,7 +28,7 @@ func TestLatency(t *testing.T) {
 		if op.name == "patch" {
 			large.makePatch()
 		}
-		l.set(func(context.Context) error { time.Sleep(20 * time.Millisecond); return nil })
+		l.setAppend(func() error { time.Sleep(20 * time.Millisecond); return nil })
 		done := make(chan error, 1)
 		go func() {
 			err := op.run(large)

@@ -2,31 +2,20 @@ package node
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/internal/freeport"
 )
-
-// slowLog is a log whose Read waits: a recovery that takes long.
-type slowLog struct {
-	oplog.Log
-	reading, goOn chan struct{}
-}
-
-func (l *slowLog) Read(ctx context.Context, from uint64, each func(uint64, []byte) error) error {
-	close(l.reading)
-	<-l.goOn
-	return l.Log.Read(ctx, from, each)
-}
 
 // freeAddress returns an address of this machine that is free.
 func freeAddress(t *testing.T) string {
@@ -42,26 +31,32 @@ func freeAddress(t *testing.T) string {
 func TestLoading(t *testing.T) {
 	c := testConfig(t)
 	c.RESP, c.HTTP = freeAddress(t), freeAddress(t)
-	n := started(t, c)
+	n, d := startedFaulty(t, c)
 	dial(t, n, nil).Want("BF.ADD f a", ":1")
 	stopped(t, n)
 
-	l := &slowLog{reading: make(chan struct{}), goOn: make(chan struct{})}
+	reading, goOn := make(chan struct{}), make(chan struct{})
 	type result struct {
 		node *Node
 		err  error
 	}
 	done := make(chan result)
 	go func() {
-		n, err := start(t.Context(), c, slog.New(slog.DiscardHandler), nil, func(ctx context.Context, dir string, o oplog.Options) (oplog.Log, error) {
-			inner, err := oplog.Open(ctx, dir, o)
-			l.Log = inner
+		n, err := start(t.Context(), c, slog.New(slog.DiscardHandler), nil, func(dir string, o wal.Options) (*wal.Log, error) {
+			l, err := d.open(dir, o)
+			var once sync.Once
+			d.set(func(op disktest.Op, _ string) error { // a recovery that takes long
+				if op == disktest.Open {
+					once.Do(func() { close(reading); <-goOn })
+				}
+				return nil
+			})
 			return l, err
 		})
 		done <- result{n, err}
 	}()
 	select {
-	case <-l.reading:
+	case <-reading:
 	case r := <-done:
 		t.Fatalf("the node has started: %v", r.err)
 	}
@@ -94,7 +89,7 @@ func TestLoading(t *testing.T) {
 	if _, err := io.WriteString(late, "GET /readyz HTTP/1.1\r\nHost: "+c.HTTP+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	close(l.goOn)
+	close(goOn)
 	ready := <-done
 	if ready.err != nil {
 		t.Fatal(ready.err)

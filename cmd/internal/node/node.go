@@ -18,7 +18,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
@@ -51,7 +50,7 @@ type Node struct {
 	users *access.Users // nil: everyone has all rights
 	tls   *service.TLS  // nil: no TLS
 
-	oplog   oplog.Log
+	wal     *wal.Log
 	engine  *engine.Engine
 	growth  growth // that the limits refuse
 	store   keeper
@@ -93,13 +92,13 @@ type Node struct {
 	openLog openLog
 }
 
-// openLog opens the log of a data directory: oplog.Open, except in tests.
-type openLog func(ctx context.Context, dir string, o oplog.Options) (oplog.Log, error)
+// openLog opens the log of a data directory: wal.Open, except in tests.
+type openLog func(dir string, o wal.Options) (*wal.Log, error)
 
 // Start starts a server and returns when it accepts clients. It logs to log and sets level, which
 // may be nil. ctx applies only to the start. On an error nothing keeps running.
 func Start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar) (*Node, error) {
-	return start(ctx, c, log, level, oplog.Open)
+	return start(ctx, c, log, level, wal.Open)
 }
 
 func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar, open openLog) (_ *Node, err error) {
@@ -198,7 +197,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n.oplog = on.log
+	n.wal = on.log
 	// Remove copies left over by a process that was killed. The directory is locked by now.
 	if err := removeCopies(ctx, func() (disk.Dir, error) { return disk.Make(copiesDir(c.Data)) }); err != nil {
 		return fmt.Errorf("data: %w", err)
@@ -209,7 +208,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	n.makeEngine(nil)
 	l := n.startLoading()
 	defer l.end()
-	kept, found, err := store.Open(ctx, n.oplog, on.snapshots, n.engine, store.Options{
+	kept, found, err := store.Open(ctx, n.wal, on.snapshots, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
 		SnapshotInterval: c.SnapshotInterval,
@@ -260,7 +259,7 @@ var durabilities = map[string]store.Durability{"always": store.Always, "everysec
 
 // onDisk is the open contents of a data directory.
 type onDisk struct {
-	log       oplog.Log
+	log       *wal.Log
 	snapshots *snapfile.Dir
 	lost      string // what is known to be lost, with accept-loss
 }
@@ -285,8 +284,8 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, lim
 			return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	on.log, err = open(ctx, logDir(c.Data), oplog.Options{ReadOnly: readOnly, AcceptUnreadable: c.AcceptLoss, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
-	if errors.Is(err, oplog.ErrUnreadable) {
+	on.log, err = open(logDir(c.Data), wal.Options{ReadOnly: readOnly, AcceptUnreadable: c.AcceptLoss, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
+	if errors.Is(err, disk.ErrUnreadable) {
 		err = fmt.Errorf("%w: %s", err, store.UnreadableRemedy)
 	}
 	if err != nil {

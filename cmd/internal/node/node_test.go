@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/internal/await"
@@ -156,7 +156,7 @@ func TestLostSnapshots(t *testing.T) {
 func TestRefused(t *testing.T) {
 	c := testConfig(t)
 	n := started(t, c)
-	if _, err := Start(t.Context(), c, slog.New(slog.DiscardHandler), nil); !errors.Is(err, oplog.ErrLocked) {
+	if _, err := Start(t.Context(), c, slog.New(slog.DiscardHandler), nil); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("the same directory: %v", err)
 	}
 	other := testConfig(t)

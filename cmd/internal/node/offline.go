@@ -10,14 +10,14 @@ import (
 	"os"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // Check reads a data directory as a start would, and reports what it found, and the least max-disk, in bytes, that
-// its filters need. It changes nothing. It returns an error wrapping oplog.ErrLocked if a node uses the
-// directory, or oplog.ErrHole if durable data is missing.
+// its filters need. It changes nothing. It returns an error wrapping disk.ErrLocked if a node uses the
+// directory, or wal.ErrHole if durable data is missing.
 func Check(ctx context.Context, c Config, log *slog.Logger) (found store.Report, maxDisk uint64, err error) {
 	if err := c.Validate(); err != nil {
 		return found, 0, err
@@ -42,7 +42,7 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 	} else if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}
-	on, err := openData(ctx, c, log, oplog.Open, nil, true)
+	on, err := openData(ctx, c, log, wal.Open, nil, true)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
 // The directory of an older program is refused with the commands that migrate it, and not changed.
@@ -25,7 +25,7 @@ func TestOlderDirectory(t *testing.T) {
 		_, err := Start(t.Context(), c, log, nil)
 		_, _, checked := Check(t.Context(), c, log)
 		for _, err := range []error{err, checked} {
-			if !errors.Is(err, oplog.ErrVersion) || !strings.Contains(err.Error(), "umbel backup") || !strings.Contains(err.Error(), "umbel restore") {
+			if !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "umbel backup") || !strings.Contains(err.Error(), "umbel restore") {
 				t.Errorf("error %v, want one with the commands that migrate", err)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
 // RestoreDir makes a data directory from a backup and reports what a start would find in it. The directory must
@@ -51,7 +51,7 @@ func RestoreDir(ctx context.Context, data string, log *slog.Logger, r io.Reader)
 
 // fill writes a backup to a data directory.
 func fill(ctx context.Context, c Config, log *slog.Logger, r io.Reader) error {
-	on, err := openData(ctx, c, log, oplog.Open, nil, false)
+	on, err := openData(ctx, c, log, wal.Open, nil, false)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/internal/await"
 )
 
@@ -84,7 +84,7 @@ func TestSignals(t *testing.T) {
 	// The process would end here. This one sees that nothing is left of the node.
 	await.True(t, "the log is not locked", func() bool {
 		_, _, err := Check(t.Context(), c, slog.New(slog.DiscardHandler))
-		return !errors.Is(err, oplog.ErrLocked)
+		return !errors.Is(err, disk.ErrLocked)
 	})
 }
 

@@ -68,8 +68,8 @@ func (n *Node) closeStore(closing, final context.Context) error {
 	case <-final.Done(): // a task waits for a call of the operating system
 		err = errors.Join(err, errTasks)
 	}
-	if n.oplog != nil {
-		err = errors.Join(err, n.oplog.Close())
+	if n.wal != nil {
+		err = errors.Join(err, n.wal.Close())
 	}
 	return err
 }
@@ -91,8 +91,8 @@ func (n *Node) cleanup() error {
 		defer cancel()
 		err = n.store.Close(ctx)
 	}
-	if n.oplog != nil {
-		err = errors.Join(err, n.oplog.Close())
+	if n.wal != nil {
+		err = errors.Join(err, n.wal.Close())
 	}
 	return err
 }

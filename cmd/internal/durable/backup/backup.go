@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
@@ -22,7 +22,7 @@ import (
 // Write writes a backup: a snapshot, or nil, and the batches of the log after it that exist when it is
 // called. The snapshot and the batches must not be deleted meanwhile. seed is the seed of the hash of new
 // filters, or nil.
-func Write(ctx context.Context, w io.Writer, l oplog.Log, files *snapfile.Dir, s *snapshot.Snapshot, seed []byte) error {
+func Write(ctx context.Context, w io.Writer, l *wal.Log, files *snapfile.Dir, s *snapshot.Snapshot, seed []byte) error {
 	first, last := l.Bounds()
 	var filters, batches uint64
 	if s != nil {
@@ -94,7 +94,7 @@ func writeFilters(ctx context.Context, f *frameWriter, files *snapfile.Dir, s *s
 
 // Restore makes a log and a snapshot from a backup. Both must be empty. Until the backup has been read
 // completely, a start refuses them. It returns the seed that Write was given.
-func Restore(ctx context.Context, in io.Reader, l oplog.Log, files *snapfile.Dir) (seed []byte, err error) {
+func Restore(ctx context.Context, in io.Reader, l *wal.Log, files *snapfile.Dir) (seed []byte, err error) {
 	if _, last := l.Bounds(); last != 0 || files.LastNumber() != 0 || len(files.Pieces()) != 0 {
 		return nil, errors.New("restore needs an empty directory")
 	}

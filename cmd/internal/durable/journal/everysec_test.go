@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -17,10 +16,8 @@ func TestEverySecOnADiskThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
 		goOn := make(chan struct{})
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-			if op == oplogtest.Append {
-				<-goOn
-			}
+		w.disk.BeforeAppend(func() error {
+			<-goOn
 			return nil
 		})
 		at := time.Now()
@@ -61,7 +58,7 @@ func TestEverySecAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
 		goOn := make(chan struct{})
-		w.disk.Before(func(context.Context, oplogtest.Op, uint64) error {
+		w.disk.BeforeAppend(func() error {
 			<-goOn
 			return nil
 		})

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -47,11 +47,31 @@ const (
 )
 
 // Every batch fits into the log.
-const _ = uint(oplog.MaxBatch - changelog.MaxBatch)
+const _ = uint(wal.MaxBatch - changelog.MaxBatch)
 
-// Log keeps batches. It is a part of oplog.Replicator, which describes it.
+// Log orders batches and makes them durable: the log of this node (wal.Log), or one that several nodes share.
+//
+// Filters change in memory before their changes are committed. So these rules hold for a log of several nodes:
+//
+//   - Only the node that leads, and has applied all batches that were committed before, changes filters by itself.
+//   - A batch is applied again only by others than the process that proposed it in this term.
+//   - A process that no longer leads ends, and starts again from snapshot and log: memory contains changes that may
+//     never be committed. They must not stay, even in kinds that only set bits: a later addition of such a key would
+//     change nothing, would not be logged, and would be acknowledged.
+//   - A batch whose Commit failed is committed again by number, never proposed a second time.
+//   - A snapshot of a leader contains changes that are not committed. It may be published only when the last
+//     position that it contains is committed.
+//   - Durabilities everysec and none make replies early, never the sync.
+//
+// A position of package engine is the number of a change in the log, not of a process: the header of a batch
+// contains the position of its first change. So all nodes that apply the same batches compute the same positions.
 type Log interface {
+	// Propose appends a batch of 1 to wal.MaxBatch bytes, with the scope that says what it concerns, and returns its
+	// number, which is greater than that of the batch before. It does not wait until the batch is committed. After
+	// an error the batch was not appended, and may be proposed again.
 	Propose(ctx context.Context, batch, scope []byte) (number uint64, err error)
+	// Commit waits until all batches that were proposed before are committed, and returns the number of the last
+	// one. It may run at the same time as Propose. After an error it may be called again.
 	Commit(ctx context.Context) (number uint64, err error)
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal/waltest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -27,15 +27,15 @@ import (
 // writer is a journal that writes to a log in memory.
 type writer struct {
 	*Journal
-	disk  *oplogtest.Disk
+	disk  *waltest.Disk
 	said  *bytes.Buffer
 	ended chan struct{} // closed when Run has ended
 }
 
 func newWriter(t testing.TB, o Options) *writer {
 	t.Helper()
-	d := oplogtest.NewDisk()
-	l, err := d.Open(t.Context())
+	d := waltest.NewDisk()
+	l, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func newWriter(t testing.TB, o Options) *writer {
 }
 
 // writeTo returns a journal that writes to a log until the end of the test.
-func writeTo(t testing.TB, l oplog.Log, o Options, said io.Writer) (*Journal, chan struct{}) {
+func writeTo(t testing.TB, l *wal.Log, o Options, said io.Writer) (*Journal, chan struct{}) {
 	o.Log = slog.New(slog.NewTextHandler(said, nil))
 	j := New(l, 0, 0, o)
 	ctx, abort := context.WithCancel(context.Background())
@@ -70,9 +70,9 @@ func add(filter, digest uint64) engine.Change {
 }
 
 // onDisk returns the digests that are in the log of a disk, in order.
-func onDisk(t *testing.T, d *oplogtest.Disk) (digests []uint64) {
+func onDisk(t *testing.T, d *waltest.Disk) (digests []uint64) {
 	t.Helper()
-	l, err := d.Clone().Open(t.Context())
+	l, err := d.Clone().Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +122,9 @@ func TestWaitIsForTheDisk(t *testing.T) {
 func TestGroupCommit(t *testing.T) {
 	w := newWriter(t, Options{})
 	reached, leave := make(chan struct{}), make(chan struct{})
-	w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-		if op == oplogtest.Append {
-			reached <- struct{}{}
-			<-leave
-		}
+	w.disk.BeforeAppend(func() error {
+		reached <- struct{}{}
+		<-leave
 		return nil
 	})
 	first := make(chan error, 1)
@@ -209,8 +207,8 @@ func TestFailuresAreLoggedOnce(t *testing.T) {
 		calls := 0
 		w := newWriter(t, Options{Failed: func(err error) bool { calls++; return errors.Is(err, full) }})
 		left := c.errs
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-			if op != oplogtest.Append || len(left) == 0 {
+		w.disk.BeforeAppend(func() error {
+			if len(left) == 0 {
 				return nil
 			}
 			err := left[0]
@@ -344,7 +342,7 @@ func TestBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{})
 		leave := make(chan struct{})
-		w.disk.Before(func(context.Context, oplogtest.Op, uint64) error {
+		w.disk.BeforeAppend(func() error {
 			<-leave
 			return nil
 		})
@@ -381,7 +379,7 @@ func TestRoomWithoutHope(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWriter(t, Options{})
 			leave := make(chan struct{})
-			w.disk.Before(func(context.Context, oplogtest.Op, uint64) error {
+			w.disk.BeforeAppend(func() error {
 				<-leave
 				return nil
 			})
@@ -452,10 +450,8 @@ func BenchmarkCommit(b *testing.B) {
 		for name, d := range map[string]Durability{"always": Always, "everysec": EverySec, "none": None} {
 			b.Run(fmt.Sprintf("%s/sync=%v", name, disk), func(b *testing.B) {
 				w := newWriter(b, Options{Durability: d})
-				w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-					if op == oplogtest.Append && disk > 0 {
-						time.Sleep(disk)
-					}
+				w.disk.BeforeAppend(func() error {
+					time.Sleep(disk)
 					return nil
 				})
 				commit(b, w.Journal)
@@ -468,7 +464,7 @@ func BenchmarkCommit(b *testing.B) {
 func BenchmarkCommitDisk(b *testing.B) {
 	for name, d := range map[string]Durability{"always": Always, "everysec": EverySec} {
 		b.Run(name, func(b *testing.B) {
-			l, err := oplog.Open(b.Context(), b.TempDir(), oplog.Options{})
+			l, err := wal.Open(b.TempDir(), wal.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -507,10 +503,8 @@ func commit(b *testing.B, s *Journal) {
 func TestEverySecOnASlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-			if op == oplogtest.Append {
-				time.Sleep(5 * time.Second)
-			}
+		w.disk.BeforeAppend(func() error {
+			time.Sleep(5 * time.Second)
 			return nil
 		})
 		kept := 0
@@ -542,10 +536,8 @@ func TestEverySecOnASlowDisk(t *testing.T) {
 func TestLagOfFullBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriter(t, Options{Durability: EverySec})
-		w.disk.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-			if op == oplogtest.Append {
-				time.Sleep(100 * time.Millisecond)
-			}
+		w.disk.BeforeAppend(func() error {
+			time.Sleep(100 * time.Millisecond)
 			return nil
 		})
 		ds := make([]umbel.Digest, changelog.MaxBatch/digestBytes-10)

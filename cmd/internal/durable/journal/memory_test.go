@@ -7,13 +7,13 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // A journal and a log have no memory for batches when nothing is written.
 func TestMemoryOfQuietJournal(t *testing.T) {
-	l, err := oplog.Open(t.Context(), t.TempDir(), oplog.Options{})
+	l, err := wal.Open(t.TempDir(), wal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -90,7 +90,7 @@ type Result struct {
 
 // Run fills the engine, which must be empty. The error wraps ErrLost if durable data is missing, and
 // snapfile.ErrUnreadable if the disk cannot read a file.
-func Run(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) (Result, error) {
+func Run(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine, o Options) (Result, error) {
 	begin := time.Now()
 	r := newRestorer(l, files, e, o)
 	p := newReplayer(e, r.losses)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
 // A lost batch affects the filters that it may have changed: not those whose copy is younger, and not
@@ -26,8 +26,8 @@ func TestLostBatch(t *testing.T) {
 	w.wantWhole("early", "late", "new")
 	w.log.Lose(lost)
 	r := w.wantLost([]string{"early", "late", "new"}, "early")
-	if _, err := w.recover(false); !errors.Is(err, oplog.ErrHole) {
-		t.Errorf("error %v, want %v", err, oplog.ErrHole)
+	if _, err := w.recover(false); !errors.Is(err, wal.ErrHole) {
+		t.Errorf("error %v, want %v", err, wal.ErrHole)
 	}
 	if len(r.Report.Lost) != 1 {
 		t.Errorf("losses %q", r.Report.Lost)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -77,7 +77,7 @@ func (p *Replayer) setReach(reach engine.Position) {
 func (p *Replayer) Restored(id uint64, from engine.Position) { p.restored[id] = extent{from, from} }
 
 // replay applies the batches of a log from the number on.
-func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
+func (p *Replayer) replay(ctx context.Context, l *wal.Log, from uint64) error {
 	p.report.Torn = l.Torn()
 	_, p.batch = l.Bounds()
 	each := func(number uint64, b []byte) error {
@@ -89,7 +89,7 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 	var err error
 	if p.losses.o.AcceptLoss {
 		err = l.ReadOver(ctx, from, each, p.lost)
-	} else if err = l.Read(ctx, from, each); errors.Is(err, oplog.ErrHole) {
+	} else if err = l.Read(ctx, from, each); errors.Is(err, wal.ErrHole) {
 		return p.losses.add("%w", err)
 	}
 	if err == nil {
@@ -105,7 +105,7 @@ func (p *Replayer) replay(ctx context.Context, l oplog.Log, from uint64) error {
 const consequence = "filters that the lost changes may have affected return true for every key until they are created again, and names of filters that they created are missing"
 
 // lost notes that batches are lost, which why names.
-func (p *Replayer) lost(h oplog.Hole) error {
+func (p *Replayer) lost(h wal.Hole) error {
 	if scopes := p.scopes(h); scopes != nil {
 		return p.lostKnown(scopes, h.Err)
 	}

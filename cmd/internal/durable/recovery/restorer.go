@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"golang.org/x/sync/errgroup"
@@ -19,7 +19,7 @@ import (
 
 // restorer restores the filters of the last snapshot.
 type restorer struct {
-	log    oplog.Log
+	log    *wal.Log
 	files  *snapfile.Dir
 	engine *engine.Engine
 	o      Options
@@ -43,7 +43,7 @@ type restorer struct {
 	restored      map[uint64]extent      // filters
 }
 
-func newRestorer(l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) *restorer {
+func newRestorer(l *wal.Log, files *snapfile.Dir, e *engine.Engine, o Options) *restorer {
 	return &restorer{
 		log: l, files: files, engine: e, o: o, losses: &losses{o: o}, pieces: snapshot.NewCache(files),
 		missing: make(map[uint64]engine.Meta), restored: make(map[uint64]extent),

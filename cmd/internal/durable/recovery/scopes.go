@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // scopes returns the scopes of the batches in a hole, or nil unless they contain everything that the batches
 // concern: all are readable, and no changes are missing before or between them.
-func (p *Replayer) scopes(h oplog.Hole) (list []*changelog.Scope) {
+func (p *Replayer) scopes(h wal.Hole) (list []*changelog.Scope) {
 	if p.afterGap {
 		return nil
 	}

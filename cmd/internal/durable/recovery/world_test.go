@@ -13,11 +13,11 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/journal"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal/waltest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 )
@@ -25,7 +25,7 @@ import (
 // world is a data directory in memory and the process that writes it.
 type world struct {
 	*testing.T
-	log   *oplogtest.Disk
+	log   *waltest.Disk
 	files *disktest.Disk
 
 	logged  bool
@@ -33,14 +33,14 @@ type world struct {
 	engine  *engine.Engine
 	journal *journal.Journal
 	taker   *snapshot.Taker
-	open    oplog.Log
+	open    *wal.Log
 }
 
 // newWorld starts a process in an empty directory. Without a log, only snapshots keep its changes.
 func newWorld(t *testing.T, logged bool) *world {
 	t.Helper()
-	w := &world{T: t, log: oplogtest.NewDisk(), files: disktest.NewDisk(), logged: logged, engine: newEngine()}
-	l, err := w.log.Open(t.Context())
+	w := &world{T: t, log: waltest.NewDisk(), files: disktest.NewDisk(), logged: logged, engine: newEngine()}
+	l, err := w.log.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ type recovered struct {
 // recover starts another process.
 func (w *world) recover(acceptLoss bool) (recovered, error) {
 	w.Helper()
-	l, err := w.log.Open(w.Context())
+	l, err := w.log.Open()
 	if err != nil {
 		w.Fatal(err)
 	}

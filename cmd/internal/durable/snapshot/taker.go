@@ -20,8 +20,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -46,7 +46,7 @@ type Options struct {
 // Taker takes snapshots and deletes what they make obsolete. It is safe for concurrent use.
 type Taker struct {
 	files   *snapfile.Dir
-	log     oplog.Log
+	log     *wal.Log
 	journal Journal
 	engine  *engine.Engine
 	o       Options
@@ -77,7 +77,7 @@ type Status struct {
 }
 
 // New returns a Taker that continues with the snapshots on disk.
-func New(files *snapfile.Dir, l oplog.Log, j Journal, e *engine.Engine, set Set, o Options) *Taker {
+func New(files *snapfile.Dir, l *wal.Log, j Journal, e *engine.Engine, set Set, o Options) *Taker {
 	t := &Taker{files: files, log: l, journal: j, engine: e, set: set, o: o, turn: make(chan struct{}, 1)}
 	t.status.Last = set.Current.Time()
 	return t

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -46,7 +46,7 @@ func BenchmarkReplay(b *testing.B) {
 				}
 				n.kill()
 				for b.Loop() {
-					l, err := d.Open(b.Context())
+					l, err := d.Open()
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -66,9 +66,9 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 // openAt opens a log and a directory of snapshots on disk.
-func openAt(b *testing.B, dir string) (oplog.Log, *snapfile.Dir) {
+func openAt(b *testing.B, dir string) (*wal.Log, *snapfile.Dir) {
 	b.Helper()
-	l, err := oplog.Open(b.Context(), filepath.Join(dir, "log"), oplog.Options{})
+	l, err := wal.Open(filepath.Join(dir, "log"), wal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -67,7 +67,7 @@ type nodeAt struct {
 func startAt(t *testing.T, disk *drive, o Options) *nodeAt {
 	t.Helper()
 	n := &nodeAt{now: 50 * year, latest: 50 * year}
-	l, err := disk.Open(t.Context())
+	l, err := disk.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,21 +9,9 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/await"
 )
-
-// hang has all batches wait until who writes them gives up.
-func hang(d *drive) {
-	d.Before(func(ctx context.Context, op oplogtest.Op, _ uint64) error {
-		if op != oplogtest.Append {
-			return nil
-		}
-		<-ctx.Done()
-		return ctx.Err()
-	})
-}
 
 // A disk that hangs while changes wait for room, and a snapshot for the filter that they
 // change, doesn't keep the process from ending.
@@ -38,7 +26,7 @@ func TestCloseOfAStoreThatIsStuck(t *testing.T) {
 	if err := n.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	hang(d)
+	d.Hang(t)
 	var changes sync.WaitGroup
 	var last engine.Position
 	changes.Go(func() {

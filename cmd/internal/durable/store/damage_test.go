@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/internal/race"
 )
 
@@ -80,7 +80,7 @@ func TestRandomDamage(t *testing.T) {
 			n.end(t)
 		} else {
 			refused++
-			if !errors.Is(err, ErrLost) && !errors.Is(err, oplog.ErrHole) || !strings.Contains(err.Error(), "accept") {
+			if !errors.Is(err, ErrLost) && !errors.Is(err, wal.ErrHole) || !strings.Contains(err.Error(), "accept") {
 				t.Errorf("error %v", err)
 			}
 			wantAccepted(t, c, names, keys)

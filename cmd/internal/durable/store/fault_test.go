@@ -16,10 +16,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/await"
 	"github.com/umbel-filters/umbel/internal/race"
@@ -96,7 +96,7 @@ func TestFlippedBits(t *testing.T) {
 					continue
 				}
 				refused++
-				if !errors.Is(err, ErrLost) && !errors.Is(err, oplog.ErrHole) || !strings.Contains(err.Error(), "accept-loss") {
+				if !errors.Is(err, ErrLost) && !errors.Is(err, wal.ErrHole) || !strings.Contains(err.Error(), "accept-loss") {
 					t.Errorf("%s %d, bit %d: %v", kind, i, bit, err)
 				}
 				wantAccepted(t, c, names, keys)
@@ -204,7 +204,7 @@ func TestUnreadableLog(t *testing.T) {
 			c.Disk.Files.Spoil(name, from, size)
 			if _, err := tryStart(c, Options{}); err == nil {
 				continue // it is not needed
-			} else if !errors.Is(err, oplog.ErrUnreadable) {
+			} else if !errors.Is(err, disk.ErrUnreadable) {
 				t.Errorf("%s from %d: %v", name, from, err)
 			}
 			wantAccepted(t, c, names, keys)
@@ -293,8 +293,8 @@ func TestUnreliableDisk(t *testing.T) {
 	var count atomic.Int64
 	n := start(t, d, Options{})
 	filters := n.make(t, 2000)
-	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-		if op == oplogtest.Append && count.Add(1)%5 == 0 {
+	d.BeforeAppend(func() error {
+		if count.Add(1)%5 == 0 {
 			return errors.New("now and then")
 		}
 		return nil
@@ -412,7 +412,7 @@ func TestBackups(t *testing.T) {
 
 func restoreTo(t *testing.T, d *drive, b []byte) {
 	t.Helper()
-	l, err := d.Open(t.Context())
+	l, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func TestBrokenBackups(t *testing.T) {
 			t.Errorf("%s: verify: %v", what, err)
 		}
 		other := newDisk()
-		l, err := other.Open(t.Context())
+		l, err := other.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -504,7 +504,7 @@ func TestCheck(t *testing.T) {
 	d, _, _, want := history(t, 2)
 	c := d.Clone()
 	names := c.files.Names()
-	l, err := c.Open(t.Context())
+	l, err := c.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -539,12 +539,9 @@ func TestUnfinishedChange(t *testing.T) {
 	}
 	want := contents(n.Engine)
 	before, batches := n.Status().Commits, 0
-	d.Before(func(ctx context.Context, op oplogtest.Op, _ uint64) error {
-		if op == oplogtest.Append {
-			if batches++; batches > 3 {
-				<-ctx.Done()
-				return ctx.Err()
-			}
+	d.BeforeAppend(func() error {
+		if batches++; batches > 3 {
+			<-t.Context().Done()
 		}
 		return nil
 	})
@@ -600,10 +597,7 @@ func TestAbortedChange(t *testing.T) {
 	reached, leave := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	var fails atomic.Bool
-	d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-		if op != oplogtest.Append {
-			return nil
-		}
+	d.BeforeAppend(func() error {
 		once.Do(func() { close(reached); <-leave })
 		if fails.Load() {
 			return errors.New("no space")

@@ -17,7 +17,6 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/internal/race"
 )
@@ -325,7 +324,7 @@ func TestKillsAtEachStepOfASnapshot(t *testing.T) {
 						}
 					}
 				}
-				d.Before(func(context.Context, oplogtest.Op, uint64) error { count(); return nil })
+				d.Before(func(disktest.Op, string) error { count(); return nil })
 				d.files.Before(func(disktest.Op, string) error { count(); return nil })
 				err := n.Snapshot(t.Context())
 				d.Before(nil)

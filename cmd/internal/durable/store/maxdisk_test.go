@@ -13,7 +13,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
@@ -47,7 +46,7 @@ func startLimited(t *testing.T, limit uint64) *limitedNode {
 		}
 	}
 	d.Files.Before(func(disktest.Op, string) error { note(); return nil })
-	d.Before(func(context.Context, oplogtest.Op, uint64) error { note(); return nil })
+	d.Before(func(disktest.Op, string) error { note(); return nil })
 	d.files.Before(func(disktest.Op, string) error { note(); return nil })
 	n.node = start(t, d, Options{Disk: n.limit, Reserve: 64 << 20})
 	return n

@@ -93,7 +93,7 @@ func TestDeletedFiltersAreFreed(t *testing.T) {
 // Between snapshots a store has nothing for each filter: the catalog is on disk.
 func TestMemoryOfSnapshots(t *testing.T) {
 	d := newDisk()
-	l, err := d.Open(t.Context())
+	l, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal/waltest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire/hashtree"
@@ -30,12 +30,12 @@ type tester interface {
 
 // drive is a data directory in memory: a log and files of snapshots.
 type drive struct {
-	*oplogtest.Disk
+	*waltest.Disk
 	files        *disktest.Disk
-	segmentBytes int64 // of the log; 0: those of oplogtest
+	segmentBytes int64 // of the log; 0: those of waltest
 }
 
-func newDisk() *drive { return &drive{Disk: oplogtest.NewDisk(), files: disktest.NewDisk()} }
+func newDisk() *drive { return &drive{Disk: waltest.NewDisk(), files: disktest.NewDisk()} }
 
 func (d *drive) Clone() *drive { return &drive{d.Disk.Clone(), d.files.Clone(), d.segmentBytes} }
 
@@ -63,7 +63,7 @@ type node struct {
 	*Store
 	*engine.Engine
 	disk   *drive
-	log    oplog.Log
+	log    *wal.Log
 	files  *snapfile.Dir
 	report Report
 }
@@ -74,7 +74,7 @@ func newEngine() *engine.Engine {
 
 // tryStart starts a node on what a disk has.
 func tryStart(d *drive, o Options) (*node, error) {
-	logOptions := oplogtest.Options()
+	logOptions := waltest.Options()
 	logOptions.Disk = o.Disk
 	logOptions.AcceptUnreadable = o.AcceptLoss
 	if d.segmentBytes > 0 {
@@ -217,7 +217,7 @@ func wantKeys(t tester, e *engine.Engine, names []string, ds []umbel.Digest) {
 }
 
 // check reads what a disk has, as a start does, and starts nothing.
-func check(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine) (Report, error) {
+func check(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine) (Report, error) {
 	r, err := recovery.Run(ctx, l, files, e, recovery.Options{Log: slog.New(slog.DiscardHandler)})
 	return r.Report, err
 }

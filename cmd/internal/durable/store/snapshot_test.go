@@ -17,7 +17,6 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog/oplogtest"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -424,12 +423,18 @@ func TestManifestKeptInSpiteOfAnError(t *testing.T) {
 // A snapshot is valid even if obsolete data cannot be deleted.
 func TestSnapshotThatLeavesObsoleteData(t *testing.T) {
 	d := newDisk()
+	d.segmentBytes = 64 << 10
 	n := start(t, d, Options{})
-	f := n.make(t, 2000)[0]
+	f, _, err := n.Create("a", "bloom", umbel.Goal{Keys: 100_000, FPRate: .01}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var purges atomic.Int32
 	for i := range 4 {
-		f.Add(nil, digests(i*100, i*100+100))
-		d.Before(func(_ context.Context, op oplogtest.Op, _ uint64) error {
-			if op == oplogtest.Purge {
+		f.Add(nil, digests(i*5000, i*5000+5000)) // more than a segment
+		d.Before(func(op disktest.Op, name string) error {
+			if op == disktest.Remove || op == disktest.Rename && strings.HasSuffix(name, ".old") {
+				purges.Add(1)
 				return errors.New("not now")
 			}
 			return nil
@@ -445,10 +450,13 @@ func TestSnapshotThatLeavesObsoleteData(t *testing.T) {
 			t.Errorf("the status says of a snapshot that was made: %v", err)
 		}
 	}
+	if purges.Load() == 0 {
+		t.Error("nothing of the log was obsolete")
+	}
 	files := len(d.files.Names())
 	d.Before(nil)
 	d.files.Before(nil)
-	f.Add(nil, digests(1000, 1100))
+	f.Add(nil, digests(20_000, 20_100))
 	snap(t, n)
 	if left := len(d.files.Names()); left >= files {
 		t.Errorf("%d files, %d before obsolete ones could be deleted", left, files)

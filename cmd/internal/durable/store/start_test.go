@@ -9,8 +9,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/internal/race"
@@ -19,7 +19,7 @@ import (
 // startOn starts a node on what a disk has, with an engine of the test's own.
 func startOn(t *testing.T, d *drive, o Options, with engine.Options) *node {
 	t.Helper()
-	l, err := d.Open(t.Context())
+	l, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestNamesInALostBatch(t *testing.T) {
 			n.kill()
 			d.files.Before(nil)
 			d.Lose(before + 1)
-			if _, err := tryStart(d, Options{}); !errors.Is(err, oplog.ErrHole) {
+			if _, err := tryStart(d, Options{}); !errors.Is(err, wal.ErrHole) {
 				t.Errorf("with a batch lost: %v", err)
 			}
 			n, err := tryStart(d, Options{AcceptLoss: true})

@@ -4,7 +4,7 @@
 //
 //	statecode   encodes the shapes of states
 //	changelog   encodes changes as batches
-//	journal     queues changes and writes them to the log (oplog)
+//	journal     queues changes and writes them to the log (wal)
 //	snapshot    copies filters to files (snapfile)
 //	recovery    restores filters from snapshots and the log
 //	backup      writes both to one stream, and reads it
@@ -24,10 +24,10 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/journal"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/recovery"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
@@ -80,7 +80,7 @@ type Options struct {
 
 // Store is the journal of an engine. It is safe for concurrent use.
 type Store struct {
-	log     oplog.Log
+	log     *wal.Log
 	files   *snapfile.Dir
 	engine  *engine.Engine
 	o       Options
@@ -103,7 +103,7 @@ type Store struct {
 // and the log. It becomes the engine's journal (Engine.SetJournal). The report describes what was
 // found. The caller closes the log after the store. The error wraps ErrLost if durable data is
 // missing.
-func Open(ctx context.Context, l oplog.Log, files *snapfile.Dir, e *engine.Engine, o Options) (*Store, Report, error) {
+func Open(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine, o Options) (*Store, Report, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

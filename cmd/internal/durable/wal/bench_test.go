@@ -41,23 +41,23 @@ func BenchmarkAppend(b *testing.B) {
 				var syncs sync.WaitGroup
 				syncs.Go(func() {
 					for range tokens {
-						if _, err := l.Sync(); err != nil {
+						if _, err := l.Commit(ctx); err != nil {
 							b.Error(err)
 						}
 					}
 				})
 				for b.Loop() {
 					next := l.Next()
-					if err := l.Write([]wal.Entry{{Index: next, Data: data}}); err != nil {
+					if err := write(l, entry{Index: next, Data: data}); err != nil {
 						b.Fatal(err)
 					}
 					if flight > 1 {
 						tokens <- struct{}{}
-					} else if _, err := l.Sync(); err != nil {
+					} else if _, err := l.Commit(ctx); err != nil {
 						b.Fatal(err)
 					}
 					if uncut += size; uncut > 32<<20 { // as a node does after a snapshot
-						if _, last := l.Bounds(); l.CutFront(last) != nil {
+						if _, last := l.Bounds(); l.Purge(ctx, last) != nil {
 							b.Fatal(l.Health())
 						}
 						uncut = 0
@@ -79,7 +79,7 @@ func fillGiB(b *testing.B, dir string) {
 	}
 	data := noise(512 << 10)
 	for i := range uint64(2048) {
-		if err := l.Write([]wal.Entry{{Index: i + 1, Data: data}}); err != nil {
+		if err := write(l, entry{Index: i + 1, Data: data}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -94,7 +94,7 @@ func BenchmarkRead(b *testing.B) {
 	l := open(b, dir, wal.Options{})
 	b.SetBytes(1 << 30)
 	for b.Loop() {
-		if err := l.Read(1, func(wal.Entry) error { return nil }); err != nil {
+		if err := l.Read(ctx, 1, func(uint64, []byte) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,24 +1,26 @@
 package wal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 )
 
-// CutFront removes the entries before an index, which is at most one more than the last durable one.
+// Purge removes the batches before a number, which is at most one more than that of the last durable one.
 // Their files are removed, or kept to be used again, when no Read is in progress.
-func (l *Log) CutFront(before uint64) error {
-	l.syncing.Lock()
-	err := l.cutFront(before)
-	l.syncing.Unlock()
-	if err == nil {
-		err = l.collect()
-	}
-	return l.outcome(err, "cut the front")
+func (l *Log) Purge(ctx context.Context, before uint64) error {
+	_, err := l.syncing.do(ctx, func() (uint64, error) {
+		err := l.cutFront(before)
+		if err == nil {
+			err = l.collect()
+		}
+		return 0, l.outcome(err, "purge")
+	})
+	return err
 }
 
-// cutFront is CutFront, but leaves the files. Called with syncing held.
+// cutFront is Purge, but leaves the files. Called with syncing held.
 func (l *Log) cutFront(before uint64) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -47,12 +49,11 @@ func (l *Log) cutFront(before uint64) error {
 	return nil
 }
 
-// collect removes the files of which all entries were removed by CutFront, or makes them spares.
+// collect removes the files of which all entries were removed by Purge, or makes them spares. Called with syncing
+// held.
 func (l *Log) collect() error {
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
 	if l.ready() != nil {
-		return nil // the next CutFront removes them
+		return nil // the next Purge removes them
 	}
 	defer l.count()
 	l.mu.Lock()
@@ -66,7 +67,7 @@ func (l *Log) collect() error {
 		l.segments = slices.Delete(l.segments, 0, n)
 	}
 	var remove []string
-	most := l.o.Spare
+	most := maxSpare
 	if l.frugal.Load() {
 		most = 0
 	}
@@ -104,13 +105,17 @@ func (l *Log) collect() error {
 
 // Frugal makes the log take little room, or ends that: a new segment has only the room that its first entries
 // need, and no file is kept to be used again. It is for a disk that is nearly full. Files that exist stay
-// until CutFront or Trim is called.
+// until Purge or Trim is called.
 func (l *Log) Frugal(on bool) { l.frugal.Store(on) }
 
 // Trim removes the files that are kept to be used again, for a disk that is full.
-func (l *Log) Trim() error {
-	l.writing.Lock()
-	defer l.writing.Unlock()
+func (l *Log) Trim(ctx context.Context) error {
+	_, err := l.writing.do(ctx, func() (uint64, error) { return 0, l.trim() })
+	return err
+}
+
+// trim is Trim. Called with writing held.
+func (l *Log) trim() error {
 	if err := l.ready(); err != nil {
 		return l.outcome(err, "trim")
 	}
@@ -127,100 +132,4 @@ func (l *Log) Trim() error {
 		return fmt.Errorf("trim: %w", err)
 	}
 	return nil
-}
-
-// CutBack removes the entries after an index, which must not be less than that of Commit. It waits
-// until no Read is in progress. Terms of other entries may then be written for the same indices.
-func (l *Log) CutBack(after uint64) error {
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
-	return l.outcome(l.cutBack(after), "cut the back")
-}
-
-func (l *Log) cutBack(after uint64) error {
-	if err := l.ready(); err != nil {
-		return err
-	}
-	if _, err := l.sync(); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	for l.readers > 0 {
-		l.idle.Wait()
-	}
-	first, last, commit, tip := l.first, l.last(), l.commit, l.tip
-	l.mu.Unlock()
-	switch {
-	case after >= last:
-		return nil
-	case after < commit:
-		return fmt.Errorf("batches after %d: batches up to %d are committed", after, commit)
-	case after+1 < first:
-		return fmt.Errorf("batches after %d: the log begins with %d", after, first)
-	case tip.index < last:
-		return fmt.Errorf("batches after %d: batches up to %d are lost", after, last)
-	}
-	tip, err := l.find(after)
-	if err != nil {
-		return err
-	}
-	// The head no longer requires the entries before they disappear. They do so when a segment
-	// exists that continues after the last entry that is kept.
-	l.head.durable = tip
-	if err := l.seal(false); err != nil {
-		return err
-	}
-	if err := l.dropAfter(tip); err != nil {
-		return l.die(err) // some entries are gone and others are not: only Open finds out
-	}
-	return nil
-}
-
-// find returns the link to an entry.
-func (l *Log) find(index uint64) (link, error) {
-	l.mu.Lock()
-	segments := slices.Clone(l.segments)
-	l.mu.Unlock()
-	i := len(segments) - 1
-	for i > 0 && segments[i].before.index > index {
-		i--
-	}
-	tip := segments[i].before
-	file, err := l.dir.Open(segments[i].name())
-	if err != nil {
-		return tip, err
-	}
-	scan := newScanner(file, segments[i])
-	for err == nil && tip.index < index {
-		var f found
-		var ok bool
-		if f, ok, err = scan.next(); err == nil && (!ok || f.before != tip) {
-			err = hole(index, index, "it is missing or altered")
-		}
-		tip = f.link
-	}
-	return tip, errors.Join(err, file.Close())
-}
-
-// dropAfter begins a segment after an entry and removes the later ones. Called with writing and
-// syncing held.
-func (l *Log) dropAfter(tip link) error {
-	l.mu.Lock()
-	segments := l.segments
-	l.tip, l.durable, l.floor = tip, tip, tip.index
-	l.mu.Unlock()
-	if err := l.begin(tip.index+1, 0); err != nil {
-		return err
-	}
-	for _, s := range slices.Backward(segments) {
-		if s.first <= tip.index+1 {
-			break
-		}
-		if err := l.dir.Remove(s.name()); err != nil {
-			return err
-		}
-	}
-	return l.dir.Sync()
 }

@@ -159,13 +159,13 @@ func TestFaults(t *testing.T) {
 				b.o.ReadOnly = false
 				for range 2 {
 					b.open()
-					err := b.log.Read(1, func(wal.Entry) error { return nil })
+					err := b.log.Read(ctx, 1, func(uint64, []byte) error { return nil })
 					if hole := strings.Contains(c.want, "!"); hole != errors.Is(err, wal.ErrHole) {
 						t.Fatalf("error %v, want a hole: %v", err, hole)
 					}
 					if i := strings.LastIndex(c.want, "!"); i >= 0 && strings.HasSuffix(c.want[i:], "-300") && !strings.Contains(c.want[i:], " ") {
-						b.wants(b.log.Append([]wal.Entry{entryOf(b.log.Next(), 1)}), wal.ErrHole)
-						b.wants(b.log.CutFront(2), wal.ErrHole)
+						b.wants(add(b.log, entryOf(b.log.Next(), 1)), wal.ErrHole)
+						b.wants(b.log.Purge(ctx, 2), wal.ErrHole)
 					}
 					b.must(b.log.Close())
 				}
@@ -178,9 +178,9 @@ func TestFaults(t *testing.T) {
 				b.again()
 				b.read(301, "301-400")
 				b.fill(1)
-				b.must(b.log.CutFront(301))
+				b.must(b.log.Purge(ctx, 301))
 				b.again()
-				b.must(b.log.Read(301, func(wal.Entry) error { return nil }))
+				b.must(b.log.Read(ctx, 301, func(uint64, []byte) error { return nil }))
 				b.must(b.log.Close())
 			})
 		}
@@ -220,9 +220,9 @@ func recycled(t *testing.T, first, last int) *disktest.Disk {
 	t.Helper()
 	b := newBench(t)
 	b.fill(first + 100)
-	b.must(b.log.CutFront(uint64(first)))
+	b.must(b.log.Purge(ctx, uint64(first)))
 	b.fill(last - first - 100)
-	b.must(b.log.CutFront(uint64(first)))
+	b.must(b.log.Purge(ctx, uint64(first)))
 	b.must(b.log.Close())
 	return b.disk
 }
@@ -249,7 +249,7 @@ func TestRandomDamage(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			refused := l.Read(first, func(wal.Entry) error { return nil })
+			refused := l.Read(ctx, first, func(uint64, []byte) error { return nil })
 			got := read(t, l, first)
 			switch {
 			case got == spans(first, n) && refused == nil:
@@ -262,7 +262,7 @@ func TestRandomDamage(t *testing.T) {
 			if l.Next() <= n {
 				t.Errorf("%s: the next entry is %d", what, l.Next())
 			}
-			if err := l.Append([]wal.Entry{entryOf(l.Next(), 1)}); err != nil {
+			if err := add(l, entryOf(l.Next(), 1)); err != nil {
 				t.Errorf("%s: after the loss was accepted: %v", what, err)
 			}
 			if err := l.Close(); err != nil {

@@ -15,8 +15,8 @@
 //
 // # Writing
 //
-// Write writes any number of entries with one operation, and Sync makes all of them durable with
-// another. Write may be called while a Sync is in progress. A segment is synced before the next one
+// Propose writes a batch as an entry, and Commit makes all that were proposed durable with one
+// operation. Propose may be called while a Commit is in progress. A segment is synced before the next one
 // begins, so only the last one contains entries that are not durable.
 //
 // # Torn or damaged

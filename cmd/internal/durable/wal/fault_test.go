@@ -32,11 +32,11 @@ func TestFailedWrites(t *testing.T) {
 		b.disk.Before(failing(disktest.Write, 2, fault))
 		next := b.log.Next()
 		for range 2 {
-			es := []wal.Entry{entryOf(next, 1), entryOf(next+1, 1)}
+			es := []entry{entryOf(next, 1), entryOf(next+1, 1)}
 			if i == 2 {
 				es = es[:1] // of which nothing can remain
 			}
-			b.wants(b.log.Write(es), errFault)
+			b.wants(write(b.log, es...), errFault)
 			b.wants(b.log.Health(), errFault)
 		}
 		if i < 2 {
@@ -54,15 +54,15 @@ func TestFailedWrites(t *testing.T) {
 func TestFailedSync(t *testing.T) {
 	b := newBench(t)
 	b.fill(3)
-	b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
+	b.must(write(b.log, entryOf(4, 1)))
 	b.disk.Before(failing(disktest.Sync, 1, errFault))
-	_, err := b.log.Sync()
+	_, err := b.log.Commit(ctx)
 	b.wants(err, errFault)
 	for range 2 {
-		_, err := b.log.Sync()
+		_, err := b.log.Commit(ctx)
 		b.wants(err, errFault)
-		b.wants(b.log.Append([]wal.Entry{entryOf(5, 1)}), errFault)
-		b.wants(b.log.CutFront(2), errFault)
+		b.wants(add(b.log, entryOf(5, 1)), errFault)
+		b.wants(b.log.Purge(ctx, 2), errFault)
 		b.wants(b.log.Health(), errFault)
 	}
 	b.bounds(1, 3)
@@ -81,12 +81,12 @@ func TestFailedHead(t *testing.T) {
 		}
 		return nil
 	})
-	b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
-	_, err := b.log.Sync()
+	b.must(write(b.log, entryOf(4, 1)))
+	_, err := b.log.Commit(ctx)
 	b.wants(err, errFault)
 	b.bounds(1, 3)
 	b.disk.Before(nil)
-	if durable, err := b.log.Sync(); durable != 4 || err != nil {
+	if durable, err := b.log.Commit(ctx); durable != 4 || err != nil {
 		t.Errorf("synced up to %d, %v", durable, err)
 	}
 	b.again()
@@ -99,13 +99,13 @@ func TestFailedSegments(t *testing.T) {
 		b := newBench(t)
 		for range 300 {
 			b.disk.Before(failing(op, 1, errFault))
-			e := []wal.Entry{entryOf(b.log.Next(), 1)}
-			if err := b.log.Append(e); err != nil {
+			e := []entry{entryOf(b.log.Next(), 1)}
+			if err := add(b.log, e...); err != nil {
 				b.wants(err, errFault)
 				if b.log.Next() == e[0].Index {
-					b.must(b.log.Append(e))
+					b.must(add(b.log, e...))
 				} else {
-					_, err := b.log.Sync()
+					_, err := b.log.Commit(ctx)
 					b.must(err)
 				}
 			}
@@ -122,8 +122,8 @@ func TestFullDisk(t *testing.T) {
 	b.disk.Limit(8192 + 5*segmentBytes/2)
 	full := func() (n uint64) {
 		for {
-			e := []wal.Entry{entryOf(b.log.Next(), 1)}
-			if err := b.log.Append(e); err != nil {
+			e := []entry{entryOf(b.log.Next(), 1)}
+			if err := add(b.log, e...); err != nil {
 				b.wants(err, syscall.ENOSPC)
 				return e[0].Index - 1
 			}
@@ -132,10 +132,10 @@ func TestFullDisk(t *testing.T) {
 	n := full()
 	b.wants(b.log.Health(), syscall.ENOSPC)
 	b.read(1, spans(1, n))
-	b.must(b.log.CutFront(n / 2)) // which needs no space
+	b.must(b.log.Purge(ctx, n/2)) // which needs no space
 	m := full()
-	b.must(b.log.CutFront(m - 5))
-	if before := b.log.Bytes(); !slices.ContainsFunc(b.disk.Names(), isSpare) || b.log.Trim() != nil || slices.ContainsFunc(b.disk.Names(), isSpare) || b.log.Bytes() != before-segmentBytes {
+	b.must(b.log.Purge(ctx, m-5))
+	if before := b.log.Bytes(); !slices.ContainsFunc(b.disk.Names(), isSpare) || b.log.Trim(ctx) != nil || slices.ContainsFunc(b.disk.Names(), isSpare) || b.log.Bytes() != before-segmentBytes {
 		t.Errorf("%d bytes after spare files were removed, %d before: %v", b.log.Bytes(), before, b.disk.Names())
 	}
 	if m <= n {
@@ -157,29 +157,29 @@ func TestFrugal(t *testing.T) {
 	b.again()
 	b.fill(10) // a segment
 	b.log.Frugal(true)
-	big := func() wal.Entry {
-		return wal.Entry{Index: b.log.Next(), Term: 1, Type: wal.Batch, Data: make([]byte, 700<<10)}
+	big := func() entry {
+		return entry{Index: b.log.Next(), Term: 1, Data: make([]byte, 700<<10)}
 	}
 	before := b.log.Bytes()
 	for range 3 {
-		b.must(b.log.Append([]wal.Entry{big()}))
+		b.must(add(b.log, big()))
 	}
 	if grown := b.log.Bytes() - before; grown > 3*704<<10 {
 		t.Errorf("three entries of 700 KiB take %d bytes", grown)
 	}
 	last := b.log.Next() - 1
-	b.must(b.log.CutFront(last))
+	b.must(b.log.Purge(ctx, last))
 	if slices.ContainsFunc(b.disk.Names(), isSpare) {
 		t.Errorf("a frugal log keeps %v", b.disk.Names())
 	}
 	b.log.Frugal(false)
 	before = b.log.Bytes()
-	b.must(b.log.Append([]wal.Entry{big()}))
+	b.must(add(b.log, big()))
 	if grown := b.log.Bytes() - before; grown != 1<<20 {
 		t.Errorf("the next segment has %d bytes, want the usual size", grown)
 	}
 	b.again()
-	b.must(b.log.Read(last, func(wal.Entry) error { return nil }))
+	b.must(b.log.Read(ctx, last, func(uint64, []byte) error { return nil }))
 }
 
 // The segments of a new log become larger, also after it was opened again, and only those of the full size are used again.
@@ -189,7 +189,7 @@ func TestSegmentsGrow(t *testing.T) {
 	b.again()
 	sizes, before := []int64{}, int64(b.log.Bytes())
 	for b.log.Next() < 60 {
-		b.must(b.log.Append([]wal.Entry{{Index: b.log.Next(), Term: 1, Type: wal.Batch, Data: make([]byte, 500<<10)}}))
+		b.must(add(b.log, entry{Index: b.log.Next(), Term: 1, Data: make([]byte, 500<<10)}))
 		if now := int64(b.log.Bytes()); now > before {
 			sizes, before = append(sizes, (now-before)>>20), now
 			b.again()
@@ -198,7 +198,7 @@ func TestSegmentsGrow(t *testing.T) {
 	if want := []int64{1, 2, 4, 8, 8, 8}; !slices.Equal(sizes, want) {
 		t.Errorf("segments of %d MiB, want %d", sizes, want)
 	}
-	b.must(b.log.CutFront(b.log.Next() - 1))
+	b.must(b.log.Purge(ctx, b.log.Next()-1))
 	if n := len(slices.DeleteFunc(b.disk.Names(), func(name string) bool { return !isSpare(name) })); n != 2 {
 		t.Errorf("%d files are kept to be used again, want 2 of 8 MiB", n)
 	}
@@ -215,7 +215,7 @@ func TestDiskLimit(t *testing.T) {
 		first, _ := b.log.Bounds()
 		var err error
 		for err == nil {
-			err = b.log.Append([]wal.Entry{entryOf(b.log.Next(), 1)})
+			err = add(b.log, entryOf(b.log.Next(), 1))
 		}
 		b.wants(err, budget.ErrDisk)
 		if n := b.log.Bytes(); n > 1<<20 || n < 3<<18 {
@@ -223,7 +223,7 @@ func TestDiskLimit(t *testing.T) {
 		}
 		_, last := b.log.Bounds()
 		b.read(first, spans(first, last))
-		b.must(b.log.CutFront(last + 1))
+		b.must(b.log.Purge(ctx, last+1))
 		b.fill(1)
 	}
 }
@@ -232,7 +232,7 @@ func TestDiskLimit(t *testing.T) {
 func TestFailedOpen(t *testing.T) {
 	b := newBench(t)
 	b.fill(100)
-	b.must(b.log.Write([]wal.Entry{entryOf(101, 1)}))
+	b.must(write(b.log, entryOf(101, 1)))
 	b.disk.Kill()
 	for n := 0; ; n++ {
 		count := 0

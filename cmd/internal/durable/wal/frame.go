@@ -38,8 +38,8 @@ const (
 	frameVersion = 1
 )
 
-// MaxData is the maximum number of bytes of an entry's data.
-const MaxData = 16 << 20
+// maxData is the maximum number of bytes of the data of a frame that is read.
+const maxData = 16 << 20
 
 var (
 	magic      = [3]byte{'u', 'm', 'b'}
@@ -54,7 +54,7 @@ type link struct {
 
 // frame is an entry as it is stored.
 type frame struct {
-	Entry
+	entry
 	durable uint64
 	before  link
 }
@@ -73,18 +73,18 @@ func appendFrame(dst []byte, salt uint32, f *frame) ([]byte, link) {
 	start := len(dst)
 	dst = append(dst, magic[:]...)
 	dst = append(dst, frameVersion)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(f.Data)))
-	dst = binary.LittleEndian.AppendUint64(dst, f.Index)
-	dst = binary.LittleEndian.AppendUint64(dst, f.Term)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(f.data)))
+	dst = binary.LittleEndian.AppendUint64(dst, f.index)
+	dst = binary.LittleEndian.AppendUint64(dst, f.term)
 	dst = binary.LittleEndian.AppendUint64(dst, f.durable)
 	dst = binary.LittleEndian.AppendUint64(dst, f.before.index)
 	dst = append(dst, f.before.hash[:]...)
-	dst = append(dst, byte(f.Type), 0, 0, 0)
+	dst = append(dst, f.what, 0, 0, 0)
 	sum := crc32.Update(salt, castagnoli, dst[start:])
 	dst = binary.LittleEndian.AppendUint32(dst, sum)
-	dst = append(dst, f.Data...)
-	dst = binary.LittleEndian.AppendUint32(dst, crc32.Update(sum, castagnoli, f.Data))
-	l := link{f.Index, xxh3.Hash128(dst[start:]).Bytes()}
+	dst = append(dst, f.data...)
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Update(sum, castagnoli, f.data))
+	l := link{f.index, xxh3.Hash128(dst[start:]).Bytes()}
 	for len(dst)%align != 0 {
 		dst = append(dst, 0)
 	}
@@ -105,14 +105,14 @@ func parseHeader(b []byte, salt uint32) (frame, int, error) {
 		return frame{}, 0, fmt.Errorf("%w: the CRC-32C of its header is %08x, want %08x", errFrame, got, sum)
 	}
 	n := binary.LittleEndian.Uint32(b[4:])
-	if b[3] != frameVersion || n > MaxData || b[57]|b[58]|b[59] != 0 {
-		return frame{}, 0, fmt.Errorf("%w: version %d and %d bytes of data, want version %d and at most %d bytes", errFrame, b[3], n, frameVersion, MaxData)
+	if b[3] != frameVersion || n > maxData || b[57]|b[58]|b[59] != 0 {
+		return frame{}, 0, fmt.Errorf("%w: version %d and %d bytes of data, want version %d and at most %d bytes", errFrame, b[3], n, frameVersion, maxData)
 	}
 	return frame{
-		Entry: Entry{
-			Index: binary.LittleEndian.Uint64(b[8:]),
-			Term:  binary.LittleEndian.Uint64(b[16:]),
-			Type:  Type(b[56]),
+		entry: entry{
+			index: binary.LittleEndian.Uint64(b[8:]),
+			term:  binary.LittleEndian.Uint64(b[16:]),
+			what:  b[56],
 		},
 		durable: binary.LittleEndian.Uint64(b[24:]),
 		before:  link{binary.LittleEndian.Uint64(b[32:]), [16]byte(b[40:56])},
@@ -130,10 +130,10 @@ func parseFrame(b []byte, salt uint32) (frame, link, error) {
 	if len(b) < end+sumBytes {
 		return frame{}, link{}, fmt.Errorf("%w: %d bytes, want %d", errFrame, len(b), end+sumBytes)
 	}
-	f.Data = b[headerBytes:end:end]
+	f.data = b[headerBytes:end:end]
 	sum := binary.LittleEndian.Uint32(b[end:])
-	if got := crc32.Update(binary.LittleEndian.Uint32(b[60:]), castagnoli, f.Data); got != sum {
+	if got := crc32.Update(binary.LittleEndian.Uint32(b[60:]), castagnoli, f.data); got != sum {
 		return frame{}, link{}, fmt.Errorf("%w: its CRC-32C is %08x, want %08x", errFrame, got, sum)
 	}
-	return f, link{f.Index, xxh3.Hash128(b[:end+sumBytes]).Bytes()}, nil
+	return f, link{f.index, xxh3.Hash128(b[:end+sumBytes]).Bytes()}, nil
 }

@@ -10,7 +10,7 @@ const fuzzSalt = 42
 // FuzzFrame: what parseFrame accepts is what appendFrame writes, and a salt accepts only its own.
 func FuzzFrame(f *testing.F) {
 	for _, data := range []string{"", "x", "a batch of changes"} {
-		b, _ := appendFrame(nil, saltSum(fuzzSalt), &frame{Entry: Entry{Index: 7, Term: 2, Type: Batch, Data: []byte(data)}, durable: 5, before: link{index: 6, hash: [16]byte{1, 2}}})
+		b, _ := appendFrame(nil, saltSum(fuzzSalt), &frame{entry: entry{index: 7, term: 2, what: batch, data: []byte(data)}, durable: 5, before: link{index: 6, hash: [16]byte{1, 2}}})
 		f.Add(b)
 		b[len(b)/2] ^= 1
 		f.Add(b)
@@ -22,8 +22,8 @@ func FuzzFrame(f *testing.F) {
 			return
 		}
 		again, m := appendFrame(nil, saltSum(fuzzSalt), &parsed)
-		n := headerBytes + len(parsed.Data) + sumBytes
-		if l != m || !bytes.Equal(again[:n], b[:n]) || int64(len(again)) != frameBytes(len(parsed.Data)) {
+		n := headerBytes + len(parsed.data) + sumBytes
+		if l != m || !bytes.Equal(again[:n], b[:n]) || int64(len(again)) != frameBytes(len(parsed.data)) {
 			t.Errorf("%x is parsed, and written as %x", b[:n], again)
 		}
 		if _, _, err := parseFrame(b, saltSum(fuzzSalt+1)); err == nil {
@@ -39,7 +39,7 @@ func FuzzSegment(f *testing.F) {
 		b := appendSegmentHeader(nil, 3, link{index: 2}, fuzzSalt, 1)
 		tip := link{index: 2}
 		for i := range n {
-			b, tip = appendFrame(b, saltSum(fuzzSalt), &frame{Entry: Entry{Index: 3 + uint64(i), Type: Batch, Data: make([]byte, 10*i)}, durable: 2, before: tip})
+			b, tip = appendFrame(b, saltSum(fuzzSalt), &frame{entry: entry{index: 3 + uint64(i), what: batch, data: make([]byte, 10*i)}, durable: 2, before: tip})
 		}
 		f.Add(b, uint64(0))
 		f.Add(append(b, make([]byte, 200)...), uint64(4))

@@ -23,8 +23,8 @@ var headNames = [...]string{"head", "head.copy"}
 //	     8      8  sequence number: the valid slot of both files with the highest one counts
 //	    16      8  index of the last entry that was synced
 //	    24     16  XXH3-128 of its frame
-//	    40      8  index of the first entry that was not removed by CutFront
-//	    48      8  highest index that is known to be committed
+//	    40      8  index of the first entry that was not removed by Purge
+//	    48      8  highest index that is known to be committed: on one node, durable before the last sync
 //	    56      1  1 if the log was closed in order, otherwise 0
 //	    57      7  zeros
 //	    64      4  CRC-32C of all before it

@@ -41,7 +41,7 @@ func appendForever(dir string) error {
 	failed := make(chan error, 1)
 	go func() {
 		for range written {
-			durable, err := l.Sync()
+			durable, err := l.Commit(ctx)
 			if err != nil {
 				failed <- err
 				return
@@ -51,7 +51,7 @@ func appendForever(dir string) error {
 	}()
 	for {
 		next := l.Next()
-		if err := l.Write([]wal.Entry{entryOf(next, 1)}); err != nil {
+		if err := write(l, entryOf(next, 1)); err != nil {
 			return err
 		}
 		select {
@@ -60,7 +60,7 @@ func appendForever(dir string) error {
 			return err
 		}
 		if first, last := l.Bounds(); last > first+600 {
-			if err := l.CutFront(last - 300); err != nil {
+			if err := l.Purge(ctx, last-300); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,8 @@ func TestKill(t *testing.T) {
 			t.Errorf("the log ends with %d, and %d was durable", last, durable)
 		}
 		next := first
-		if err := l.Read(first, func(e wal.Entry) error {
+		if err := l.Read(ctx, first, func(number uint64, data []byte) error {
+			e := parsed(number, data)
 			if !same(e, entryOf(next, 1)) {
 				return fmt.Errorf("entry %d, want %d", e.Index, next)
 			}
@@ -163,7 +164,7 @@ func TestLock(t *testing.T) {
 func TestReadOnlyDirectory(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, wal.Options{})
-	if err := l.Append([]wal.Entry{entryOf(1, 1), entryOf(2, 1)}); err != nil {
+	if err := add(l, entryOf(1, 1), entryOf(2, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -192,7 +193,7 @@ func TestFullFileSystem(t *testing.T) {
 	l := open(t, filepath.Join(dir, "log"), wal.Options{})
 	var err error
 	for err == nil {
-		err = l.Append([]wal.Entry{{Index: l.Next(), Data: noise(64 << 10)}})
+		err = add(l, entry{Index: l.Next(), Data: noise(64 << 10)})
 	}
 	kept := l.Next() - 1
 	if !errors.Is(err, syscall.ENOSPC) || l.Health() == nil || kept < 50 {
@@ -201,11 +202,11 @@ func TestFullFileSystem(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Append([]wal.Entry{{Index: l.Next(), Data: noise(64 << 10)}}); err != nil {
+	if err := add(l, entry{Index: l.Next(), Data: noise(64 << 10)}); err != nil {
 		t.Fatal(err)
 	}
 	n := uint64(0)
-	if err := l.Read(1, func(wal.Entry) error { n++; return nil }); err != nil || n != kept+1 {
+	if err := l.Read(ctx, 1, func(uint64, []byte) error { n++; return nil }); err != nil || n != kept+1 {
 		t.Errorf("%d entries, %v, want %d", n, err, kept+1)
 	}
 }

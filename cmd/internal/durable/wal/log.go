@@ -1,18 +1,21 @@
 package wal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
 
-// Log is an open log. Its methods may be called concurrently. Write and CutBack wait for each other,
-// Sync and CutFront wait for each other, and reading waits for nothing.
+// Log is an open log. Its methods may be called concurrently. Propose and Trim wait for each other,
+// Commit and Purge wait for each other, and reading waits for nothing. A method with a context returns when that
+// is done, although the disk hangs; its operation goes on.
 //
 // Lock order: writing, syncing, mu. mu is never held during an operation of the disk.
 type Log struct {
@@ -23,24 +26,24 @@ type Log struct {
 	frugal atomic.Bool
 	disk   *budget.Files // what the files take of Options.Disk
 
-	writing    sync.Mutex // held by what changes the frames
-	generation uint64     // of the last segment that was made; guarded by writing
-	unclean    bool       // a write failed, so the bytes after the last frame may be anything; guarded by writing
+	writing    turn   // held by what changes the frames
+	generation uint64 // of the last segment that was made; guarded by writing
+	unclean    bool   // a write failed, so the bytes after the last frame may be anything; guarded by writing
 
-	syncing  sync.Mutex // held during a sync of the last segment and while the head is written
+	syncing  turn       // held during a sync of the last segment and while the head is written
 	head     head       // guarded by syncing
 	headFile headWriter // guarded by syncing
 
+	abandoned atomic.Bool // a caller of Propose did not wait for its end
+
 	mu       sync.Mutex
-	idle     sync.Cond  // readers is 0
 	segments []*segment // in order
 	spares   []string   // names of obsolete files
-	active   *active    // the segment that is written to; nil: the next Write makes one
+	active   *active    // the segment that is written to; nil: the next Propose makes one
 	first    uint64     // index of the first entry that should be there
 	tip      link       // last frame that was written
 	durable  link       // last frame that was synced
 	floor    uint64     // highest index that is not to be used again, even if its entry is lost
-	commit   uint64     // highest index that is known to be committed
 	readers  int
 	lost     error // entries at the end are lost, and that was not accepted
 	dead     error // a sync failed
@@ -58,7 +61,7 @@ type active struct {
 // last returns the highest index that was used and synced. Called with mu held.
 func (l *Log) last() uint64 { return max(l.durable.index, l.floor) }
 
-// Bounds returns the index of the first entry that should be there and of the last that is durable.
+// Bounds returns the number of the first batch that should be there and of the last one that is durable.
 // first is last+1 if the log is empty.
 func (l *Log) Bounds() (first, last uint64) {
 	l.mu.Lock()
@@ -66,17 +69,10 @@ func (l *Log) Bounds() (first, last uint64) {
 	return l.first, l.last()
 }
 
-// Next returns the index of the entry that Write takes next.
-func (l *Log) Next() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.next()
-}
-
-// next is Next. Called with mu held.
+// next returns the index of the next entry. Called with mu held.
 func (l *Log) next() uint64 { return max(l.tip.index, l.floor) + 1 }
 
-// Torn describes what Open discarded at the end of the log: entries that were never acknowledged.
+// Torn describes what Open discarded at the end of the log: batches that were never acknowledged.
 // It is empty if nothing was discarded.
 func (l *Log) Torn() string { return l.torn }
 
@@ -125,14 +121,6 @@ func (l *Log) Room() uint64 {
 	return uint64(n)
 }
 
-// Commit notes that the entries up to an index are committed: CutBack refuses to remove them. It is
-// stored with the next sync.
-func (l *Log) Commit(index uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.commit = max(l.commit, min(index, l.durable.index))
-}
-
 // ready returns why nothing can be changed.
 func (l *Log) ready() error {
 	l.mu.Lock()
@@ -171,12 +159,27 @@ func (l *Log) die(err error) error {
 	return l.dead
 }
 
-// Close syncs what was written and closes the log. It may be called again.
+// patience is how long Close waits for a disk that hangs.
+const patience = 5 * time.Second
+
+// Close commits what was proposed and closes the log. It may be called again. If the disk hangs, Close returns an
+// error after patience.
 func (l *Log) Close() error {
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err := l.writing.do(ctx, func() (uint64, error) {
+		l.syncing.Lock()
+		defer l.syncing.Unlock()
+		return 0, l.close()
+	})
+	if err != nil && err == ctx.Err() {
+		return errHangs
+	}
+	return err
+}
+
+// close is Close. Called with writing and syncing held.
+func (l *Log) close() error {
 	l.mu.Lock()
 	closed, healthy := l.closed, l.dead == nil && l.lost == nil && !l.o.ReadOnly
 	l.mu.Unlock()

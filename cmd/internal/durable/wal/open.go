@@ -29,8 +29,8 @@ func Supported(dir string) error {
 
 // Open opens the log in a directory, which is made if it does not exist. It reads the last segment;
 // damage before it is found by Read. The error wraps disk.ErrLocked or ErrVersion, or fs.ErrNotExist with
-// ReadOnly. If durable entries are lost at the end, Open succeeds, Read reports them, and nothing
-// can be written until the loss is accepted.
+// ReadOnly. If durable batches are lost at the end, Open succeeds, Read reports them, and nothing
+// can be proposed until the loss is accepted.
 func Open(dir string, o Options) (*Log, error) {
 	files := disk.OS(dir)
 	if !o.ReadOnly {
@@ -49,8 +49,7 @@ func OpenDir(dir disk.Dir, o Options) (*Log, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	l := &Log{dir: newReads(dir, o), o: o, lock: lock, disk: o.Disk.Files()}
-	l.idle.L = &l.mu
+	l := &Log{dir: newReads(dir, o), o: o, lock: lock, disk: o.Disk.Files(), writing: make(turn, 1), syncing: make(turn, 1)}
 	if err := l.open(); err != nil {
 		errs := []error{err, l.headFile.close()}
 		if l.active != nil {
@@ -82,7 +81,7 @@ func (l *Log) open() error {
 	if err != nil {
 		return err
 	}
-	l.tip, l.durable, l.floor, l.commit = end.tip, end.tip, end.proof, l.head.committed
+	l.tip, l.durable, l.floor = end.tip, end.tip, end.proof
 	l.first = l.head.first
 	if noHead {
 		l.first = 1
@@ -132,7 +131,7 @@ func (l *Log) findEnd() (tail, error) {
 		break
 	}
 	if end.tip.index < end.proof && end.proof < l.head.first {
-		// What is missing was removed by CutFront.
+		// What is missing was removed by Purge.
 		end = tail{tip: l.head.durable, proof: end.proof}
 	}
 	if end.segment == nil && end.tip.index >= l.head.first {

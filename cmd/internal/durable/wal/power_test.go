@@ -16,13 +16,10 @@ type history struct {
 	random *rand.Rand
 	log    *wal.Log
 	first  uint64            // the log begins with it at the latest
-	maybe  uint64            // a CutFront that was not acknowledged
+	maybe  uint64            // a Purge that was not acknowledged
 	acked  uint64            // entries up to it are durable
 	terms  map[uint64]uint64 // term of each entry that was written
-	before map[uint64]uint64 // terms before a CutBack that was not acknowledged
 	term   uint64
-
-	syncFails bool // nothing is cut back: file systems do not lose a truncation when a sync of data fails
 }
 
 // step does something at random.
@@ -30,16 +27,16 @@ func (h *history) step() error {
 	first, last := h.log.Bounds()
 	switch n := h.random.IntN(20); {
 	case n < 10:
-		var es []wal.Entry
+		var es []entry
 		for range 1 + h.random.IntN(3) {
 			es = append(es, entryOf(h.log.Next()+uint64(len(es)), h.term))
 		}
 		for _, e := range es {
 			h.terms[e.Index] = e.Term // even if the write fails, a part may remain
 		}
-		return h.log.Write(es)
+		return write(h.log, es...)
 	case n < 18:
-		durable, err := h.log.Sync()
+		durable, err := h.log.Commit(ctx)
 		if err == nil {
 			h.acked = durable
 		}
@@ -47,26 +44,11 @@ func (h *history) step() error {
 	case n < 19 && last > first:
 		before := first + 1 + h.random.Uint64N(last-first)
 		h.maybe = before
-		err := h.log.CutFront(before)
+		err := h.log.Purge(ctx, before)
 		if err == nil {
 			h.first = before
 		}
 		return err
-	case last > first+10 && !h.syncFails:
-		after := last - h.random.Uint64N(10)
-		h.before = map[uint64]uint64{}
-		for i := after + 1; i < h.log.Next(); i++ {
-			h.before[i] = h.terms[i]
-		}
-		h.acked = min(h.acked, after)
-		if err := h.log.CutBack(after); err != nil {
-			return err
-		}
-		for i := range h.before {
-			delete(h.terms, i)
-		}
-		h.before = nil
-		h.term++
 	}
 	return nil
 }
@@ -82,12 +64,13 @@ func (h *history) check(t *testing.T, l *wal.Log) {
 		t.Errorf("the log ends with %d, and %d was durable", last, h.acked)
 	}
 	next := first
-	if err := l.Read(first, func(e wal.Entry) error {
+	if err := l.Read(ctx, first, func(number uint64, data []byte) error {
+		e := parsed(number, data)
 		if e.Index != next || !same(e, entryOf(next, e.Term)) {
 			return fmt.Errorf("entry %d, want %d", e.Index, next)
 		}
-		if e.Term != h.terms[next] && e.Term != h.before[next] {
-			return fmt.Errorf("entry %d has term %d, want %d or %d", next, e.Term, h.terms[next], h.before[next])
+		if e.Term != h.terms[next] {
+			return fmt.Errorf("entry %d has term %d, want %d", next, e.Term, h.terms[next])
 		}
 		next++
 		return nil
@@ -103,10 +86,10 @@ func (h *history) check(t *testing.T, l *wal.Log) {
 func (h *history) settle(t *testing.T, l *wal.Log) {
 	t.Helper()
 	h.first, h.acked = l.Bounds()
-	h.maybe, h.before = 0, nil
+	h.maybe = 0
 	h.term++
 	terms := map[uint64]uint64{}
-	if err := l.Read(h.first, func(e wal.Entry) error { terms[e.Index] = e.Term; return nil }); err != nil {
+	if err := l.Read(ctx, h.first, func(number uint64, data []byte) error { e := parsed(number, data); terms[e.Index] = e.Term; return nil }); err != nil {
 		t.Error(err)
 	}
 	h.terms = terms
@@ -127,9 +110,9 @@ func TestPowerCuts(t *testing.T) {
 	for i := range cuts {
 		if i%20 == 0 {
 			disk = disktest.NewDisk()
-			h = &history{random: random, terms: map[uint64]uint64{}, first: 1, term: 1, syncFails: i%60 == 0}
+			h = &history{random: random, terms: map[uint64]uint64{}, first: 1, term: 1}
 			end = disktest.ErrKilled
-			if h.syncFails {
+			if i%60 == 0 {
 				end = errFault
 			}
 		}
@@ -201,13 +184,13 @@ func TestTornOrDamaged(t *testing.T) {
 	for _, damaged := range []bool{false, true} {
 		b := newBench(t)
 		b.fill(2)
-		b.must(b.log.Write([]wal.Entry{entryOf(3, 1)}))
+		b.must(write(b.log, entryOf(3, 1)))
 		if damaged {
-			_, err := b.log.Sync()
+			_, err := b.log.Commit(ctx)
 			b.must(err)
 		}
-		b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
-		b.must(b.log.Write([]wal.Entry{entryOf(5, 1)}))
+		b.must(write(b.log, entryOf(4, 1)))
+		b.must(write(b.log, entryOf(5, 1)))
 		b.disk.Kill()
 		name := b.disk.Names()[0]
 		file := b.disk.File(name)

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -15,19 +16,19 @@ func hole(first, last uint64, why string) error {
 	return fmt.Errorf("%w: batches %d to %d: %s", ErrHole, first, last, why)
 }
 
-// Read calls each with the durable entries from an index on, in order. Every entry is checked: its
-// index, its sum and the hash of the entry before. The error wraps ErrHole if an entry is missing or
-// altered, also if from is less than the first index or more than one after the last one. Data is
-// valid until each returns; an error of each ends Read.
-func (l *Log) Read(from uint64, each func(Entry) error) error {
-	return l.ReadOver(from, each, func(h Hole) error { return h.Err })
+// Read calls each with the durable batches from a number on, in order. Every batch is checked: its
+// number, its sum and the hash of the batch before. The error wraps ErrHole if a batch is missing or
+// altered, also if from is less than the first number or more than one after the last one. The batch is
+// valid until each returns; an error of each, or of ctx, ends Read.
+func (l *Log) Read(ctx context.Context, from uint64, each func(number uint64, batch []byte) error) error {
+	return l.ReadOver(ctx, from, each, func(h Hole) error { return h.Err })
 }
 
-// ReadOver is Read for callers that accept losses: it calls lost with each hole, in order among the entries, and
-// continues after the hole. Write then
-// continues after the hole at the end, and its entry proves that the loss was accepted. Other holes
-// are reported again until CutFront removes them.
-func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(Hole) error) error {
+// ReadOver is Read for callers that accept losses: it calls lost with each hole, in order among the batches, and
+// continues after the hole. Propose then
+// continues after the hole at the end, and its batch proves that the loss was accepted. Other holes
+// are reported again until Purge removes them.
+func (l *Log) ReadOver(ctx context.Context, from uint64, each func(number uint64, batch []byte) error, lost func(Hole) error) error {
 	from = max(from, 1)
 	l.mu.Lock()
 	if l.closed {
@@ -52,7 +53,7 @@ func (l *Log) ReadOver(from uint64, each func(Entry) error, lost func(Hole) erro
 		l.accept(from - 1)
 		return nil
 	}
-	r := reader{next: from, last: last, scopes: make(scopes), each: each, lost: lost}
+	r := reader{ctx: ctx, next: from, last: last, scopes: make(scopes), each: each, lost: lost}
 	if err := r.segments(l.dir, segments); err != nil {
 		return err
 	}
@@ -86,7 +87,8 @@ func (l *Log) endRead() {
 	if !idle {
 		return
 	}
-	l.idle.Broadcast()
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
 	if err := l.collect(); err != nil {
 		l.o.Log.Warn("removing obsolete segments failed", "error", err)
 	}
@@ -94,11 +96,12 @@ func (l *Log) endRead() {
 
 // reader checks the entries of a log one after the other.
 type reader struct {
+	ctx    context.Context
 	next   uint64 // index that should come
 	last   uint64 // index of the last entry that is read
 	good   link   // the last entry that was right
 	bad    error  // of the first bytes since then that were wrong
-	each   func(Entry) error
+	each   func(number uint64, batch []byte) error
 	lost   func(Hole) error
 	scopes scopes // of entries whose frames were not found
 }
@@ -168,7 +171,7 @@ func (r *reader) segment(dir disk.Dir, s *segment, end uint64) (err error) {
 		if err != nil || !ok {
 			return err
 		}
-		if f.Index > end {
+		if f.index > end {
 			return nil
 		}
 		if err := r.entry(&f); err != nil {
@@ -180,15 +183,18 @@ func (r *reader) segment(dir disk.Dir, s *segment, end uint64) (err error) {
 
 // entry checks an entry and passes it on, if it is one of those that are read.
 func (r *reader) entry(f *found) error {
-	if f.Index < r.next && r.good.index < f.Index {
+	if f.index < r.next && r.good.index < f.index {
 		r.good, r.bad = f.link, nil
 		return nil
 	}
 	if err := r.check(&f.frame); err != nil {
 		return err
 	}
-	r.good, r.bad, r.next = f.link, nil, f.Index+1
-	return r.each(f.Entry)
+	r.good, r.bad, r.next = f.link, nil, f.index+1
+	if err := r.ctx.Err(); err != nil || f.what != batch {
+		return err
+	}
+	return r.each(f.index, f.data)
 }
 
 // check reports the hole before an entry, if there is one.
@@ -198,17 +204,17 @@ func (r *reader) check(f *frame) error {
 		return nil
 	case f.before.index < r.next && r.good.index == 0:
 		return nil // nothing before it was read
-	case f.Index < r.next:
-		return r.odd(f.Index, fmt.Sprintf("it comes after batch %d", r.good.index))
+	case f.index < r.next:
+		return r.odd(f.index, fmt.Sprintf("it comes after batch %d", r.good.index))
 	case f.before.index == r.good.index:
-		return r.odd(r.good.index, fmt.Sprintf("batch %d follows another one of this index", f.Index))
+		return r.odd(r.good.index, fmt.Sprintf("batch %d follows another one of this index", f.index))
 	case f.before.index < r.next:
-		if f.Index == r.next && f.before.index < r.good.index {
-			return r.odd(f.Index, fmt.Sprintf("it names batch %d as the one before, and %d precedes it", f.before.index, r.good.index))
+		if f.index == r.next && f.before.index < r.good.index {
+			return r.odd(f.index, fmt.Sprintf("it names batch %d as the one before, and %d precedes it", f.before.index, r.good.index))
 		}
 		return nil // entries before the first that is wanted are lost
 	}
-	return r.gap(f.Index-1, "they are missing in the middle of the log")
+	return r.gap(f.index-1, "they are missing in the middle of the log")
 }
 
 // odd reports an entry that is not the one that was durable.

@@ -96,7 +96,7 @@ func (s *scanner) next() (found, bool, error) {
 			var f frame
 			var l link
 			if f, l, err = parseFrame(b, s.salt); err == nil {
-				if s.pending != f.Index {
+				if s.pending != f.index {
 					s.orphan()
 				}
 				s.pending = 0

@@ -37,16 +37,16 @@ func scopeBytes(n int) int64 {
 }
 
 // appendScope appends the scope of an entry, if it has one, to dst, whose length must be a multiple of 8.
-func appendScope(dst []byte, salt uint32, e *Entry) []byte {
-	if len(e.Scope) == 0 {
+func appendScope(dst []byte, salt uint32, e *entry) []byte {
+	if len(e.scope) == 0 {
 		return dst
 	}
 	start := len(dst)
 	dst = append(dst, scopeMagic[:]...)
 	dst = append(dst, scopeVersion)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.Scope)))
-	dst = binary.LittleEndian.AppendUint64(dst, e.Index)
-	dst = append(dst, e.Scope...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.scope)))
+	dst = binary.LittleEndian.AppendUint64(dst, e.index)
+	dst = append(dst, e.scope...)
 	dst = binary.LittleEndian.AppendUint32(dst, crc32.Update(salt, castagnoli, dst[start:]))
 	for len(dst)%align != 0 {
 		dst = append(dst, 0)

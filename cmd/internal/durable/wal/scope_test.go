@@ -54,7 +54,7 @@ func TestScopes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := l.ReadOver(1, func(wal.Entry) error { return nil }, func(h wal.Hole) error {
+		if err := l.ReadOver(ctx, 1, func(uint64, []byte) error { return nil }, func(h wal.Hole) error {
 			var of []uint64
 			for i, scope := range h.Scopes {
 				if index := h.First + uint64(i); bytes.Equal(scope, entryOf(index, 1).Scope) {
@@ -83,7 +83,7 @@ func TestScopeWithoutFrame(t *testing.T) {
 	b.fill(3)
 	segment := b.disk.Names()[0]
 	before := len(bytes.TrimRight(b.disk.File(segment), "\x00"))
-	b.must(b.log.Write([]wal.Entry{entryOf(4, 1)}))
+	b.must(write(b.log, entryOf(4, 1)))
 	b.disk.Kill()
 	file := b.disk.File(segment)
 	frame, scope := frameOf(t, file, 4)
@@ -104,13 +104,13 @@ func TestScopeWithoutFrame(t *testing.T) {
 
 // A segment of version 1 is read and continued, without scopes.
 func TestSegmentWithoutScopes(t *testing.T) {
-	plain := func(index uint64) wal.Entry {
+	plain := func(index uint64) entry {
 		e := entryOf(index, 1)
 		e.Scope = nil
 		return e
 	}
 	b := newBench(t)
-	b.must(b.log.Append([]wal.Entry{plain(1), plain(2)}))
+	b.must(add(b.log, plain(1), plain(2)))
 	b.must(b.log.Close())
 	segment := b.disk.Names()[0]
 	file := b.disk.File(segment)

@@ -28,8 +28,8 @@ import (
 //
 // A header is written after the entries of the segment before were synced, and synced before the
 // file gets its name. So a file with this name has a header, and the entry that the header names
-// was durable. A segment with a lower generation than one whose first index is lower was removed by
-// CutBack.
+// was durable. A segment with a lower generation than one whose first index is lower was replaced, and is not
+// read.
 type segment struct {
 	first   uint64
 	before  link

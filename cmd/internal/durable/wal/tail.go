@@ -85,7 +85,7 @@ func readRuns(file io.ReaderAt, s *segment, known func(link) bool) (runs []run, 
 		if n := len(runs); n > 0 && f.before == runs[n-1].last {
 			runs[n-1].last, runs[n-1].end = f.link, scan.offset
 		} else {
-			runs = append(runs, run{first: f.Index, before: f.before, last: f.link, end: scan.offset})
+			runs = append(runs, run{first: f.index, before: f.before, last: f.link, end: scan.offset})
 			if n > 0 {
 				runs[n].fresh = runs[n-1].fresh
 			}

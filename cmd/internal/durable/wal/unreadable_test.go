@@ -24,7 +24,7 @@ func TestUnreadableSegment(t *testing.T) {
 			c.Spoil(name, bad[0], bad[1])
 			l, err := wal.OpenDir(c.Dir(), wal.Options{SegmentBytes: segmentBytes})
 			if err == nil {
-				err = l.Read(1, func(wal.Entry) error { return nil })
+				err = l.Read(ctx, 1, func(uint64, []byte) error { return nil })
 				if e := l.Close(); e != nil {
 					t.Errorf("%s: %v", what, e)
 				}
@@ -44,8 +44,8 @@ func TestUnreadableSegment(t *testing.T) {
 			if next <= end || end < entries {
 				t.Errorf("%s: the next entry is %d, the last one was %d", what, next, end)
 			}
-			b.must(b.log.Append([]wal.Entry{entryOf(next, 1)}))
-			b.must(b.log.CutFront(next))
+			b.must(add(b.log, entryOf(next, 1)))
+			b.must(b.log.Purge(ctx, next))
 			b.again()
 			b.read(next, spans(next, next))
 			b.must(b.log.Close())

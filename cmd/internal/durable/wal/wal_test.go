@@ -2,6 +2,7 @@ package wal_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,19 +20,53 @@ const segmentBytes = 64 << 10
 
 var errFault = errors.New("fault")
 
+var ctx = context.Background()
+
+// entry is a batch with its number. Data begins with number and term.
+type entry struct {
+	Index, Term uint64
+	Data, Scope []byte
+}
+
 // entryOf returns an entry whose data follows from index and term.
-func entryOf(index, term uint64) wal.Entry {
+func entryOf(index, term uint64) entry {
 	data := binary.LittleEndian.AppendUint64(nil, index)
 	data = binary.LittleEndian.AppendUint64(data, term)
-	e := wal.Entry{Index: index, Term: term, Type: wal.Batch, Data: append(data, bytes.Repeat([]byte{byte(index)}, int(index*367%2000))...)}
+	e := entry{Index: index, Term: term, Data: append(data, bytes.Repeat([]byte{byte(index)}, int(index*367%2000))...)}
 	if index%5 != 0 {
 		e.Scope = fmt.Appendf(nil, "scope of %d", index)
 	}
 	return e
 }
 
-func same(a, b wal.Entry) bool {
-	return a.Index == b.Index && a.Term == b.Term && a.Type == b.Type && bytes.Equal(a.Data, b.Data)
+// parsed returns the entry with the number and the data of a batch.
+func parsed(number uint64, data []byte) entry {
+	return entry{Index: number, Term: binary.LittleEndian.Uint64(data[8:]), Data: data}
+}
+
+func same(a, b entry) bool {
+	return a.Index == b.Index && a.Term == b.Term && bytes.Equal(a.Data, b.Data)
+}
+
+// write proposes entries. It returns an error if one gets another index than its own.
+func write(l *wal.Log, entries ...entry) error {
+	for _, e := range entries {
+		if n, err := l.Propose(ctx, e.Data, e.Scope); err != nil {
+			return err
+		} else if n != e.Index {
+			return fmt.Errorf("entry %d was written as %d", e.Index, n)
+		}
+	}
+	return nil
+}
+
+// add proposes and commits entries.
+func add(l *wal.Log, entries ...entry) error {
+	if err := write(l, entries...); err != nil {
+		return err
+	}
+	_, err := l.Commit(ctx)
+	return err
 }
 
 // bench is a log on a simulated disk.
@@ -80,7 +115,7 @@ func (b *bench) again() {
 func (b *bench) fill(n int) {
 	b.Helper()
 	for range n {
-		b.must(b.log.Append([]wal.Entry{entryOf(b.log.Next(), 1)}))
+		b.must(add(b.log, entryOf(b.log.Next(), 1)))
 	}
 }
 
@@ -102,7 +137,8 @@ func read(t *testing.T, l *wal.Log, from uint64) string {
 		}
 		last = 0
 	}
-	err := l.ReadOver(from, func(e wal.Entry) error {
+	err := l.ReadOver(ctx, from, func(number uint64, data []byte) error {
+		e := parsed(number, data)
 		if !same(e, entryOf(e.Index, e.Term)) {
 			t.Errorf("entry %d is altered", e.Index)
 		}
@@ -152,11 +188,11 @@ func TestAppend(t *testing.T) {
 	b.read(4, "4-5")
 	b.read(6, "")
 	stop := errors.New("stop")
-	b.wants(b.log.Read(1, func(wal.Entry) error { return stop }), stop)
-	b.must(b.log.Write([]wal.Entry{entryOf(6, 2), entryOf(7, 2)}))
-	b.must(b.log.Write([]wal.Entry{entryOf(8, 3)}))
+	b.wants(b.log.Read(ctx, 1, func(uint64, []byte) error { return stop }), stop)
+	b.must(write(b.log, entryOf(6, 2), entryOf(7, 2)))
+	b.must(write(b.log, entryOf(8, 3)))
 	b.bounds(1, 5)
-	if durable, err := b.log.Sync(); durable != 8 || err != nil {
+	if durable, err := b.log.Commit(ctx); durable != 8 || err != nil {
 		t.Errorf("synced up to %d, %v, want 8", durable, err)
 	}
 	b.read(1, "1-8")
@@ -171,19 +207,17 @@ func TestAppend(t *testing.T) {
 func TestRefusedEntries(t *testing.T) {
 	b := newBench(t)
 	b.fill(2)
-	for _, es := range [][]wal.Entry{
-		{entryOf(2, 1)}, {entryOf(4, 1)}, {entryOf(3, 1), entryOf(5, 1)}, {{Index: 3, Data: make([]byte, wal.MaxData+1)}},
-	} {
-		if b.log.Append(es) == nil {
-			t.Errorf("entry %d was accepted after entry 2", es[0].Index)
+	for _, c := range []struct{ data, scope int }{{0, 0}, {wal.MaxBatch + 1, 0}, {1, wal.MaxScope + 1}} {
+		if add(b.log, entry{Index: 3, Data: make([]byte, c.data), Scope: make([]byte, c.scope)}) == nil {
+			t.Errorf("a batch of %d bytes with a scope of %d was accepted", c.data, c.scope)
 		}
 	}
-	b.must(b.log.Append([]wal.Entry{{Index: 3, Data: make([]byte, wal.MaxData)}})) // larger than a segment
-	b.must(b.log.Append([]wal.Entry{{Index: 4}}))
+	b.must(add(b.log, entry{Index: 3, Data: make([]byte, wal.MaxBatch)})) // larger than a segment
+	b.must(add(b.log, entry{Index: 4, Data: make([]byte, 1), Scope: make([]byte, wal.MaxScope)}))
 	sizes := map[uint64]int{}
 	b.again()
-	b.must(b.log.Read(1, func(e wal.Entry) error { sizes[e.Index] = len(e.Data); return nil }))
-	if len(sizes) != 4 || sizes[3] != wal.MaxData || sizes[4] != 0 {
+	b.must(b.log.Read(ctx, 1, func(number uint64, data []byte) error { sizes[number] = len(data); return nil }))
+	if len(sizes) != 4 || sizes[3] != wal.MaxBatch || sizes[4] != 1 {
 		t.Errorf("sizes %v", sizes)
 	}
 }
@@ -200,7 +234,7 @@ func TestSegments(t *testing.T) {
 	}
 	b.read(1, "1-500")
 	b.read(321, "321-500")
-	b.must(b.log.CutFront(301))
+	b.must(b.log.Purge(ctx, 301))
 	b.bounds(301, 500)
 	b.read(301, "301-500")
 	b.read(299, "!299-300 301-500")
@@ -214,13 +248,13 @@ func TestSegments(t *testing.T) {
 	b.fill(300)
 	b.again()
 	b.read(301, "301-800")
-	b.must(b.log.CutFront(801))
+	b.must(b.log.Purge(ctx, 801))
 	b.bounds(801, 800)
 	b.again()
 	b.bounds(801, 800)
 	b.fill(2)
 	b.read(801, "801-802")
-	if b.log.CutFront(804) == nil {
+	if b.log.Purge(ctx, 804) == nil {
 		t.Error("an entry that does not exist was removed")
 	}
 }
@@ -230,9 +264,10 @@ func TestCutWhileReading(t *testing.T) {
 	b := newBench(t)
 	b.fill(300)
 	next := uint64(1)
-	b.must(b.log.Read(1, func(e wal.Entry) error {
+	b.must(b.log.Read(ctx, 1, func(number uint64, data []byte) error {
+		e := parsed(number, data)
 		if e.Index == 10 {
-			b.must(b.log.CutFront(290))
+			b.must(b.log.Purge(ctx, 290))
 			b.fill(200)
 		}
 		if e.Index != next || !same(e, entryOf(next, 1)) {
@@ -250,35 +285,6 @@ func TestCutWhileReading(t *testing.T) {
 	b.read(290, "290-500")
 }
 
-func TestCutBack(t *testing.T) {
-	b := newBench(t)
-	b.fill(200)
-	b.log.Commit(150)
-	if b.log.CutBack(149) == nil {
-		t.Error("a committed entry was removed")
-	}
-	b.must(b.log.CutBack(200))
-	b.must(b.log.CutBack(160))
-	b.bounds(1, 160)
-	b.must(b.log.Append([]wal.Entry{entryOf(161, 2), entryOf(162, 2)}))
-	b.read(1, "1-162")
-	b.again()
-	if b.log.CutBack(149) == nil {
-		t.Error("a committed entry was removed after a restart")
-	}
-	b.read(1, "1-162")
-	terms := map[uint64]uint64{}
-	b.must(b.log.Read(160, func(e wal.Entry) error { terms[e.Index] = e.Term; return nil }))
-	if terms[160] != 1 || terms[161] != 2 || terms[162] != 2 || len(terms) != 3 {
-		t.Errorf("terms %v", terms)
-	}
-	b.must(b.log.CutBack(150))
-	b.fill(300)
-	b.must(b.log.CutBack(152))
-	b.again()
-	b.read(1, "1-152")
-}
-
 func TestReadOnly(t *testing.T) {
 	b := newBench(t)
 	b.o.ReadOnly = true
@@ -286,7 +292,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
 	b.fill(100)
-	b.must(b.log.Write([]wal.Entry{entryOf(101, 1)}))
+	b.must(write(b.log, entryOf(101, 1)))
 	b.disk.Kill()
 	last := b.disk.Names()[len(b.disk.Names())-3] // the files of the head are the last two
 	torn := b.disk.File(last)
@@ -308,10 +314,9 @@ func TestReadOnly(t *testing.T) {
 		t.Error("the incomplete entry is not reported")
 	}
 	b.read(1, "1-100")
-	b.wants(b.log.Append([]wal.Entry{entryOf(101, 1)}), wal.ErrReadOnly)
-	b.wants(b.log.CutFront(10), wal.ErrReadOnly)
-	b.wants(b.log.CutBack(10), wal.ErrReadOnly)
-	_, err := b.log.Sync()
+	b.wants(add(b.log, entryOf(101, 1)), wal.ErrReadOnly)
+	b.wants(b.log.Purge(ctx, 10), wal.ErrReadOnly)
+	_, err := b.log.Commit(ctx)
 	b.wants(err, wal.ErrReadOnly)
 	b.must(b.log.Close())
 	b.disk.Before(nil)
@@ -341,7 +346,7 @@ func TestClosed(t *testing.T) {
 	b.fill(1)
 	b.must(b.log.Close())
 	b.must(b.log.Close())
-	if b.log.Append([]wal.Entry{entryOf(2, 1)}) == nil || b.log.Read(1, func(wal.Entry) error { return nil }) == nil || b.log.Health() == nil {
+	if add(b.log, entryOf(2, 1)) == nil || b.log.Read(ctx, 1, func(uint64, []byte) error { return nil }) == nil || b.log.Health() == nil {
 		t.Error("a closed log works")
 	}
 }
@@ -355,7 +360,8 @@ func TestReadWhileWriting(t *testing.T) {
 			for last := uint64(0); last < n; {
 				_, from := b.log.Bounds()
 				next := uint64(1)
-				if err := b.log.Read(1, func(e wal.Entry) error {
+				if err := b.log.Read(ctx, 1, func(number uint64, data []byte) error {
+					e := parsed(number, data)
 					if !same(e, entryOf(next, 1)) {
 						return fmt.Errorf("entry %d, want %d", e.Index, next)
 					}
@@ -374,13 +380,13 @@ func TestReadWhileWriting(t *testing.T) {
 	written := make(chan struct{}, 4)
 	g.Go(func() { // syncs run while the next entries are written
 		for range written {
-			if _, err := b.log.Sync(); err != nil {
+			if _, err := b.log.Commit(ctx); err != nil {
 				b.Error(err)
 			}
 		}
 	})
 	for i := uint64(1); i <= n; i++ {
-		if err := b.log.Write([]wal.Entry{entryOf(i, 1)}); err != nil {
+		if err := write(b.log, entryOf(i, 1)); err != nil {
 			b.Error(err)
 		}
 		written <- struct{}{}

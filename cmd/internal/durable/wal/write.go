@@ -1,64 +1,95 @@
 package wal
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
 )
 
-// Append writes and syncs entries.
-func (l *Log) Append(entries []Entry) error {
-	if err := l.Write(entries); err != nil {
-		return err
+// turn is a lock for which a caller waits at most until its context is done.
+type turn chan struct{}
+
+func (t turn) Lock()   { t <- struct{}{} }
+func (t turn) Unlock() { <-t }
+
+// do calls f while it holds the turn and returns its result, or the error of ctx when that is done: an operation
+// of a disk that hangs does not return.
+func (t turn) do(ctx context.Context, f func() (uint64, error)) (uint64, error) {
+	select {
+	case t <- struct{}{}:
+	case <-ctx.Done():
+		return 0, ctx.Err()
 	}
-	_, err := l.Sync()
-	return err
+	if err := ctx.Err(); err != nil {
+		t.Unlock()
+		return 0, err
+	}
+	type result struct {
+		number uint64
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := f()
+		t.Unlock()
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return r.number, r.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 }
 
-// Write writes entries, whose indices begin with Next and are consecutive, with one operation. They
-// are durable when Sync has returned. While a Sync is in progress, Write does not wait for it,
-// unless a new segment begins. After an error nothing was written, and Write may be called again.
-// The error wraps ErrHole if the end of the log is lost and neither Read nor ReadOver has accepted
-// that.
-func (l *Log) Write(entries []Entry) error {
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	return l.outcome(l.write(entries), "write")
+// Propose writes a batch of 1 to MaxBatch bytes and returns its number, which is greater than that of the batch
+// before. The batch is durable when Commit has returned. While a Commit is in progress, Propose does not wait for
+// it, unless a new segment begins. After an error nothing was written, and the batch may be proposed again, unless
+// ctx is done: then it may have been written, and nothing can be proposed any more. The error wraps ErrHole while
+// the end of the log is lost and neither Read nor ReadOver has accepted that.
+//
+// scope says what the batch concerns, in at most MaxScope bytes; it may be nil. It is stored with a sum of its own:
+// if only the batch is lost, the Hole has the scope.
+func (l *Log) Propose(ctx context.Context, data, scope []byte) (number uint64, err error) {
+	switch {
+	case len(data) == 0 || len(data) > MaxBatch:
+		return 0, fmt.Errorf("a batch of %d bytes, want 1 to %d", len(data), MaxBatch)
+	case len(scope) > MaxScope:
+		return 0, fmt.Errorf("a scope of %d bytes, want at most %d", len(scope), MaxScope)
+	case l.abandoned.Load():
+		return 0, errEnd
+	}
+	number, err = l.writing.do(ctx, func() (uint64, error) {
+		n, err := l.write(entry{term: term, what: batch, data: data, scope: scope})
+		return n, l.outcome(err, "write")
+	})
+	if err != nil && ctx.Err() != nil {
+		l.abandoned.Store(true)
+	}
+	return number, err
 }
 
-func (l *Log) write(entries []Entry) error {
+// write writes an entry, whose index it sets and returns. Called with writing held.
+func (l *Log) write(e entry) (uint64, error) {
 	if err := l.ready(); err != nil {
-		return err
+		return 0, err
 	}
-	if len(entries) == 0 {
-		return nil
-	}
+	need := scopeBytes(len(e.scope)) + frameBytes(len(e.data))
 	l.mu.Lock()
-	a, tip, next, durable := l.active, l.tip, l.next(), l.durable.index
+	a, tip, durable := l.active, l.tip, l.durable.index
+	e.index = l.next()
 	l.mu.Unlock()
-	need := int64(0)
-	for i, e := range entries {
-		if e.Index != next+uint64(i) {
-			return fmt.Errorf("batch %d, want %d", e.Index, next+uint64(i))
-		}
-		if len(e.Data) > MaxData {
-			return fmt.Errorf("a batch of %d bytes, want at most %d", len(e.Data), MaxData)
-		}
-		if len(e.Scope) > MaxScope {
-			return fmt.Errorf("a scope of %d bytes, want at most %d", len(e.Scope), MaxScope)
-		}
-		need += scopeBytes(len(e.Scope)) + frameBytes(len(e.Data))
-	}
 	if a == nil || a.end+need > a.size {
 		var err error
-		if a, err = l.roll(next, need); err != nil {
-			return err
+		if a, err = l.roll(e.index, need); err != nil {
+			return 0, err
 		}
 		durable = tip.index
 	}
 	if l.unclean {
 		if err := clean(a); err != nil {
-			return err
+			return 0, err
 		}
 		l.unclean = false
 	}
@@ -66,21 +97,19 @@ func (l *Log) write(entries []Entry) error {
 	defer frames.Put(memory)
 	*memory = slices.Grow((*memory)[:0], int(need))
 	buf := *memory
-	for _, e := range entries {
-		if a.version >= scopedVersion {
-			buf = appendScope(buf, a.salt, &e)
-		}
-		buf, tip = appendFrame(buf, a.salt, &frame{Entry: e, durable: durable, before: tip})
+	if a.version >= scopedVersion {
+		buf = appendScope(buf, a.salt, &e)
 	}
+	buf, tip = appendFrame(buf, a.salt, &frame{entry: e, durable: durable, before: tip})
 	if _, err := a.file.WriteAt(buf, a.end); err != nil {
 		l.unclean = true
-		return err
+		return 0, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a.end += int64(len(buf))
 	l.tip = tip
-	return nil
+	return e.index, nil
 }
 
 // frames contains memory for frames that are being written. The garbage collector frees it when nothing
@@ -95,25 +124,26 @@ func clean(a *active) error {
 	return a.file.Allocate(a.size)
 }
 
-// Sync makes everything durable that was written before, with one operation, and returns the index
-// of the last entry that is durable. If the disk reports an error, the log accepts nothing any more:
-// the state of the disk is unknown until another process reads it.
-func (l *Log) Sync() (uint64, error) {
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
-	durable, err := l.sync()
-	return durable, l.outcome(err, "sync")
+// Commit makes all batches durable that were proposed before, with one operation, and returns the number of the
+// last one that is durable. It may run at the same time as Propose. After an error it may be called again, unless the
+// disk reported that a sync failed: then the log accepts nothing any more, since the state of the disk is unknown
+// until another process reads it.
+func (l *Log) Commit(ctx context.Context) (number uint64, err error) {
+	return l.syncing.do(ctx, func() (uint64, error) {
+		durable, err := l.sync()
+		return durable, l.outcome(err, "sync")
+	})
 }
 
-// sync is Sync. Called with syncing held.
+// sync is Commit. Called with syncing held.
 func (l *Log) sync() (uint64, error) {
 	if err := l.ready(); err != nil {
 		return 0, err
 	}
 	l.mu.Lock()
 	a, target, durable := l.active, l.tip, l.durable
-	l.head.committed = l.commit
 	l.mu.Unlock()
+	l.head.committed = durable.index
 	if target == durable {
 		return target.index, nil
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/backup"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -91,17 +92,16 @@ func TestSlowResponses(t *testing.T) {
 	})
 }
 
-// emptyLog is a log without batches.
-type emptyLog struct{ oplog.Log }
-
-func (emptyLog) Bounds() (first, last uint64)                                   { return 1, 0 }
-func (emptyLog) Read(context.Context, uint64, func(uint64, []byte) error) error { return nil }
-
 // emptyBackup returns the backup of a node without filters.
 func emptyBackup(t *testing.T) []byte {
 	t.Helper()
+	l, err := wal.OpenDir(disktest.NewDisk().Dir(), wal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	var b bytes.Buffer
-	if err := backup.Write(t.Context(), &b, emptyLog{}, nil, nil, nil); err != nil {
+	if err := backup.Write(t.Context(), &b, l, nil, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -35,7 +35,7 @@ var packages = []string{
 	"umbel", "cells", "wire", "delta", "plan", "message", "entropy", "eliasfano", "model", "overlap",
 	"inpacket", "adaptive", "multicast", "tree", "topology", "sim", "scheme", "draw", "dataplane",
 	"share", "share/dir", "share/web", "share/blob", "share/nats", "siblings",
-	"access", "backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "oplog", "parquetfile",
+	"access", "backup", "store", "recovery", "journal", "snapshot", "snapfile", "wal", "parquetfile",
 }
 
 // Of returns the text of err on one line. It omits the sentinels that classify the errors in err's

@@ -1,4 +1,4 @@
-package oplog_test
+package wal_test
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
@@ -16,16 +15,15 @@ func TestHangingDisk(t *testing.T) {
 	for _, hangs := range []disktest.Op{disktest.Sync, disktest.Write} {
 		synctest.Test(t, func(t *testing.T) {
 			d := disktest.NewDisk()
-			w, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: 64 << 10})
+			l, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: 64 << 10})
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := oplog.Alone(w)
 			if _, err := l.Propose(t.Context(), []byte("1"), nil); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := l.Commit(t.Context()); n != 1 || err != nil || l.Committed() != 1 || l.Ready() != nil {
-				t.Fatalf("committed %d and %d, %v, ready: %v", n, l.Committed(), err, l.Ready())
+			if n, err := l.Commit(t.Context()); n != 1 || err != nil || l.Health() != nil {
+				t.Fatalf("committed %d, %v, health: %v", n, err, l.Health())
 			}
 			release := make(chan struct{})
 			d.Before(func(op disktest.Op, name string) error {
@@ -71,11 +69,10 @@ func TestHangingRemoval(t *testing.T) {
 	for _, hangs := range []string{"purge", "trim", "close"} {
 		synctest.Test(t, func(t *testing.T) {
 			d := disktest.NewDisk()
-			w, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: 64 << 10})
+			l, err := wal.OpenDir(d.Dir(), wal.Options{SegmentBytes: 64 << 10})
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := oplog.Alone(w)
 			for range 10 {
 				if _, err := l.Propose(t.Context(), make([]byte, 40<<10), nil); err != nil {
 					t.Fatal(err)

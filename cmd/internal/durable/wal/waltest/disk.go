@@ -1,29 +1,18 @@
-// Package oplogtest contains a disk in memory for logs of batches, which fails, fills, loses power and
+// Package waltest contains a disk in memory for logs of batches, which fails, fills, loses power and
 // loses batches as a test demands.
-package oplogtest
+package waltest
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
-)
-
-// Op is a call of a log.
-type Op string
-
-// Calls of a log.
-const (
-	Append Op = "append" // Propose
-	Commit Op = "commit"
-	Purge  Op = "purge"
 )
 
 // Disk is a directory in memory in which a log is kept, over the ends of processes. Its methods may be
@@ -32,7 +21,7 @@ type Disk struct {
 	Files *disktest.Disk
 
 	mu     sync.Mutex
-	before func(ctx context.Context, op Op, number uint64) error
+	before func(op disktest.Op, name string) error
 	fail   int
 	kept   bool
 	why    error
@@ -58,15 +47,11 @@ func NewDisk() *Disk {
 func Options() wal.Options { return wal.Options{SegmentBytes: 256 << 10} }
 
 // Open opens the log. The process that had it open before ends.
-func (d *Disk) Open(context.Context) (oplog.Log, error) { return d.OpenWith(Options()) }
+func (d *Disk) Open() (*wal.Log, error) { return d.OpenWith(Options()) }
 
 // OpenWith is Open with options.
-func (d *Disk) OpenWith(o wal.Options) (oplog.Log, error) {
-	l, err := wal.OpenDir(d.Files.Dir(), o)
-	if err != nil {
-		return nil, err
-	}
-	return &log{oplog.Alone(l), d}, nil
+func (d *Disk) OpenWith(o wal.Options) (*wal.Log, error) {
+	return wal.OpenDir(d.Files.Dir(), o)
 }
 
 // Kill ends the process as kill -9 would: all that it wrote is there.
@@ -82,13 +67,28 @@ func (d *Disk) Clone() *Disk {
 	return c
 }
 
-// Before sets a function that is called before each call of a log, with the number of the batch that
-// is appended, or before which batches are purged. It may wait. Its error is the result of the call.
-// nil removes it.
-func (d *Disk) Before(hook func(ctx context.Context, op Op, number uint64) error) {
+// Before sets a function that is called before each operation of the disk. It may wait. Its error is the result of the operation. nil removes it.
+func (d *Disk) Before(hook func(op disktest.Op, name string) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.before = hook
+}
+
+// BeforeAppend is Before for a function that is called only before a batch is written.
+func (d *Disk) BeforeAppend(hook func() error) {
+	d.Before(func(op disktest.Op, name string) error {
+		if op == disktest.Write && isSegment(name) {
+			return hook()
+		}
+		return nil
+	})
+}
+
+// Hang makes the disk hang before a batch is written, until the test ends.
+func (d *Disk) Hang(t testing.TB) {
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	d.BeforeAppend(func() error { <-ended; return nil })
 }
 
 // FailAppends lets the next n attempts to append fail with an error: before the batch is written, or
@@ -109,8 +109,16 @@ func (d *Disk) Fill(full bool) {
 // fault is the hook of the files.
 func (d *Disk) fault(op disktest.Op, name string) error {
 	d.mu.Lock()
+	before := d.before
+	d.mu.Unlock()
+	if before != nil {
+		if err := before(op, name); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
 	defer d.mu.Unlock()
-	segment := strings.HasSuffix(name, ".wal")
+	segment := isSegment(name)
 	switch {
 	case d.full && (op == disktest.Write && segment || op == disktest.Allocate):
 		return fmt.Errorf("write: %w", syscall.ENOSPC)
@@ -120,6 +128,8 @@ func (d *Disk) fault(op disktest.Op, name string) error {
 	}
 	return nil
 }
+
+func isSegment(name string) bool { return strings.HasSuffix(name, ".wal") }
 
 // Numbers returns the numbers of all batches in the files.
 func (d *Disk) Numbers() (all []uint64) {
@@ -134,16 +144,17 @@ func (d *Disk) Numbers() (all []uint64) {
 	return all
 }
 
+// frameHeader is the size of the header of a frame: see frame in package wal, of which this package reads the bytes.
 const frameHeader = 64
 
 // isFrame reports whether b begins with the frame of a batch.
 func isFrame(b []byte) bool {
-	return string(b[:4]) == "umb\x01" && b[56] == byte(wal.Batch) && b[57]|b[58]|b[59] == 0
+	return string(b[:4]) == "umb\x01" && b[56] == 1 && b[57]|b[58]|b[59] == 0
 }
 
 func (d *Disk) segments() (names []string) {
 	for _, name := range d.Files.Names() {
-		if strings.HasSuffix(name, ".wal") {
+		if isSegment(name) {
 			names = append(names, name)
 		}
 	}
@@ -221,51 +232,3 @@ func (d *Disk) Tear(number uint64) {
 
 // LoseHead removes both files of the head.
 func (d *Disk) LoseHead() { d.Files.Lose("head", "head.copy") }
-
-// log is a log whose calls the disk may delay or refuse.
-type log struct {
-	oplog.Log
-	disk *Disk
-}
-
-func (l *log) ask(ctx context.Context, op Op, number uint64) error {
-	l.disk.mu.Lock()
-	before := l.disk.before
-	l.disk.mu.Unlock()
-	if before == nil {
-		return nil
-	}
-	return before(ctx, op, number)
-}
-
-func (l *log) Propose(ctx context.Context, batch, scope []byte) (uint64, error) {
-	_, last := l.Bounds()
-	if err := l.ask(ctx, Append, last+1); err != nil {
-		return 0, err
-	}
-	return l.Log.Propose(ctx, batch, scope)
-}
-
-func (l *log) Commit(ctx context.Context) (uint64, error) {
-	if err := l.ask(ctx, Commit, 0); err != nil {
-		return 0, err
-	}
-	return l.Log.Commit(ctx)
-}
-
-func (l *log) Purge(ctx context.Context, before uint64) error {
-	if err := l.ask(ctx, Purge, before); err != nil {
-		return err
-	}
-	return l.Log.Purge(ctx, before)
-}
-
-func (l *log) Health() error {
-	l.disk.mu.Lock()
-	full := l.disk.full
-	l.disk.mu.Unlock()
-	if full {
-		return fmt.Errorf("write: %w", syscall.ENOSPC)
-	}
-	return l.Log.Health()
-}

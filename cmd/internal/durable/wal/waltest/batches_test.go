@@ -1,11 +1,10 @@
-package oplogtest
+package waltest
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
 func (b *bench) batches() {
@@ -33,12 +32,12 @@ func (b *bench) reopen() {
 }
 
 func (b *bench) sizes() {
-	for _, n := range []int{0, oplog.MaxBatch + 1} {
+	for _, n := range []int{0, wal.MaxBatch + 1} {
 		if _, err := b.commit(make([]byte, n)); err == nil {
 			b.Errorf("a batch of %d bytes was taken", n)
 		}
 	}
-	long := bytes.Repeat([]byte("x"), oplog.MaxBatch)
+	long := bytes.Repeat([]byte("x"), wal.MaxBatch)
 	for range 8 {
 		b.append(string(long), b.last()+1)
 	}

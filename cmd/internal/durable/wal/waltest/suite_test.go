@@ -1,16 +1,19 @@
-package oplogtest
+package waltest
 
 import (
 	"encoding/binary"
 	"fmt"
+	"go.uber.org/goleak"
+
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"sync"
 	"testing"
-
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 )
 
-// Run runs the suite of logs of batches.
-func Run(t *testing.T) {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestLog: what was committed is read again, and what is lost is reported.
+func TestLog(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(b *bench)
@@ -64,8 +67,8 @@ func (b *bench) check() {
 		}
 		b.read(1, false, "1", "2", "3")
 		_, err = b.commit([]byte("x"))
-		b.wants(err, oplog.ErrReadOnly)
-		b.wants(b.log.Purge(b.Context(), 2), oplog.ErrReadOnly)
+		b.wants(err, wal.ErrReadOnly)
+		b.wants(b.log.Purge(b.Context(), 2), wal.ErrReadOnly)
 		b.must(b.log.Close())
 	}
 	b.open()

@@ -1,4 +1,4 @@
-package oplogtest
+package waltest
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
@@ -15,7 +14,7 @@ import (
 type bench struct {
 	*testing.T
 	*Disk
-	log oplog.Log
+	log *wal.Log
 	got []string // what was read, in order
 
 	written []byte // the batch that was proposed and not committed
@@ -89,7 +88,7 @@ func (b *bench) read(from uint64, hole bool, want ...string) {
 	b.Helper()
 	b.got = nil
 	err := b.log.Read(b.Context(), from, b.each)
-	if hole != errors.Is(err, oplog.ErrHole) || !hole && err != nil {
+	if hole != errors.Is(err, wal.ErrHole) || !hole && err != nil {
 		b.Fatalf("read from %d: error %v, want a hole: %v", from, err, hole)
 	}
 	if !slices.Equal(b.got, want) {
@@ -101,8 +100,8 @@ func (b *bench) read(from uint64, hole bool, want ...string) {
 func (b *bench) readOver(from uint64, want ...string) {
 	b.Helper()
 	b.got = nil
-	b.must(b.log.ReadOver(b.Context(), from, b.each, func(h oplog.Hole) error {
-		if !errors.Is(h.Err, oplog.ErrHole) {
+	b.must(b.log.ReadOver(b.Context(), from, b.each, func(h wal.Hole) error {
+		if !errors.Is(h.Err, wal.ErrHole) {
 			b.Errorf("why is %v", h.Err)
 		}
 		b.got = append(b.got, fmt.Sprintf("-%d..%d", h.First, h.Last))

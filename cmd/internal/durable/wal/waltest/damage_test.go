@@ -1,10 +1,9 @@
-package oplogtest
+package waltest
 
 import (
 	"bytes"
 	"errors"
-
-	"github.com/umbel-filters/umbel/cmd/internal/durable/oplog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 )
 
 func (b *bench) middle() {
@@ -29,12 +28,12 @@ func (b *bench) end() {
 	b.open()
 	b.bounds(1, 5)
 	_, err := b.commit([]byte("x"))
-	b.wants(err, oplog.ErrHole)
-	b.wants(b.log.Health(), oplog.ErrHole)
-	b.wants(b.log.Purge(b.Context(), 3), oplog.ErrHole)
+	b.wants(err, wal.ErrHole)
+	b.wants(b.log.Health(), wal.ErrHole)
+	b.wants(b.log.Purge(b.Context(), 3), wal.ErrHole)
 	b.read(1, true, "1", "2", "3")
 	_, err = b.commit([]byte("x"))
-	b.wants(err, oplog.ErrHole)
+	b.wants(err, wal.ErrHole)
 	b.readOver(2, "2", "3", "-4..5")
 	b.must(b.log.Health())
 	b.append("6", 6)
@@ -58,7 +57,7 @@ func (b *bench) end() {
 
 func (b *bench) forgotten() {
 	b.fill(5)
-	long := bytes.Repeat([]byte("x"), oplog.MaxBatch) // which begins another file
+	long := bytes.Repeat([]byte("x"), wal.MaxBatch) // which begins another file
 	b.append(string(long), 6)
 	b.must(b.log.Close())
 	files := b.segments()
@@ -170,7 +169,7 @@ func (b *bench) torn() {
 func (b *bench) replaced() {
 	b.fill(4)
 	other := NewDisk()
-	l, err := other.Open(b.Context())
+	l, err := other.Open()
 	b.must(err)
 	for i := range 4 {
 		_, err := l.Propose(b.Context(), []byte{byte(i)}, nil)
@@ -183,8 +182,8 @@ func (b *bench) replaced() {
 	b.open()
 	for i, batch := range []string{"\x00", "\x01", "\x02", "\x03"} {
 		b.read(uint64(i+1), true, []string{"\x00", "\x01", "\x02", "\x03"}[i:]...)
-		if _, err := b.commit([]byte(batch)); !errors.Is(err, oplog.ErrHole) {
-			b.Fatalf("error %v, want %v", err, oplog.ErrHole)
+		if _, err := b.commit([]byte(batch)); !errors.Is(err, wal.ErrHole) {
+			b.Fatalf("error %v, want %v", err, wal.ErrHole)
 		}
 	}
 }
@@ -197,7 +196,7 @@ func (b *bench) lostHead() {
 	b.bounds(1, 3)
 	b.read(1, true, "1", "2", "3")
 	_, err := b.commit([]byte("x"))
-	b.wants(err, oplog.ErrHole)
+	b.wants(err, wal.ErrHole)
 	b.readOver(1, "1", "2", "3", "-4..3")
 	b.append("4", 4)
 	b.again()
