@@ -29,33 +29,27 @@ type Config struct {
 	Stale         string                // stale: error, maybe or last
 	Follow        time.Duration         // follow
 
-	RESP                 string // resp: host:port, port 0 means any; "off": not served
-	HTTP                 string // http: likewise
-	Unix                 string // unix: path of a socket for Redis clients; "": none
-	loops                int    // event loops of RESP: resp.Options.Loops; no setting
-	TLSCert              string // tls-cert: PEM file; "": no TLS
-	TLSKey               string // tls-key
-	TLSClientCA          string // tls-client-ca
-	TLSRequireClient     bool   // tls-require-client-cert
-	Users                string // users: file; "": everyone has all rights
-	AllowInsecureNetwork bool   // allow-insecure-network
-	HTTPHosts            string // http-hosts: names separated by commas, "*": any
-	MaxClients           int    // max-clients: RESP connections
-	IdleTimeout          time.Duration
-	MaxBulk              quantity.Size // max-bulk
-	MaxOutput            quantity.Size // max-output
+	Limits
+
+	RESP                 string        // resp: host:port, port 0 means any; "off": not served
+	HTTP                 string        // http: likewise
+	Unix                 string        // unix: path of a socket for Redis clients; "": none
+	loops                int           // event loops of RESP: resp.Options.Loops; no setting
+	TLSCert              string        // tls-cert: PEM file; "": no TLS
+	TLSKey               string        // tls-key
+	TLSClientCA          string        // tls-client-ca
+	TLSRequireClient     bool          // tls-require-client-cert
+	Users                string        // users: file; "": everyone has all rights
+	AllowInsecureNetwork bool          // allow-insecure-network
+	HTTPHosts            string        // http-hosts: names separated by commas, "*": any
 	MaxBody              quantity.Size // max-body
-	Rate                 float64       // rate: commands per second and connection; 0: no limit
-	HTTPRate             float64       // http-rate: requests per second and client; 0: no limit
 	Durability           string        // durability: always, everysec or none
 	CommitDelay          time.Duration // commit-delay
 	SnapshotInterval     time.Duration // snapshot-interval; 0: not by time
 	SnapshotBytes        quantity.Size // snapshot-bytes
 	SnapshotAtShutdown   bool          // snapshot-at-shutdown
-	MaxDisk              quantity.Size // max-disk; 0: no limit
 	AcceptLoss           bool          // accept-loss
 	MaxMemory            Memory        // max-memory
-	MaxClientMemory      Memory        // max-client-memory
 	Hash                 string        // hash: auto, redisbloom, siphash or xxh3
 	BFErrorRate          float64       // bf-error-rate
 	BFInitialSize        uint64        // bf-initial-size
@@ -117,18 +111,11 @@ func (c *Config) serverFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.AllowInsecureNetwork, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
 
 	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` allowed in the Host header besides addresses and localhost, separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
-	fs.IntVar(&c.MaxClients, "max-clients", 10000, "maximum number of Redis connections, and of HTTP connections")
-	quantity.DurationVar(fs, &c.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
-	sizeVar(fs, &c.MaxBulk, "max-bulk", "512MiB", "maximum size of a command argument")
-	sizeVar(fs, &c.MaxOutput, "max-output", "64MiB", "reply buffer per client")
+	c.limitFlags(fs)
 	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "maximum size of an HTTP request body, except streams")
-	fs.Float64Var(&c.Rate, "rate", 0, "commands per second per Redis connection; 0: no limit")
-	fs.Float64Var(&c.HTTPRate, "http-rate", 0, "HTTP requests per second per client; 0: no limit")
 
 	c.MaxMemory = Memory{Auto: true}
 	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")
-	c.MaxClientMemory = Memory{Auto: true}
-	fs.Var(&c.MaxClientMemory, "max-client-memory", "memory limit of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
 
 	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `address`")
 	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "number of largest filters with their own series")

@@ -6,11 +6,46 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
 
-// limited are the limits of clients that Reload applies, also to existing connections.
-var limited = []string{"max-clients", "idle-timeout", "max-bulk", "max-output", "max-client-memory", "max-disk", "rate", "http-rate"}
+// Limits are the limits of clients, which Reload applies, also to existing connections.
+type Limits struct {
+	MaxClients      int           // max-clients: RESP connections
+	IdleTimeout     time.Duration // idle-timeout; 0: never
+	MaxBulk         quantity.Size // max-bulk
+	MaxOutput       quantity.Size // max-output
+	Rate            float64       // rate: commands per second and connection; 0: no limit
+	HTTPRate        float64       // http-rate: requests per second and client; 0: no limit
+	MaxDisk         quantity.Size // max-disk; 0: no limit
+	MaxClientMemory Memory        // max-client-memory
+}
+
+// limitFlags are the settings of Limits, except max-disk, which a replica does not have.
+func (l *Limits) limitFlags(fs *pflag.FlagSet) {
+	fs.IntVar(&l.MaxClients, "max-clients", 10000, "maximum number of Redis connections, and of HTTP connections")
+	quantity.DurationVar(fs, &l.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
+	sizeVar(fs, &l.MaxBulk, "max-bulk", "512MiB", "maximum size of a command argument")
+	sizeVar(fs, &l.MaxOutput, "max-output", "64MiB", "reply buffer per client")
+	fs.Float64Var(&l.Rate, "rate", 0, "commands per second per Redis connection; 0: no limit")
+	fs.Float64Var(&l.HTTPRate, "http-rate", 0, "HTTP requests per second per client; 0: no limit")
+	l.MaxClientMemory = Memory{Auto: true}
+	fs.Var(&l.MaxClientMemory, "max-client-memory", "memory limit of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
+}
+
+// traffic limits and counts what clients do.
+type traffic struct {
+	limits atomic.Pointer[Config] // with the current limits of clients
+	rates  *httpapi.Rates
+	budget *budget.Budget // memory of requests and replies
+
+	httpAccepted, httpRejected atomic.Uint64 // connections
+	handshakes                 atomic.Uint64 // of TLS over HTTP that failed
+}
 
 // limitClients applies the limits of settings.
 func (n *Node) limitClients(c Config) {
@@ -38,7 +73,7 @@ func limitsOf(c Config) resp.Limits {
 // currentConfig returns the settings including changes since the start.
 func (n *Node) currentConfig() Config {
 	c, l := n.config, n.limits.Load()
-	c.MaxClients, c.IdleTimeout, c.MaxBulk, c.MaxOutput, c.MaxClientMemory, c.MaxDisk, c.Rate, c.HTTPRate, c.Publications = l.MaxClients, l.IdleTimeout, l.MaxBulk, l.MaxOutput, l.MaxClientMemory, l.MaxDisk, l.Rate, l.HTTPRate, l.Publications
+	c.Limits, c.Publications = l.Limits, l.Publications
 	return c
 }
 

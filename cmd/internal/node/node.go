@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +29,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
@@ -42,54 +39,34 @@ import (
 type Node struct {
 	config Config
 	began  time.Time
-	found  store.Report
 	log    *slog.Logger
 	level  *slog.LevelVar
 	audit  *access.Audit
+	users  *access.Users // nil: everyone has all rights
 
-	users *access.Users // nil: everyone has all rights
-	tls   *service.TLS  // nil: no TLS
-
-	wal     *wal.Log
 	engine  *engine.Engine
-	growth  growth // that the limits refuse
-	store   keeper
-	bloom   *redisbloom.Module
-	monitor *builtin.Monitor
-	metrics *metrics.Metrics
+	growth  growth        // that the limits refuse
+	expired atomic.Uint64 // filters that sweep deleted
 	// publications publishes filters; nil in a replica.
 	publications *publish.Set
 	following    *replica.Set // nil unless the node is a replica
+	latencies    *metrics.Latencies
 
-	latencies *metrics.Latencies
+	data
+	interfaces
+	traffic
+	lifecycle
+}
 
-	listeners  listeners
-	resp       *resp.Server
-	servers    *service.Group
-	tasks      sync.WaitGroup
-	stop       context.CancelFunc // ends working
-	working    context.Context    // context of tasks
-	serving    context.Context    // done when streams shall end
-	endStreams context.CancelFunc // ends serving
-
-	limits   atomic.Pointer[Config] // with the current limits of clients
-	rates    *httpapi.Rates
-	budget   *budget.Budget // memory of requests and replies
-	disk     *budget.Budget // bytes of the files of the data directory: max-disk
-	copies   *budget.Budget // bytes of copies of filters that are being sent, a part of disk
-	shared   *budget.Budget // bytes of publications in the data directory, a part of disk
-	draining atomic.Bool
-
-	handshakes atomic.Uint64 // of TLS over HTTP that failed
-
-	httpAccepted, httpRejected atomic.Uint64 // connections
-	expired                    atomic.Uint64 // filters that sweep deleted
-	asked                      chan struct{} // closed when a client requests shutdown
-	ask                        sync.Once
-	end                        sync.Once
-	ended                      error
-
+// data is where a node keeps its filters. A replica has only the store.
+type data struct {
 	openLog openLog
+	wal     *wal.Log
+	store   keeper
+	found   store.Report
+	disk    *budget.Budget // bytes of the files of the data directory: max-disk
+	copies  *budget.Budget // bytes of copies of filters that are being sent, a part of disk
+	shared  *budget.Budget // bytes of publications in the data directory, a part of disk
 }
 
 // openLog opens the log of a data directory: wal.Open, except in tests.
@@ -110,8 +87,10 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	}
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
-		monitor: builtin.NewMonitor(), asked: make(chan struct{}), servers: service.NewGroup(), openLog: open,
-		latencies: metrics.NewLatencies(),
+		latencies:  metrics.NewLatencies(),
+		data:       data{openLog: open},
+		interfaces: interfaces{monitor: builtin.NewMonitor(), servers: service.NewGroup()},
+		lifecycle:  lifecycle{asked: make(chan struct{})},
 	}
 	n.limits.Store(&c)
 	n.rates = httpapi.NewRates(c.HTTPRate)
@@ -372,9 +351,3 @@ func (n *Node) Writable() error {
 	}
 	return n.store.Writable()
 }
-
-// Stopping is closed when a client requests shutdown.
-func (n *Node) Stopping() <-chan struct{} { return n.asked }
-
-// Failed yields an error if the node cannot continue to serve.
-func (n *Node) Failed() <-chan error { return n.servers.Failed() }

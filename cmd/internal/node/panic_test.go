@@ -31,7 +31,7 @@ func TestPanicEndsProcess(t *testing.T) {
 		}
 		return
 	}
-	n := &Node{log: slog.New(slog.NewJSONHandler(os.Stderr, nil)), servers: service.NewGroup()}
+	n := &Node{log: slog.New(slog.NewJSONHandler(os.Stderr, nil)), interfaces: interfaces{servers: service.NewGroup()}}
 	c := DefaultConfig()
 	n.limits.Store(&c)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,10 +3,18 @@ package node
 import (
 	"errors"
 	"slices"
+
+	"github.com/spf13/pflag"
 )
 
 // reloadable are the settings that Reload applies; the others need a restart.
-var reloadable = append([]string{"log-level", "max-memory", "publications"}, limited...)
+var reloadable = func() []string {
+	names := []string{"log-level", "max-memory", "max-disk", "publications"}
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(Limits).limitFlags(fs)
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}()
 
 // Reload reads users, certificates and keys of publications again and applies changed settings where possible. If
 // something cannot be read its previous value stays, and the error contains it.

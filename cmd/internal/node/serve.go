@@ -24,6 +24,17 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
+// interfaces are what clients connect to.
+type interfaces struct {
+	tls       *service.TLS // nil: no TLS
+	listeners listeners
+	servers   *service.Group
+	resp      *resp.Server
+	bloom     *redisbloom.Module
+	monitor   *builtin.Monitor
+	metrics   *metrics.Metrics
+}
+
 // serve starts accepting clients.
 func (n *Node) serve() error {
 	h, err := hashersOf(n.config)

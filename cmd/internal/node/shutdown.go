@@ -3,11 +3,33 @@ package node
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
+
+// lifecycle has what runs in a node, and ends it.
+type lifecycle struct {
+	tasks      sync.WaitGroup
+	stop       context.CancelFunc // ends working
+	working    context.Context    // context of tasks
+	serving    context.Context    // done when streams shall end
+	endStreams context.CancelFunc // ends serving
+	draining   atomic.Bool
+	asked      chan struct{} // closed when a client requests shutdown
+	ask        sync.Once
+	end        sync.Once
+	ended      error
+}
+
+// Stopping is closed when a client requests shutdown.
+func (n *Node) Stopping() <-chan struct{} { return n.asked }
+
+// Failed yields an error if the node cannot continue to serve.
+func (n *Node) Failed() <-chan error { return n.servers.Failed() }
 
 // Shutdown stops the node. /readyz fails at once; after the drain delay no clients are accepted.
 // Received requests are answered, changes are written, and the data directory is released. If ctx

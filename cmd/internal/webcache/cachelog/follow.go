@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
 // maxLine is the maximum length of a line; longer ones are skipped.
@@ -45,7 +47,7 @@ func Follow(ctx context.Context, name string, each func(line string)) error {
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			end = false
-			sleep(ctx)
+			service.Sleep(ctx, pause)
 			continue
 		}
 		if err != nil {
@@ -85,7 +87,7 @@ func followFile(ctx context.Context, f *os.File, end bool, each func(string)) er
 		if replaced {
 			return nil
 		}
-		sleep(ctx)
+		service.Sleep(ctx, pause)
 	}
 	return nil
 }
@@ -110,14 +112,5 @@ func appended(f *os.File, offset int64, skip *bool, each func(string)) (read int
 		}
 		read += int64(len(line))
 		*skip = false
-	}
-}
-
-func sleep(ctx context.Context) {
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }

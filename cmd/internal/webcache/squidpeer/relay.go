@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
 )
 
@@ -125,20 +126,11 @@ func (p *peer) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := p.look(ctx)
 		p.update(func(s *Status) { s.Next = time.Now().Add(wait) })
-		sleep(ctx, wait)
+		service.Sleep(ctx, wait)
 	}
 	publishing.Wait()
 	if err := p.Publication.Close(context.WithoutCancel(ctx)); err != nil {
 		p.log.Warn("a publication was not closed", "peer", p.Name, "err", err)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 
