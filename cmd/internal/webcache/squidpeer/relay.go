@@ -130,7 +130,7 @@ func (p *peer) run(ctx context.Context) {
 	}
 	publishing.Wait()
 	if err := p.Publication.Close(context.WithoutCancel(ctx)); err != nil {
-		p.log.Warn("a publication was not closed", "peer", p.Name, "err", err)
+		p.log.Warn("a publication was not closed", "peer", p.Name, "error", err)
 	}
 }
 
@@ -167,7 +167,7 @@ func (p *peer) look(ctx context.Context) time.Duration {
 		return minWait // the peer is about to write the next one
 	}
 	if err := p.Publication.set(got.Digest, s.expires); err != nil {
-		p.log.Warn("a digest was not published", "peer", p.Name, "err", err)
+		p.log.Warn("a digest was not published", "peer", p.Name, "error", err)
 		p.published(err)
 	}
 	return min(max(got.Valid, minWait), maxWait)
@@ -179,7 +179,7 @@ func (p *peer) failed(err error) {
 	if errors.Is(err, ErrNoDigest) {
 		state = None
 	}
-	p.log.Warn("a peer's digest was not fetched", "peer", p.Name, "err", err)
+	p.log.Warn("a peer's digest was not fetched", "peer", p.Name, "error", err)
 	p.update(func(s *Status) {
 		s.State, s.Reason = state, message.Of(err)
 		s.Failures++
