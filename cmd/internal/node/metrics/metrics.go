@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 )
 
@@ -61,7 +62,7 @@ func New(o Options) *Metrics {
 	m := &Metrics{
 		o:        o,
 		registry: prometheus.NewRegistry(),
-		survey:   &survey{o: o, idle: idle},
+		survey:   &survey{o: o, idle: service.Sleep},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "umbel_http_requests_total", Help: "HTTP requests answered.",
 		}, []string{"route", "code"}),

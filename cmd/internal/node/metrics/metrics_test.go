@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
@@ -159,7 +160,7 @@ umbel_incomplete_filters 1
 `), "umbel_incomplete_filters"); err != nil {
 		t.Error(err)
 	}
-	s := &survey{o: o, idle: idle}
+	s := &survey{o: o, idle: service.Sleep}
 	found, ok := s.walk(t.Context())
 	s.last.Store(found)
 	if err := testutil.CollectAndCompare(status.Metrics(s.metrics), strings.NewReader(`
@@ -202,7 +203,7 @@ func TestFaultyFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{} }}
-	s := &survey{o: o, idle: idle}
+	s := &survey{o: o, idle: service.Sleep}
 	for range 2 {
 		if found, ok := s.walk(t.Context()); !ok || len(found.largest) != 1 || found.largest[0].name != "whole" {
 			t.Errorf("the survey found %v, %v; want the other filter only", found, ok)
@@ -264,7 +265,7 @@ func TestOverfullFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &survey{o: Options{Engine: e, Filters: 10}, idle: idle}
+	s := &survey{o: Options{Engine: e, Filters: 10}, idle: service.Sleep}
 	found, ok := s.walk(t.Context())
 	s.last.Store(found)
 	if err := testutil.CollectAndCompare(status.Metrics(s.metrics), strings.NewReader(`

@@ -18,19 +18,7 @@ import (
 type survey struct {
 	o    Options
 	last atomic.Pointer[surveyResult]
-	idle func(ctx context.Context, d time.Duration) error // waits; tests replace it
-}
-
-// idle waits for d. It returns the error of ctx if ctx is done first.
-func idle(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	idle func(ctx context.Context, d time.Duration) bool // waits; tests replace it
 }
 
 // surveyResult is the result of one pass over all filters.
@@ -85,7 +73,7 @@ func (s *survey) walk(ctx context.Context) (f *surveyResult, ok bool) {
 			return spent < 10*time.Millisecond
 		})
 		if spent >= 10*time.Millisecond {
-			if s.idle(ctx, idleShare*spent) != nil {
+			if !s.idle(ctx, idleShare*spent) {
 				return nil, false
 			}
 			spent = 0

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"testing"
 	"time"
@@ -25,9 +24,8 @@ func TestIdleSurveyKeepsNoFilter(t *testing.T) {
 		}
 		filters = append(filters, weak.Make(f))
 	}
-	enough := errors.New("enough")
 	idled := false
-	s := &survey{o: Options{Engine: e, Filters: 10}, idle: func(context.Context, time.Duration) error {
+	s := &survey{o: Options{Engine: e, Filters: 10}, idle: func(context.Context, time.Duration) bool {
 		idled = true
 		if _, err := e.Flush(); err != nil {
 			t.Error(err)
@@ -42,7 +40,7 @@ func TestIdleSurveyKeepsNoFilter(t *testing.T) {
 				t.Errorf("filter %d is not freed", i)
 			}
 		}
-		return enough
+		return false
 	}}
 	if _, ok := s.walk(t.Context()); ok || !idled {
 		t.Errorf("walk ended %v, was idle %v", ok, idled)
