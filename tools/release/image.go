@@ -72,12 +72,11 @@ func (r *release) imageOf(p built, arch string, config v1.Config) (v1.Image, err
 	if err != nil {
 		return nil, fmt.Errorf("cmd/packaging/image.json: user %q is not a number", config.User)
 	}
-	contents, err := tarred([]file{
-		p.programs[0],
+	contents, err := tarred(append(p.in(""), []file{
 		{"etc/ssl/certs/ca-certificates.crt", 0o644, authorities()},
 		{"data", fs.ModeDir | 0o700, nil},
 		{"LICENSES-OTHERS.txt", 0o644, p.notices},
-	}, "", r.time, func(name string) int {
+	}...), "", r.time, func(name string) int {
 		if name == "data" {
 			return user
 		}

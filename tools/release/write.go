@@ -61,7 +61,7 @@ func (r *release) write(out string) error {
 	return os.CopyFS(out, os.DirFS(staged))
 }
 
-// commands are the programs of module cmd. The image has the first one only.
+// commands are the programs of module cmd. The first one is that of the image, if no other is named.
 var commands = []string{"umbel", "umbel-cache", "umbel-nix", "umbel-multicast"}
 
 // built is the programs for a platform.

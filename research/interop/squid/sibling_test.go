@@ -40,7 +40,7 @@ func member(t *testing.T, dir, name string) []string {
 	if err := os.WriteFile(token, []byte("0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"--siblings", "--key", key, "--token-file", token}
+	return []string{"--siblings", "--key", key, "--secret-file", token}
 }
 
 // startUmbelAt starts umbel-cache serve as a forward proxy at an address. status is the URL of its counters.

@@ -19,7 +19,7 @@ const multicastDesignHelp = `Design truncated Bloom filters, as in Heszberger et
 codewords of links are drawn, and to how many bits a filter of 1, 2, … links is cut so
 that it keeps a false-positive rate.
 
-The design has the least mean length. --weights sets how frequent each number of links
+The design has the least mean length. --frequencies sets how frequent each number of links
 is: uniform, inverse (proportional to 1/i), or a file whose lines contain a number of
 links and its frequency. --objective is "hashed", k draws per link (section V-B), or
 "independent", one probability per bit (V-A).
@@ -34,7 +34,7 @@ func multicastDesignCommand() *cobra.Command {
 		Long:  multicastDesignHelp,
 		Example: `  umbel-multicast design -n 200 --fpr 10%
   umbel-multicast design -n 200 --fpr 10% --objective independent --lengths
-  umbel-multicast design -n 64 --fpr 1/100 --weights inverse -o small.design`,
+  umbel-multicast design -n 64 --fpr 1/100 --frequencies inverse -o small.design`,
 		Args: cli.Arguments(0, 1),
 
 		DisableFlagsInUseLine: true,
@@ -42,7 +42,7 @@ func multicastDesignCommand() *cobra.Command {
 	var want designFlags
 	want.add(cmd)
 	flags := cmd.Flags()
-	out := cli.AddOutputFlag(cmd, "write the design to `FILE`, as JSON", cli.OutputFlag{Heads: []string{"{\n\t\"version\":"}, Inputs: []string{"weights"}})
+	out := cli.AddOutputFlag(cmd, "write the design to `FILE`, as JSON", cli.OutputFlag{Heads: []string{"{\n\t\"version\":"}, Inputs: []string{"frequencies"}})
 	lengths := flags.Bool("lengths", false, "list the length of each number of links")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var d *adaptive.Design
@@ -92,12 +92,12 @@ func (f *designFlags) add(cmd *cobra.Command) {
 	f.rate = 0.1
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE`")
 	choice(cmd, &f.objective, "objective", "`KIND` of codewords", adaptive.Hashed, adaptive.Independent)
-	flags.StringVar(&f.weight, "weights", "uniform", "frequencies of the numbers of links: uniform, inverse, or a `FILE`")
+	flags.StringVar(&f.weight, "frequencies", "uniform", "frequencies of the numbers of links: uniform, inverse, or a `FILE`")
 	flags.IntVar(&f.k, "k", 0, "`NUMBER` of draws per link, for hashed (default the best)")
 }
 
 func (f *designFlags) given(cmd *cobra.Command) bool {
-	for _, name := range []string{"links", "fpr", "objective", "weights", "k"} {
+	for _, name := range []string{"links", "fpr", "objective", "frequencies", "k"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}
@@ -127,7 +127,7 @@ func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {
 		return adaptive.Inverse(f.links), nil
 	}
 	if cmd.Flags().Changed("links") {
-		return nil, cli.UsageError(cmd, errors.New("the file of --weights determines the number of links; leave out -n"))
+		return nil, cli.UsageError(cmd, errors.New("the file of --frequencies determines the number of links; leave out -n"))
 	}
 	file, err := os.Open(f.weight)
 	if err != nil {

@@ -45,7 +45,7 @@ func Program() cli.Program {
 	return cli.Program{
 		Name: "umbel-multicast", Short: "send packets along trees that are encoded in the packets", Long: multicastHelp,
 		Example: `  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel-multicast sim --topology waxman:100 --receivers 16 --trees 300
+  umbel-multicast sim --topology waxman:100 --receivers-per-tree 16 --trees 300
   umbel-multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000`,
 		Groups: []cli.Group{{Title: "Verbs", Verbs: []*cobra.Command{
 			multicastTopoCommand(), multicastPlanCommand(), multicastSimCommand(), multicastRunCommand(), multicastTraceCommand(),

@@ -30,7 +30,7 @@ with a port. The node delivers packets of the groups in --join, and ends after -
 deliveries. With --receivers it sends --packets to them, after the time of --after, and
 then ends if it has no --join. All nodes need the same topology, key and epoch.
 
-UDP loses packets, and nothing is retransmitted. --window limits the packets in flight if
+UDP loses packets, and nothing is retransmitted. --in-flight limits the packets in flight if
 all nodes run in this process; --rate limits the packets per second. --loss and --delay
 add deliberate faults to each link.
 
@@ -58,7 +58,7 @@ func multicastRunCommand() *cobra.Command {
 	flags.Var(&r.packets, "packets", "`NUMBER` of packets to send")
 	flags.IntVar(&r.payload, "payload", 64, "`BYTES` of each packet after its header, at least 8")
 	flags.Float64Var(&r.pace.Rate, "rate", 0, "largest number of `PACKETS` per second (default no limit)")
-	flags.IntVar(&r.pace.Window, "window", 64, "largest `NUMBER` of packets in flight; 0 means no limit")
+	flags.IntVar(&r.pace.Window, "in-flight", 64, "largest `NUMBER` of packets in flight; 0 means no limit")
 	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link drops (default none)")
 	quantity.DurationVar(flags, &r.plane.Fault.Delay, "delay", 0, "`TIME` for which copies wait before they are sent, such as 5ms")
 	r.how.addWindow(cmd, "adds sequence numbers to packets")
@@ -78,7 +78,7 @@ func multicastRunCommand() *cobra.Command {
 			return cli.UsageError(cmd, fmt.Errorf("%v packets of %d bytes, want 1 to 1e9 packets of at least 8 bytes", r.packets, r.payload))
 		}
 		if !(r.pace.Rate >= 0) || r.pace.Window < 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--rate %g and --window %d, want at least 0", r.pace.Rate, r.pace.Window))
+			return cli.UsageError(cmd, fmt.Errorf("--rate %g and --in-flight %d, want at least 0", r.pace.Rate, r.pace.Window))
 		}
 		r.plane.Fault.Loss = float64(r.loss)
 		ctx, stop := cli.SignalContext(cmd)

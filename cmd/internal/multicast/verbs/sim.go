@@ -18,7 +18,7 @@ import (
 
 const multicastSimHelp = `Send packets of a scheme along many random trees through a network in memory, byte for
 byte, and count the bits of headers, false forwards, loops, duplicates and lost
-receivers. The same --seed gives the same trees to all schemes.
+receivers. The same --random gives the same trees to all schemes.
 
 --fail links fail and --add links are added after the headers are made. With several
 comma-separated numbers the output has a row for each. --failure-knowledge determines
@@ -30,12 +30,12 @@ default; "unnoticed", none.
 
 func multicastSimCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "sim --topology FILE [--receivers NUMBER] [--trees NUMBER] [--scheme SCHEME]",
+		Use:   "sim --topology FILE [--receivers-per-tree NUMBER] [--trees NUMBER] [--scheme SCHEME]",
 		Short: "simulate packets along many trees",
 		Long:  multicastSimHelp,
-		Example: `  umbel-multicast sim --topology waxman:100 --receivers 16 --trees 300
-  umbel-multicast sim --topology waxman:100 --receivers 16 --scheme adaptive --json
-  umbel-multicast sim --topology waxman:100 --receivers 16 --fail 0,1,2,5,10`,
+		Example: `  umbel-multicast sim --topology waxman:100 --receivers-per-tree 16 --trees 300
+  umbel-multicast sim --topology waxman:100 --receivers-per-tree 16 --scheme adaptive --json
+  umbel-multicast sim --topology waxman:100 --receivers-per-tree 16 --fail 0,1,2,5,10`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,
@@ -47,9 +47,9 @@ func multicastSimCommand() *cobra.Command {
 	how.addWindow(cmd, "adds sequence numbers to headers with filters")
 	flags := cmd.Flags()
 	var e sim.Experiment
-	flags.IntVar(&e.Receivers, "receivers", 16, "`NUMBER` of receivers of each tree")
+	flags.IntVar(&e.Receivers, "receivers-per-tree", 16, "`NUMBER` of receivers of each tree")
 	flags.IntVar(&e.Trees, "trees", 300, "`NUMBER` of trees")
-	flags.Uint64Var(&e.Seed, "seed", 1, "`NUMBER` that determines trees and changes")
+	flags.Uint64Var(&e.Seed, "random", 1, "`NUMBER` that determines trees and changes")
 	flags.BoolVar(&e.Clustered, "clustered", false, "receivers are close to each other")
 	fail := flags.String("fail", "0", "comma-separated `NUMBERS` of links that fail")
 	add := flags.String("add", "0", "comma-separated `NUMBERS` of links that are added")

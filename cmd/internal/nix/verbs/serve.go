@@ -76,7 +76,7 @@ func nixServeCommand() *cobra.Command {
 	flags.DurationVar(&s.o.Timeout, "timeout", substituter.DefaultTimeout, "time after which a cache that does not answer has failed")
 	flags.DurationVar(&s.maxAge, "max-age", substituter.DefaultMaxAge, "time for which a file NixBloom counts after the cache has confirmed it")
 	flags.IntVar(&s.o.Priority, "priority", substituter.DefaultPriority, "`NUMBER` in nix-cache-info; Nix requests caches with smaller ones first")
-	flags.Var(&s.memory, "memory", "`SIZE` of the cells of a summary at most")
+	flags.Var(&s.memory, "size", "`SIZE` of the cells of a summary at most")
 	flags.BoolVar(&s.compact, "compact", false, "keep publications as lists of positions: about two bytes per path, but updates take longer")
 	flags.StringVar(&s.cache, "cache", "", "`DIRECTORY` that keeps publications, so that a restart fetches only what has changed")
 	cli.AddCredentialFlags(cmd)

@@ -36,7 +36,7 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 	if c.Cache == nil {
 		a, ok := s.main.Addr().(*net.TCPAddr)
 		if !ok || a.IP.IsUnspecified() {
-			return errors.New("--cache: give the address of the cache, as siblings reach it")
+			return errors.New("--cache-url: give the address of the cache, as siblings reach it")
 		}
 		c.Cache = &url.URL{Scheme: s.Scheme(), Host: a.String()}
 	}

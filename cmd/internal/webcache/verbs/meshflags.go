@@ -34,9 +34,9 @@ type meshFlags struct {
 func (f *meshFlags) add(cmd *cobra.Command) {
 	flags, o := cmd.Flags(), &f.mesh
 	flags.StringVar(&f.publish, "publish-listen", "", "`HOST:PORT` for siblings (default that of --listen)")
-	flags.StringVar(&f.cache, "cache", "", "`URL` of the cache, as siblings reach it")
+	flags.StringVar(&f.cache, "cache-url", "", "`URL` of the cache, as siblings reach it")
 	flags.StringVar(&f.key, "key", "", "`FILE` with the private key, made by umbel keygen")
-	flags.StringVar(&f.token, "token-file", "", "`FILE` with the secret of all siblings, at least 16 characters")
+	flags.StringVar(&f.token, "secret-file", "", "`FILE` with the secret of all siblings, at least 16 characters")
 	flags.StringVar(&f.authorities, "cacert", "", "`FILE` of trusted certificates of siblings with https URLs, PEM (default those of the system)")
 	flags.StringArrayVar(&f.peers, "peer", nil, "`NAME=URL,KEY` of a sibling; once for each")
 	flags.StringArrayVar(&f.squids, "squid-peer", nil, "`NAME=URL` of the proxy of a Squid that is a sibling and has no sidecar")
@@ -57,7 +57,7 @@ func (f *meshFlags) complete(cmd *cobra.Command) (err error) {
 	o := &f.mesh
 	if f.cache != "" {
 		if o.Cache, err = sidecar.ParseAddress(f.cache); err != nil {
-			return cli.UsageError(cmd, fmt.Errorf("--cache %w", err))
+			return cli.UsageError(cmd, fmt.Errorf("--cache-url %w", err))
 		}
 	}
 	if u, err := url.Parse("http://" + o.Host); o.Host != "" && (err != nil || u.Host != o.Host || u.Hostname() == "" || strings.ContainsAny(o.Host, " \t")) {

@@ -33,7 +33,7 @@ With --tls-cert and --tls-key clients connect with TLS; the files are read again
 X-Forwarded-Proto: https then. Behind a server that ends TLS, --scheme https states the same.
 
 With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
-flags from --cache to --token-file are those of umbel-cache siblings, and need --siblings.
+flags from --cache-url to --secret-file are those of umbel-cache siblings, and need --siblings.
 
 Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
 as JSON at /status.json, and for Prometheus at /metrics.
@@ -44,7 +44,7 @@ once.`
 const cacheExample = `  umbel-cache serve                             # http_proxy=http://127.0.0.1:8080
   umbel-cache serve --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
   umbel-cache serve --origin https://example.org --disk /var/cache/umbel --disk-size 50GiB
-  umbel-cache serve --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --token-file token \
+  umbel-cache serve --origin http://10.0.0.9 --listen 10.0.0.1:80 --siblings --key north.key --secret-file token \
     --host www.example.org --peer south=http://10.0.0.2,south.pub`
 
 // leastStore is the least size of a store. A response takes 4 KiB on disk or more, and a body an eighth of the store at most.
@@ -67,11 +67,11 @@ func serveCommand() *cobra.Command {
 	flags.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "serve clients at `HOST:PORT`")
 	flags.StringVar(&c.Status, "status", "", "serve counters at `HOST:PORT`")
 	origin := flags.String("origin", "", "the server at `URL`, such as http://127.0.0.1:8000; without it the cache is a forward proxy")
-	flags.Var(&memory, "memory", "`SIZE` of the store in memory")
+	flags.Var(&memory, "store-memory", "`SIZE` of the store in memory")
 	flags.StringVar(&c.Disk, "disk", "", "store in `DIRECTORY` instead of memory")
 	flags.Var(&diskSize, "disk-size", "`SIZE` of the store on disk, with --disk")
 	flags.Var(&largest, "largest", "do not store bodies above this `SIZE` (default an eighth of the store)")
-	flags.DurationVar(&c.Disconnected, "stale", time.Hour, "use stale responses for this time if the origin cannot be reached")
+	flags.DurationVar(&c.Disconnected, "stale-for", time.Hour, "use stale responses for this time if the origin cannot be reached")
 	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
 	flags.StringVar(&c.Scheme, "scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
@@ -84,12 +84,12 @@ func serveCommand() *cobra.Command {
 	var mesh meshFlags
 	mesh.add(cmd)
 	cli.Needs(cmd, "siblings", "key", "the private key with --key, made by umbel keygen")
-	cli.Needs(cmd, "siblings", "token-file", "the secret of all siblings with --token-file")
-	for _, name := range []string{"publish-listen", "cache", "key", "token-file", "cacert", "peer", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
+	cli.Needs(cmd, "siblings", "secret-file", "the secret of all siblings with --secret-file")
+	for _, name := range []string{"publish-listen", "cache-url", "key", "secret-file", "cacert", "peer", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
 		cli.Needs(cmd, name, "siblings", "--siblings")
 	}
 	cli.Needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")
-	cli.Exclusive(cmd, "memory", "disk")
+	cli.Exclusive(cmd, "store-memory", "disk")
 	cli.Exclusive(cmd, "origin", "tunnel-ports")
 	cli.Needs(cmd, "scheme", "origin", "--origin: the URLs of a forward proxy have a scheme")
 	cli.Needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
@@ -102,7 +102,7 @@ func serveCommand() *cobra.Command {
 			return cli.UsageError(cmd, fmt.Errorf("--name %q: want letters, digits, dots and hyphens", c.Name))
 		}
 		if c.Disconnected < 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--stale is %v, want at least 0", c.Disconnected))
+			return cli.UsageError(cmd, fmt.Errorf("--stale-for is %v, want at least 0", c.Disconnected))
 		}
 		if c.Scheme != "" && c.Scheme != "http" && c.Scheme != "https" {
 			return cli.UsageError(cmd, fmt.Errorf("--scheme %q: want http or https", c.Scheme))
@@ -115,7 +115,7 @@ func serveCommand() *cobra.Command {
 		if err := cli.CheckLogFormat(cmd, *logFormat); err != nil {
 			return err
 		}
-		store, flag := memory, "memory"
+		store, flag := memory, "store-memory"
 		if c.Disk != "" {
 			store, flag = diskSize, "disk-size"
 		}

@@ -16,9 +16,9 @@ const siblingsHelp = `Run a sidecar: the upstream of an HTTP cache, of any progr
 in the publications of siblings, requests the response from the cache of a sibling that may hold it, and
 otherwise from the origin. It publishes what its own cache holds. See docs/siblings.md.
 
-The cache connects to --listen, and sends the requests that it sent to the origin before. --cache is the
+The cache connects to --listen, and sends the requests that it sent to the origin before. --cache-url is the
 address of the cache, as siblings reach it. Siblings connect to --listen as well, or to --publish-listen, and
-read what is below /.well-known/umbel-siblings/. They need the secret of --token-file, which all have.
+read what is below /.well-known/umbel-siblings/. They need the secret of --secret-file, which all have.
 
 A peer is NAME=URL,KEY or NAME=URL,KEY,ZONE: the address of its sidecar, its public key or a file that
 contains it, and how far away it is. Siblings of zone 0 are tried first.
@@ -40,9 +40,9 @@ Log messages are on standard error. SIGTERM and ^C stop the sidecar after reques
 const siblingsExample = `  openssl rand -hex 16 > token
   umbel keygen example.org/north
   umbel-cache siblings --origin http://10.0.0.9 --listen 127.0.0.1:8790 --publish-listen 10.0.0.1:8791 \
-    --cache http://10.0.0.1 --key north.key --token-file token --freshness x-accel-expires \
+    --cache-url http://10.0.0.1 --key north.key --secret-file token --freshness x-accel-expires \
     --peer south=http://10.0.0.2:8791,south.pub
-  varnishlog -u -g raw -i ExpKill | umbel-cache siblings --varnish-log - --origin http://10.0.0.9 --key north.key --token-file token`
+  varnishlog -u -g raw -i ExpKill | umbel-cache siblings --varnish-log - --origin http://10.0.0.9 --key north.key --secret-file token`
 
 // siblingsFlags are the flags of umbel-cache siblings.
 type siblingsFlags struct {
@@ -56,7 +56,7 @@ type siblingsFlags struct {
 func siblingsCommand() *cobra.Command {
 	var f siblingsFlags
 	cmd := &cobra.Command{
-		Use:     "siblings --origin URL --key FILE --token-file FILE",
+		Use:     "siblings --origin URL --key FILE --secret-file FILE",
 		Short:   "let an HTTP cache use what sibling caches hold",
 		Long:    siblingsHelp,
 		Example: siblingsExample,
@@ -75,7 +75,7 @@ func siblingsCommand() *cobra.Command {
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
 	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
 	f.logFormat = cli.AddLogFormatFlag(cmd)
-	cli.Required(cmd, "token-file", "give the secret of all siblings with --token-file")
+	cli.Required(cmd, "secret-file", "give the secret of all siblings with --secret-file")
 	cli.Required(cmd, "key", "give the private key with --key")
 	cli.Required(cmd, "origin", "give the origin with --origin")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }
@@ -106,7 +106,7 @@ func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
 		return cli.UsageError(cmd, fmt.Errorf("--origin %w", err))
 	}
 	if f.cache == "" && (len(f.peers) > 0 || o.ProbePeriod > 0) {
-		return cli.UsageError(cmd, errors.New("give the address of the cache, as siblings reach it, with --cache"))
+		return cli.UsageError(cmd, errors.New("give the address of the cache, as siblings reach it, with --cache-url"))
 	}
 	for _, flag := range []string{"listen", "status"} {
 		if err := cli.CheckListen(cmd, flag); err != nil {

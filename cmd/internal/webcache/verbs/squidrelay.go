@@ -28,7 +28,7 @@ and a minute after it expired, the answer is 404. A status page at / states what
 why it has no digest; /status.json has the same as JSON, and /metrics for Prometheus.
 
 With --publish the digests are also published in DIRECTORY/NAME, for umbel subscribe, and served at
-/NAME/publication. Each peer has a key of its own: --key NAME=FILE, or --key FILE if there is one peer.`
+/NAME/publication. Each peer has a key of its own: --publication-key NAME=FILE, or --publication-key FILE if there is one peer.`
 
 const squidRelayExample = `  umbel-cache squid relay --listen 127.0.0.1:8010 --peer a=http://squid-a:3128`
 
@@ -57,12 +57,12 @@ func squidRelayCommand() *cobra.Command {
 	flags.StringVar(&r.listen, "listen", "", "serve the digests at `HOST:PORT`")
 	flags.StringArrayVar(&r.peers, "peer", nil, "relay the digest of the Squid at a `NAME=URL`, or NAME=HOST:PORT")
 	flags.StringVar(&r.publish, "publish", "", "publish the digests below `DIRECTORY`")
-	flags.StringArrayVar(&r.keys, "key", nil, "`NAME=FILE` with the private key of a peer's publication")
+	flags.StringArrayVar(&r.keys, "publication-key", nil, "`NAME=FILE` with the private key of a peer's publication")
 	flags.DurationVar(&r.timeout, "timeout", squidpeer.DefaultTimeout, "time for one transfer")
 	cli.Required(cmd, "listen", "give the address to serve at: --listen HOST:PORT")
 	cli.Required(cmd, "peer", "give the Squids: --peer NAME=URL")
-	cli.Needs(cmd, "publish", "key", "the private key of each publication: --key NAME=FILE")
-	cli.Needs(cmd, "key", "publish", "the directory: --publish DIRECTORY")
+	cli.Needs(cmd, "publish", "publication-key", "the private key of each publication: --publication-key NAME=FILE")
+	cli.Needs(cmd, "publication-key", "publish", "the directory: --publish DIRECTORY")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cli.Interruptible(cmd)
 		return r.run(cmd.Context())
@@ -137,7 +137,7 @@ func (r relayRun) keysOf(peers []squidpeer.Peer) (map[string]signing.Key, error)
 		}
 		k, err := signing.Read(file)
 		if err != nil {
-			return nil, fmt.Errorf("--key %s: %w", word, err)
+			return nil, fmt.Errorf("--publication-key %s: %w", word, err)
 		}
 		if other, taken := publications[k.Signer.Name()]; taken {
 			return nil, fmt.Errorf("the keys of %s and %s are both of %s; create one for each peer with umbel keygen", other, name, k.Signer.Name())
@@ -147,11 +147,11 @@ func (r relayRun) keysOf(peers []squidpeer.Peer) (map[string]signing.Key, error)
 	}
 	for _, p := range peers {
 		if _, ok := keys[p.Name]; !ok {
-			return nil, fmt.Errorf("give the private key of the publication of %s: --key %[1]s=FILE", p.Name)
+			return nil, fmt.Errorf("give the private key of the publication of %s: --publication-key %[1]s=FILE", p.Name)
 		}
 	}
 	if len(keys) > len(peers) {
-		return nil, errors.New("a --key is of none of the peers")
+		return nil, errors.New("a --publication-key is of none of the peers")
 	}
 	return keys, nil
 }
