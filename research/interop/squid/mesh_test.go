@@ -193,7 +193,7 @@ func startRelay(t *testing.T, umbel string, names, addresses []string) string {
 	relay := freeAddr(t)
 	args := []string{"squid", "relay", "-q", "--listen", relay}
 	for i := range names {
-		args = append(args, "--peer", names[i]+"="+addresses[i])
+		args = append(args, "--squid-peer", names[i]+"="+addresses[i])
 	}
 	run(t, umbel, args...)
 	return relay

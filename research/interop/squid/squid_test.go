@@ -149,7 +149,7 @@ func TestRelay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, umbel, "squid", "relay", "--listen", relay, "--peer", "a="+a.addr)
+	run(t, umbel, "squid", "relay", "--listen", relay, "--squid-peer", "a="+a.addr)
 	relayed := "http://" + relay + "/a/store_digest"
 	await.True(t, "the relay has the digest", func() bool {
 		f := digestOf(t.Context(), t, relayed)

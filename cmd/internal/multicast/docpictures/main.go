@@ -11,7 +11,7 @@ import (
 )
 
 //go:generate go run . ../../../..
-//go:generate go run ../../../umbel-multicast trace -q --topology grid:6x6 --source 0-0 --receivers 5-5,0-5,3-2 --svg ../../../../docs/pictures/multicast.svg
+//go:generate go run ../../../umbel-multicast trace -q --topology grid:6x6 --sender 0-0 --receivers 5-5,0-5,3-2 --svg ../../../../docs/pictures/multicast.svg
 
 // pictures contains each picture by its file. root is the root of the repository, whose documents
 // contain the measurements.

@@ -93,11 +93,11 @@ func (f *designFlags) add(cmd *cobra.Command) {
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE`")
 	choice(cmd, &f.objective, "objective", "`KIND` of codewords", adaptive.Hashed, adaptive.Independent)
 	flags.StringVar(&f.weight, "frequencies", "uniform", "frequencies of the numbers of links: uniform, inverse, or a `FILE`")
-	flags.IntVar(&f.k, "k", 0, "`NUMBER` of draws per link, for hashed (default the best)")
+	flags.IntVar(&f.k, "draws", 0, "`NUMBER` of draws per link, for hashed (default the best)")
 }
 
 func (f *designFlags) given(cmd *cobra.Command) bool {
-	for _, name := range []string{"links", "fpr", "objective", "frequencies", "k"} {
+	for _, name := range []string{"links", "fpr", "objective", "frequencies", "draws"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}

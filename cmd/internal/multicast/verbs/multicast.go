@@ -44,9 +44,9 @@ Exit codes: 0 success; 1 packets are missing (umbel-multicast run); 2 error; 130
 func Program() cli.Program {
 	return cli.Program{
 		Name: "umbel-multicast", Short: "send packets along trees that are encoded in the packets", Long: multicastHelp,
-		Example: `  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
+		Example: `  umbel-multicast plan --topology grid:6x6 --sender 0-0 --receivers 5-5,0-5
   umbel-multicast sim --topology waxman:100 --receivers-per-tree 16 --trees 300
-  umbel-multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000`,
+  umbel-multicast run --topology grid:5x4 --sender 0-0 --receivers 4-3,0-3 --packets 10000`,
 		Groups: []cli.Group{{Title: "Verbs", Verbs: []*cobra.Command{
 			multicastTopoCommand(), multicastPlanCommand(), multicastSimCommand(), multicastRunCommand(), multicastTraceCommand(),
 			multicastDesignCommand(),
@@ -164,14 +164,14 @@ type endFlags struct {
 }
 
 func (f *endFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.source, "source", "", "source `NODE`: its name, its ID in a file in TSV, or # and its number")
+	cmd.Flags().StringVar(&f.source, "sender", "", "sending `NODE`: its name, its ID in a file in TSV, or # and its number")
 	cmd.Flags().StringArrayVar(&f.receivers, "receivers", nil, "comma-separated receiver `NODES`; repeat the flag for names with commas")
 }
 
 // ends returns the nodes of the flags.
 func (f *endFlags) ends(cmd *cobra.Command, g *topology.Graph) (source int, receivers []int, err error) {
 	if f.source == "" || len(f.receivers) == 0 {
-		return 0, nil, cli.UsageError(cmd, errors.New("a tree needs --source and --receivers"))
+		return 0, nil, cli.UsageError(cmd, errors.New("a tree needs --sender and --receivers"))
 	}
 	if source, err = nodeNamed(g, f.source); err != nil {
 		return 0, nil, err

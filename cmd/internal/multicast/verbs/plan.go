@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/multicast/tree"
 )
 
-const multicastPlanHelp = `Find a tree from --source to --receivers and encode it into a packet's header. The header
+const multicastPlanHelp = `Find a tree from --sender to --receivers and encode it into a packet's header. The header
 is printed in hexadecimal; -o also writes its bytes to a file. The command then sends the
 packet through the network in memory and prints the result. The bits of a header are those
 of the filter and 8 or 16 bits of seed.
@@ -27,11 +27,11 @@ limits the probability that a link unknown to the planner matches. See docs/mult
 
 func multicastPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "plan --topology FILE --source NODE --receivers NODES",
+		Use:   "plan --topology FILE --sender NODE --receivers NODES",
 		Short: "encode a tree into a packet's header",
 		Long:  multicastPlanHelp,
-		Example: `  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel-multicast plan --topology grid:6x6 --source 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
+		Example: `  umbel-multicast plan --topology grid:6x6 --sender 0-0 --receivers 5-5,0-5
+  umbel-multicast plan --topology grid:6x6 --sender 0-0 --receivers 5-5,0-5 --forms single --svg tree.svg`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,

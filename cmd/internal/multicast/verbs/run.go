@@ -20,7 +20,7 @@ import (
 )
 
 const multicastRunHelp = `Forward packets over UDP. Without --node all nodes of the network run in this process, on
-loopback. The command sends --packets from --source to --receivers and prints the result;
+loopback. The command sends --packets from --sender to --receivers and prints the result;
 the exit code is 1 if a receiver missed a packet.
 
 With --node one node runs in this process, until ^C or for the time of --for; the other
@@ -31,7 +31,7 @@ deliveries. With --receivers it sends --packets to them, after the time of --aft
 then ends if it has no --join. All nodes need the same topology, key and epoch.
 
 UDP loses packets, and nothing is retransmitted. --in-flight limits the packets in flight if
-all nodes run in this process; --rate limits the packets per second. --loss and --delay
+all nodes run in this process; --packet-rate limits the packets per second. --loss and --delay
 add deliberate faults to each link.
 
 With --trace packets record the nodes that they pass, and the command prints the path of
@@ -39,10 +39,10 @@ the first packet to each receiver.`
 
 func multicastRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run --topology FILE (--source NODE --receivers NODES | --node NODE)",
+		Use:   "run --topology FILE (--sender NODE --receivers NODES | --node NODE)",
 		Short: "forward packets over UDP",
 		Long:  multicastRunHelp,
-		Example: `  umbel-multicast run --topology grid:5x4 --source 0-0 --receivers 4-3,0-3 --packets 10000
+		Example: `  umbel-multicast run --topology grid:5x4 --sender 0-0 --receivers 4-3,0-3 --packets 10000
   umbel-multicast run --topology line:3 --node '#2' --join 7 --until 10 &
   umbel-multicast run --topology line:3 --node '#1' &
   umbel-multicast run --topology line:3 --node '#0' --receivers '#2' --group 7 --packets 10`,
@@ -57,7 +57,7 @@ func multicastRunCommand() *cobra.Command {
 	r.packets = 1000
 	flags.Var(&r.packets, "packets", "`NUMBER` of packets to send")
 	flags.IntVar(&r.payload, "payload", 64, "`BYTES` of each packet after its header, at least 8")
-	flags.Float64Var(&r.pace.Rate, "rate", 0, "largest number of `PACKETS` per second (default no limit)")
+	flags.Float64Var(&r.pace.Rate, "packet-rate", 0, "largest number of `PACKETS` per second (default no limit)")
 	flags.IntVar(&r.pace.Window, "in-flight", 64, "largest `NUMBER` of packets in flight; 0 means no limit")
 	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link drops (default none)")
 	quantity.DurationVar(flags, &r.plane.Fault.Delay, "delay", 0, "`TIME` for which copies wait before they are sent, such as 5ms")
@@ -66,19 +66,19 @@ func multicastRunCommand() *cobra.Command {
 	flags.BoolVar(&r.trace, "trace", false, "record the paths of packets")
 	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
 	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with one line per node: its name and its address with a port")
-	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`ADDRESS` with a port of node #0; the others have the following ports")
+	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`HOST:PORT` of node #0; the others have the following ports")
 	flags.UintSliceVar(&r.join, "join", nil, "comma-separated `NUMBERS` of groups whose packets the node delivers")
 	flags.Lookup("join").DefValue = "" // print no default
 	flags.Uint64Var(&r.until, "until", 0, "end after this `NUMBER` of deliveries")
 	quantity.DurationVar(flags, &r.lasting, "for", 0, "end after this `TIME`, such as 1h")
 	quantity.DurationVar(flags, &r.after, "after", time.Second, "`TIME` to wait before sending")
-	cli.Exclusive(cmd, "node", "source")
+	cli.Exclusive(cmd, "node", "sender")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
 			return cli.UsageError(cmd, fmt.Errorf("%v packets of %d bytes, want 1 to 1e9 packets of at least 8 bytes", r.packets, r.payload))
 		}
 		if !(r.pace.Rate >= 0) || r.pace.Window < 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--rate %g and --in-flight %d, want at least 0", r.pace.Rate, r.pace.Window))
+			return cli.UsageError(cmd, fmt.Errorf("--packet-rate %g and --in-flight %d, want at least 0", r.pace.Rate, r.pace.Window))
 		}
 		r.plane.Fault.Loss = float64(r.loss)
 		ctx, stop := cli.SignalContext(cmd)

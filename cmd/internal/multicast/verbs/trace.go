@@ -18,17 +18,17 @@ const multicastTraceHelp = `Follow a packet through a network in memory, router 
 sent, where it was delivered, which copies are false, and why it was dropped.
 
 The packet is that of a tree, as made by umbel-multicast plan, or the one in --header, in
-hexadecimal, which is given to the router of --source. A header that cannot be parsed is an error. The
+hexadecimal, which is given to the router of --sender. A header that cannot be parsed is an error. The
 TTL is that of the arriving packet. For a tree's packet --svg draws the tree, with false
 forwards dashed and in another color.`
 
 func multicastTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "trace --topology FILE --source NODE (--receivers NODES | --header HEX)",
+		Use:   "trace --topology FILE --sender NODE (--receivers NODES | --header HEX)",
 		Short: "follow a packet from router to router",
 		Long:  multicastTraceHelp,
-		Example: `  umbel-multicast trace --topology grid:6x6 --source 0-0 --receivers 5-5,0-5
-  umbel-multicast trace --topology grid:6x6 --source 0-0 --header 100a2075000c000100000001f6030000`,
+		Example: `  umbel-multicast trace --topology grid:6x6 --sender 0-0 --receivers 5-5,0-5
+  umbel-multicast trace --topology grid:6x6 --sender 0-0 --header 100a2075000c000100000001f6030000`,
 		Args: cli.NoArguments,
 
 		DisableFlagsInUseLine: true,
@@ -71,7 +71,7 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 		return cli.UsageError(cmd, fmt.Errorf("--header %q, want two hexadecimal digits per byte", header))
 	}
 	if from.ends.source == "" {
-		return cli.UsageError(cmd, errors.New("--header needs --source"))
+		return cli.UsageError(cmd, errors.New("--header needs --sender"))
 	}
 	n, err := from.net.network(cmd)
 	if err != nil {

@@ -39,7 +39,7 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.token, "secret-file", "", "`FILE` with the secret of all siblings, at least 16 characters")
 	flags.StringVar(&f.authorities, "cacert", "", "`FILE` of trusted certificates of siblings with https URLs, PEM (default those of the system)")
 	flags.StringArrayVar(&f.peers, "peer", nil, "`NAME=URL,KEY` of a sibling; once for each")
-	flags.StringArrayVar(&f.squids, "squid-peer", nil, "`NAME=URL` of the proxy of a Squid that is a sibling and has no sidecar")
+	flags.StringArrayVar(&f.squids, "squid-peer", nil, "`NAME=URL` of a Squid that is a sibling and has no sidecar; once for each")
 	flags.BoolVar(&o.SquidDigest, "squid-digest", false, "let Squids read what is published as a cache digest, without the secret")
 	flags.StringVar(&o.Host, "host", "", "`HOST` of keys and requests, if caches change the Host header")
 	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "try siblings for requests with cookies too, without these")

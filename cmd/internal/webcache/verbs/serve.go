@@ -30,7 +30,7 @@ the same time wait for one request to the origin. Responses to one user are not 
 set cookies, and those to requests with Authorization unless they say that they may be.
 
 With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed. The origin gets
-X-Forwarded-Proto: https then. Behind a server that ends TLS, --scheme https states the same.
+X-Forwarded-Proto: https then. Behind a server that ends TLS, --site-scheme https states the same.
 
 With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
 flags from --cache-url to --secret-file are those of umbel-cache siblings, and need --siblings.
@@ -70,11 +70,11 @@ func serveCommand() *cobra.Command {
 	flags.Var(&memory, "store-memory", "`SIZE` of the store in memory")
 	flags.StringVar(&c.Disk, "disk", "", "store in `DIRECTORY` instead of memory")
 	flags.Var(&diskSize, "disk-size", "`SIZE` of the store on disk, with --disk")
-	flags.Var(&largest, "largest", "do not store bodies above this `SIZE` (default an eighth of the store)")
+	flags.Var(&largest, "largest-body", "do not store bodies above this `SIZE` (default an eighth of the store)")
 	flags.DurationVar(&c.Disconnected, "stale-for", time.Hour, "use stale responses for this time if the origin cannot be reached")
 	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
-	flags.StringVar(&c.Scheme, "scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
+	flags.StringVar(&c.Scheme, "site-scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
 	logFormat := cli.AddLogFormatFlag(cmd)
 	flags.StringVar(&c.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
 	flags.StringVar(&c.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
@@ -91,7 +91,7 @@ func serveCommand() *cobra.Command {
 	cli.Needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")
 	cli.Exclusive(cmd, "store-memory", "disk")
 	cli.Exclusive(cmd, "origin", "tunnel-ports")
-	cli.Needs(cmd, "scheme", "origin", "--origin: the URLs of a forward proxy have a scheme")
+	cli.Needs(cmd, "site-scheme", "origin", "--origin: the URLs of a forward proxy have a scheme")
 	cli.Needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var err error
@@ -105,7 +105,7 @@ func serveCommand() *cobra.Command {
 			return cli.UsageError(cmd, fmt.Errorf("--stale-for is %v, want at least 0", c.Disconnected))
 		}
 		if c.Scheme != "" && c.Scheme != "http" && c.Scheme != "https" {
-			return cli.UsageError(cmd, fmt.Errorf("--scheme %q: want http or https", c.Scheme))
+			return cli.UsageError(cmd, fmt.Errorf("--site-scheme %q: want http or https", c.Scheme))
 		}
 		for _, flag := range []string{"listen", "status"} {
 			if err := cli.CheckListen(cmd, flag); err != nil {
@@ -123,7 +123,7 @@ func serveCommand() *cobra.Command {
 		case store < leastStore:
 			return cli.UsageError(cmd, fmt.Errorf("--%s is %v, so that hardly anything could be stored; want at least %v", flag, store, leastStore))
 		case largest > store:
-			return cli.UsageError(cmd, fmt.Errorf("--largest is %v, above the %v of --%s; want at most that", largest, store, flag))
+			return cli.UsageError(cmd, fmt.Errorf("--largest-body is %v, above the %v of --%s; want at most that", largest, store, flag))
 		}
 		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
 		for _, port := range *ports {

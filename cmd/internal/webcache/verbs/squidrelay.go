@@ -30,7 +30,7 @@ why it has no digest; /status.json has the same as JSON, and /metrics for Promet
 With --publish the digests are also published in DIRECTORY/NAME, for umbel subscribe, and served at
 /NAME/publication. Each peer has a key of its own: --publication-key NAME=FILE, or --publication-key FILE if there is one peer.`
 
-const squidRelayExample = `  umbel-cache squid relay --listen 127.0.0.1:8010 --peer a=http://squid-a:3128`
+const squidRelayExample = `  umbel-cache squid relay --listen 127.0.0.1:8010 --squid-peer a=http://squid-a:3128`
 
 // relayRun is one run of umbel-cache squid relay.
 type relayRun struct {
@@ -44,7 +44,7 @@ type relayRun struct {
 
 func squidRelayCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "relay --listen HOST:PORT --peer NAME=URL...",
+		Use:     "relay --listen HOST:PORT --squid-peer NAME=URL...",
 		Short:   "relay cache digests between Squids",
 		Long:    squidRelayHelp,
 		Example: squidRelayExample,
@@ -55,12 +55,12 @@ func squidRelayCommand() *cobra.Command {
 	r := relayRun{cmd: cmd}
 	flags := cmd.Flags()
 	flags.StringVar(&r.listen, "listen", "", "serve the digests at `HOST:PORT`")
-	flags.StringArrayVar(&r.peers, "peer", nil, "relay the digest of the Squid at a `NAME=URL`, or NAME=HOST:PORT")
+	flags.StringArrayVar(&r.peers, "squid-peer", nil, "`NAME=URL` of a Squid whose digest is relayed, or NAME=HOST:PORT; once for each")
 	flags.StringVar(&r.publish, "publish", "", "publish the digests below `DIRECTORY`")
 	flags.StringArrayVar(&r.keys, "publication-key", nil, "`NAME=FILE` with the private key of a peer's publication")
 	flags.DurationVar(&r.timeout, "timeout", squidpeer.DefaultTimeout, "time for one transfer")
 	cli.Required(cmd, "listen", "give the address to serve at: --listen HOST:PORT")
-	cli.Required(cmd, "peer", "give the Squids: --peer NAME=URL")
+	cli.Required(cmd, "squid-peer", "give the Squids: --squid-peer NAME=URL")
 	cli.Needs(cmd, "publish", "publication-key", "the private key of each publication: --publication-key NAME=FILE")
 	cli.Needs(cmd, "publication-key", "publish", "the directory: --publish DIRECTORY")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -112,11 +112,11 @@ func (r relayRun) list() ([]squidpeer.Peer, error) {
 	for _, word := range r.peers {
 		name, where, ok := strings.Cut(word, "=")
 		if !ok {
-			return nil, fmt.Errorf("--peer %q: want NAME=URL, such as a=http://127.0.0.1:3128", word)
+			return nil, fmt.Errorf("--squid-peer %q: want NAME=URL, such as a=http://127.0.0.1:3128", word)
 		}
 		url, err := squidpeer.URL(where)
 		if err != nil {
-			return nil, fmt.Errorf("--peer %s: %w", name, err)
+			return nil, fmt.Errorf("--squid-peer %s: %w", name, err)
 		}
 		all = append(all, squidpeer.Peer{Name: name, URL: url})
 	}
