@@ -21,16 +21,16 @@ import (
 // networkVerbs are the arguments of all verbs that talk to a server, whose address is ADDR. They run in a directory with
 // the files a.umb, keys and k.pub.
 var networkVerbs = map[string]string{
-	"acknowledge": "--addr ADDR", "add": "a k --addr ADDR", "advance": "a 5 --addr ADDR", "backup": "-o out --addr ADDR", "clear": "a --addr ADDR",
-	"compact": "a --addr ADDR", "count": "a k --addr ADDR", "delete": "a --addr ADDR", "fold": "a 2 --addr ADDR",
-	"get": "a -o out --addr ADDR", "has": "a k --addr ADDR", "health": "--addr ADDR", "info": "a --addr ADDR", "intersect": "a b --addr ADDR",
-	"list": "--addr ADDR", "make": "--addr ADDR --keys 10 a keys", "merge": "a b --addr ADDR", "peers": "--addr ADDR", "peers has": "k --addr ADDR", "put": "a.umb a --addr ADDR",
-	"remove": "a k --addr ADDR", "snapshot": "--addr ADDR", "squid fetch": "ADDR -o out", "status": "--addr ADDR",
-	"subscribe": "http://ADDR/p --public-key k.pub -o out", "unfold": "a 2 --addr ADDR", "uniq": "--addr ADDR --name a keys",
+	"umbel acknowledge": "--addr ADDR", "umbel add": "a k --addr ADDR", "umbel edit advance": "a 5 --addr ADDR", "umbel backup": "-o out --addr ADDR", "umbel edit clear": "a --addr ADDR",
+	"umbel edit compact": "a --addr ADDR", "umbel count": "a k --addr ADDR", "umbel delete": "a --addr ADDR", "umbel fold": "a 2 --addr ADDR",
+	"umbel get": "a -o out --addr ADDR", "umbel has": "a k --addr ADDR", "umbel health": "--addr ADDR", "umbel info": "a --addr ADDR", "umbel intersect": "a b --addr ADDR",
+	"umbel list": "--addr ADDR", "umbel make": "--addr ADDR --keys 10 a keys", "umbel merge": "a b --addr ADDR", "umbel peers": "--addr ADDR", "umbel peers has": "k --addr ADDR", "umbel put": "a.umb a --addr ADDR",
+	"umbel remove": "a k --addr ADDR", "umbel snapshot": "--addr ADDR", "umbel-cache squid fetch": "ADDR -o out", "umbel status": "--addr ADDR",
+	"umbel subscribe": "http://ADDR/p --public-key k.pub -o out", "umbel edit unfold": "a 2 --addr ADDR", "umbel uniq": "--addr ADDR --name a keys",
 }
 
 // servesForLong are verbs with a --timeout that run until they are ended.
-var servesForLong = []string{"nix serve", "squid relay"}
+var servesForLong = []string{"umbel-nix serve", "umbel-cache squid relay"}
 
 // Every verb that talks to a server ends with an error in the time of --timeout, if the server is silent, breaks off or
 // never ends, and writes no file.
@@ -47,11 +47,13 @@ func TestTimeouts(t *testing.T) {
 		}
 	}
 	var verbs []string
-	for c := range commands(rootCommand()) {
-		if path := strings.TrimPrefix(c.CommandPath(), "umbel "); c.Flags().Lookup(cli.TimeoutFlag) != nil && !slices.Contains(servesForLong, path) {
-			verbs = append(verbs, path)
-			if networkVerbs[path] == "" {
-				t.Errorf("umbel %s has --timeout and is not in networkVerbs", path)
+	for _, root := range roots() {
+		for c := range commands(root) {
+			if path := c.CommandPath(); c.Flags().Lookup(cli.TimeoutFlag) != nil && !slices.Contains(servesForLong, path) {
+				verbs = append(verbs, path)
+				if networkVerbs[path] == "" {
+					t.Errorf("%s has --timeout and is not in networkVerbs", path)
+				}
 			}
 		}
 	}
@@ -64,7 +66,7 @@ func TestTimeouts(t *testing.T) {
 	}
 	for path, args := range networkVerbs {
 		if !slices.Contains(verbs, path) {
-			t.Errorf("umbel %s has no --timeout, or does not exist", path)
+			t.Errorf("%s has no --timeout, or does not exist", path)
 		}
 		for what, server := range servers {
 			t.Run(path+"/"+what, func(t *testing.T) {
@@ -83,18 +85,19 @@ func wantTimeout(t *testing.T, dir, line, path string) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // far more than it may take on a busy machine
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "umbel", strings.Fields(line)...)
+	words := strings.Fields(line)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir = here
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	statusSuffices := slices.Contains([]string{"delete", "health", "snapshot"}, path)
+	statusSuffices := slices.Contains([]string{"umbel delete", "umbel health", "umbel snapshot"}, path)
 	if ctx.Err() != nil || err == nil && !statusSuffices {
-		t.Errorf("umbel %s: %v, want an error\n%s", line, err, clipped(out.String()))
+		t.Errorf("%s: %v, want an error\n%s", line, err, clipped(out.String()))
 	}
 	files, err := filepath.Glob(filepath.Join(here, "out*"))
 	if err != nil || len(files) > 0 {
-		t.Errorf("umbel %s leaves %q, %v", line, files, err)
+		t.Errorf("%s leaves %q, %v", line, files, err)
 	}
 }
 
