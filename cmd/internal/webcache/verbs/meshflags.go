@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
@@ -50,6 +51,15 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	f.maxHeld = 1_000_000
 	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")
 	flags.Lookup("fpr").DefValue = ""
+}
+
+// meshNames returns the names of the flags.
+func meshNames() (names []string) {
+	var f meshFlags
+	cmd := new(cobra.Command)
+	f.add(cmd)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 // complete reads the values and the files of the flags.

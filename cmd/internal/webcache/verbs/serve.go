@@ -53,39 +53,61 @@ const leastStore = quantity.Size(1 << 20)
 // shutdownPatience is the time for answers that are being sent.
 const shutdownPatience = 30 * time.Second
 
+// serveOptions are the options of umbel-cache serve.
+type serveOptions struct {
+	cacheserver.Config
+	origin                    string
+	memory, diskSize, largest quantity.Size
+	ports                     []uint
+	logFormat                 *string
+	siblings                  bool
+	mesh                      meshFlags
+}
+
 func serveCommand() *cobra.Command {
+	o := serveOptions{memory: 256 << 20, diskSize: 10 << 30}
+	o.Name = "umbel"
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "run a shared HTTP cache",
 		Long:    cacheHelp,
 		Example: cacheExample,
 		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(cmd); err != nil {
+				return err
+			}
+			return runCache(cmd, o.Config, *o.logFormat)
+		},
 	}
+	o.add(cmd)
+	return cmd
+}
+
+// add adds the flags.
+func (o *serveOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	c := cacheserver.Config{Name: "umbel"}
-	memory, diskSize, largest := quantity.Size(256<<20), quantity.Size(10<<30), quantity.Size(0)
-	flags.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "serve clients at `HOST:PORT`")
-	flags.StringVar(&c.Status, "status", "", "serve counters at `HOST:PORT`")
-	origin := flags.String("origin", "", "the server at `URL`, such as http://127.0.0.1:8000; without it the cache is a forward proxy")
-	flags.Var(&memory, "store-memory", "`SIZE` of the store in memory")
-	flags.StringVar(&c.Disk, "disk", "", "store in `DIRECTORY` instead of memory")
-	flags.Var(&diskSize, "disk-size", "`SIZE` of the store on disk, with --disk")
-	flags.Var(&largest, "largest-body", "do not store bodies above this `SIZE` (default an eighth of the store)")
-	flags.DurationVar(&c.Disconnected, "stale-for", time.Hour, "use stale responses for this time if the origin cannot be reached")
-	ports := flags.UintSlice("tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
-	flags.StringVar(&c.Name, "name", c.Name, "`NAME` of the cache in Cache-Status and Via")
-	flags.StringVar(&c.Scheme, "site-scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
-	logFormat := cli.AddLogFormatFlag(cmd)
-	flags.StringVar(&c.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
-	flags.StringVar(&c.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
+	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8080", "serve clients at `HOST:PORT`")
+	flags.StringVar(&o.Status, "status", "", "serve counters at `HOST:PORT`")
+	flags.StringVar(&o.origin, "origin", "", "the server at `URL`, such as http://127.0.0.1:8000; without it the cache is a forward proxy")
+	flags.Var(&o.memory, "store-memory", "`SIZE` of the store in memory")
+	flags.StringVar(&o.Disk, "disk", "", "store in `DIRECTORY` instead of memory")
+	flags.Var(&o.diskSize, "disk-size", "`SIZE` of the store on disk, with --disk")
+	flags.Var(&o.largest, "largest-body", "do not store bodies above this `SIZE` (default an eighth of the store)")
+	flags.DurationVar(&o.Disconnected, "stale-for", time.Hour, "use stale responses for this time if the origin cannot be reached")
+	flags.UintSliceVar(&o.ports, "tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
+	flags.StringVar(&o.Name, "name", o.Name, "`NAME` of the cache in Cache-Status and Via")
+	flags.StringVar(&o.Scheme, "site-scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
+	o.logFormat = cli.AddLogFormatFlag(cmd)
+	flags.StringVar(&o.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
+	flags.StringVar(&o.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
+	flags.BoolVar(&o.siblings, "siblings", false, "use what sibling caches hold, and publish what this one stores")
 	cli.Needs(cmd, "tls-cert", "tls-key", "its key with --tls-key FILE")
 	cli.Needs(cmd, "tls-key", "tls-cert", "the certificate with --tls-cert FILE")
-	join := flags.Bool("siblings", false, "use what sibling caches hold, and publish what this one stores")
-	var mesh meshFlags
-	mesh.add(cmd)
+	o.mesh.add(cmd)
 	cli.Needs(cmd, "siblings", "key", "the private key with --key, made by umbel keygen")
 	cli.Needs(cmd, "siblings", "secret-file", "the secret of all siblings with --secret-file")
-	for _, name := range []string{"publish-listen", "cache-url", "key", "secret-file", "cacert", "peer", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held"} {
+	for _, name := range meshNames() {
 		cli.Needs(cmd, name, "siblings", "--siblings")
 	}
 	cli.Needs(cmd, "host", "origin", "--origin: the requests of a forward proxy have the host of their URL")
@@ -93,51 +115,57 @@ func serveCommand() *cobra.Command {
 	cli.Exclusive(cmd, "origin", "tunnel-ports")
 	cli.Needs(cmd, "site-scheme", "origin", "--origin: the URLs of a forward proxy have a scheme")
 	cli.Needs(cmd, "disk-size", "disk", "--disk DIRECTORY")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var err error
-		if c.Origin, err = originURL(*origin); err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		if !isToken(c.Name) {
-			return cli.UsageError(cmd, fmt.Errorf("--name %q: want letters, digits, dots and hyphens", c.Name))
-		}
-		if c.Disconnected < 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--stale-for is %v, want at least 0", c.Disconnected))
-		}
-		if c.Scheme != "" && c.Scheme != "http" && c.Scheme != "https" {
-			return cli.UsageError(cmd, fmt.Errorf("--site-scheme %q: want http or https", c.Scheme))
-		}
-		for _, flag := range []string{"listen", "status"} {
-			if err := cli.CheckListen(cmd, flag); err != nil {
-				return err
-			}
-		}
-		if err := cli.CheckLogFormat(cmd, *logFormat); err != nil {
+}
+
+// complete checks the values of the flags, and reads the files that they name.
+func (o *serveOptions) complete(cmd *cobra.Command) (err error) {
+	if o.Origin, err = originURL(o.origin); err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	if err := o.check(); err != nil {
+		return cli.UsageError(cmd, err)
+	}
+	for _, flag := range []string{"listen", "status"} {
+		if err := cli.CheckListen(cmd, flag); err != nil {
 			return err
 		}
-		store, flag := memory, "store-memory"
-		if c.Disk != "" {
-			store, flag = diskSize, "disk-size"
-		}
-		switch {
-		case store < leastStore:
-			return cli.UsageError(cmd, fmt.Errorf("--%s is %v, so that hardly anything could be stored; want at least %v", flag, store, leastStore))
-		case largest > store:
-			return cli.UsageError(cmd, fmt.Errorf("--largest-body is %v, above the %v of --%s; want at most that", largest, store, flag))
-		}
-		c.Memory, c.DiskSize, c.Largest = int64(memory), int64(diskSize), int64(largest)
-		for _, port := range *ports {
-			c.TunnelPorts = append(c.TunnelPorts, strconv.FormatUint(uint64(port), 10))
-		}
-		if *join {
-			if err := mesh.complete(cmd); err != nil {
-				return err
-			}
-			c.Siblings = &cacheserver.Siblings{Options: mesh.mesh, Publish: mesh.publish}
-		}
-		return runCache(cmd, c, *logFormat)
 	}
-	return cmd
+	if err := cli.CheckLogFormat(cmd, *o.logFormat); err != nil {
+		return err
+	}
+	o.Memory, o.DiskSize, o.Largest = int64(o.memory), int64(o.diskSize), int64(o.largest)
+	for _, port := range o.ports {
+		o.TunnelPorts = append(o.TunnelPorts, strconv.FormatUint(uint64(port), 10))
+	}
+	if !o.siblings {
+		return nil
+	}
+	if err := o.mesh.complete(cmd); err != nil {
+		return err
+	}
+	o.Siblings = &cacheserver.Siblings{Options: o.mesh.mesh, Publish: o.mesh.publish}
+	return nil
+}
+
+// check returns an error for the first value that is out of range.
+func (o *serveOptions) check() error {
+	store, flag := o.memory, "store-memory"
+	if o.Disk != "" {
+		store, flag = o.diskSize, "disk-size"
+	}
+	switch {
+	case !isToken(o.Name):
+		return fmt.Errorf("--name %q: want letters, digits, dots and hyphens", o.Name)
+	case o.Disconnected < 0:
+		return fmt.Errorf("--stale-for is %v, want at least 0", o.Disconnected)
+	case o.Scheme != "" && o.Scheme != "http" && o.Scheme != "https":
+		return fmt.Errorf("--site-scheme %q: want http or https", o.Scheme)
+	case store < leastStore:
+		return fmt.Errorf("--%s is %v, so that hardly anything could be stored; want at least %v", flag, store, leastStore)
+	case o.largest > store:
+		return fmt.Errorf("--largest-body is %v, above the %v of --%s; want at most that", o.largest, store, flag)
+	}
+	return nil
 }
 
 // originURL parses --origin.

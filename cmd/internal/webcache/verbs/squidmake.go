@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 
@@ -63,18 +64,9 @@ func squidMakeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var ds []umbel.Digest
-		for batch, err := range list {
-			if err != nil {
-				return err
-			}
-			for _, url := range batch {
-				d, err := key(url)
-				if err != nil {
-					return err
-				}
-				ds = append(ds, d)
-			}
+		ds, err := digestsOf(list, key)
+		if err != nil {
+			return err
 		}
 		d, err := size.make(ds)
 		if err != nil {
@@ -87,13 +79,34 @@ func squidMakeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return cli.Report(cmd, *output, in, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s at %d bits, %v bytes; false-positive rate %s\n",
-				in.File, quantity.Count(in.Count).Of("object"), in.BitsPerEntry, quantity.Count(in.Bytes), cli.RateOf(float64(in.FPRate)))
-			return err
-		})
+		return cli.Report(cmd, *output, in, in.writeMade)
 	}
 	return cmd
+}
+
+// digestsOf returns the keys of URLs.
+func digestsOf(list iter.Seq2[[][]byte, error], key func([]byte) (umbel.Digest, error)) ([]umbel.Digest, error) {
+	var ds []umbel.Digest
+	for batch, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		for _, url := range batch {
+			d, err := key(url)
+			if err != nil {
+				return nil, err
+			}
+			ds = append(ds, d)
+		}
+	}
+	return ds, nil
+}
+
+// writeMade writes the summary of a digest that was made.
+func (in digestInfo) writeMade(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %s at %d bits, %v bytes; false-positive rate %s\n",
+		in.File, quantity.Count(in.Count).Of("object"), in.BitsPerEntry, quantity.Count(in.Bytes), cli.RateOf(float64(in.FPRate)))
+	return err
 }
 
 // make returns the digest of some keys.
