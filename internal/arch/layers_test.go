@@ -18,7 +18,7 @@ var layers = []layer{
 	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/wholefile", "wire/mapped", "internal/httptarget", "internal/hop/...", "internal/pace", "internal/await"}},
 	{"logs and files", []string{"cmd/internal/service/budget", "cmd/internal/files/quantity", "cmd/internal/durable/disk/...", "cmd/internal/durable/wal/...", "cmd/internal/durable/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/engine/operation", "cmd/internal/durable/statecode"}},
-	{"changes", []string{"cmd/internal/durable/changelog"}},
+	{"changes", []string{"cmd/internal/durable/changes"}},
 	{"journal and snapshots", []string{"cmd/internal/durable/journal", "cmd/internal/durable/snapshot"}},
 	{"recovery", []string{"cmd/internal/durable/recovery"}},
 	{"backup", []string{"cmd/internal/durable/backup"}},
@@ -71,7 +71,7 @@ var testSupport = []string{
 // kindAgnostic lists the packages that receive the kinds as a value of type umbel.Kinds,
 // and so work with kinds of other modules.
 var kindAgnostic = []string{
-	"cmd/internal/engine", "cmd/internal/durable/statecode", "cmd/internal/durable/changelog", "cmd/internal/durable/journal", "cmd/internal/durable/snapshot",
+	"cmd/internal/engine", "cmd/internal/durable/statecode", "cmd/internal/durable/changes", "cmd/internal/durable/journal", "cmd/internal/durable/snapshot",
 	"cmd/internal/durable/recovery", "cmd/internal/durable/backup", "cmd/internal/durable/store",
 }
 

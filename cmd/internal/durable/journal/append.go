@@ -5,24 +5,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // batch is a batch that collects changes or waits to be written.
 type batch struct {
-	changelog.Batch
+	changes.Batch
 	number       uint64        // in the log; 0 until it is written
 	since        time.Time     // of its first change
 	begun, ended []*longPart   // long changes that begin or end in it
 	settled      chan struct{} // closed when it is committed, and when that fails
-	scope        []byte        // see changelog.Scope
+	scope        []byte        // see changes.Scope
 }
 
 // batches contains batches that were committed, whose memory is used again. The garbage collector frees
 // those that are not: they would be a large part of the memory of a node with small filters.
 var batches = sync.Pool{New: func() any {
-	return &batch{Batch: changelog.Batch{Bytes: make([]byte, 0, changelog.MaxBatch)}}
+	return &batch{Batch: changes.Batch{Bytes: make([]byte, 0, changes.MaxBatch)}}
 }}
 
 // Room waits while 64 MiB or more are queued. It returns an error at once if nothing can be written (see
@@ -80,12 +80,12 @@ func (j *Journal) Append(c engine.Change) engine.Position {
 	if j.o.Durability == None {
 		return j.take()
 	}
-	if changelog.IsLong(&c) {
+	if changes.IsLong(&c) {
 		return j.appendLong(c)
 	}
 	for ds := c.Digests; ; {
-		c.Digests = ds[:min(len(ds), changelog.MaxDigests)]
-		if b := j.reserve(changelog.MaxBytes(&c)); b != nil {
+		c.Digests = ds[:min(len(ds), changes.MaxDigests)]
+		if b := j.reserve(changes.MaxBytes(&c)); b != nil {
 			b.Append(&c)
 			j.wakeIfLong(b)
 		}
@@ -127,7 +127,7 @@ func (j *Journal) reserve(n int) *batch {
 		return nil
 	}
 	if b := j.active; b != nil {
-		if len(b.Bytes)+n <= changelog.MaxBatch {
+		if len(b.Bytes)+n <= changes.MaxBatch {
 			return b
 		}
 		j.full = append(j.full, b)

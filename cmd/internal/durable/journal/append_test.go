@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/wire"
 )
 
 // An addition of more digests than a change may have becomes several changes.
 func TestManyDigests(t *testing.T) {
-	ds := make([]umbel.Digest, 3*changelog.MaxDigests+1)
+	ds := make([]umbel.Digest, 3*changes.MaxDigests+1)
 	for i := range ds {
 		ds[i].H1 = uint64(i)
 	}
@@ -21,9 +21,9 @@ func TestManyDigests(t *testing.T) {
 		t.Errorf("position %d, want 4", pos)
 	}
 	var all []umbel.Digest
-	changes := 0
-	r := &changelog.Reader{Limits: wire.NoLimits, Single: 10, Each: func(c *engine.Change) error {
-		changes++
+	count := 0
+	r := &changes.Reader{Limits: wire.NoLimits, Single: 10, Each: func(c *engine.Change) error {
+		count++
 		all = append(all, c.Digests...)
 		return nil
 	}}
@@ -32,7 +32,7 @@ func TestManyDigests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if changes != 4 || !reflect.DeepEqual(all, ds) {
-		t.Errorf("%d changes with %d digests, want 4 with %d", changes, len(all), len(ds))
+	if count != 4 || !reflect.DeepEqual(all, ds) {
+		t.Errorf("%d changes with %d digests, want 4 with %d", count, len(all), len(ds))
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -34,7 +34,7 @@ var ErrClosed = errors.New("closed")
 
 const (
 	// maxFull is the number of full batches from which Room waits: 64 MiB.
-	maxFull = 64 << 20 / changelog.MaxBatch
+	maxFull = 64 << 20 / changes.MaxBatch
 	// flushBytes is the size from which a batch is written although nobody waits for it.
 	flushBytes = 64 << 10
 	// maxDelay is the maximum time that a batch for which nobody waits collects changes. With the time
@@ -47,7 +47,7 @@ const (
 )
 
 // Every batch fits into the log.
-const _ = uint(wal.MaxBatch - changelog.MaxBatch)
+const _ = uint(wal.MaxBatch - changes.MaxBatch)
 
 // Log orders batches and makes them durable: the log of this node (wal.Log), or one that several nodes share.
 //
@@ -82,7 +82,7 @@ type Options struct {
 	// Failed is called with the error of each failed write, and reports whether it logged the error: otherwise the
 	// journal does. nil: nothing is called.
 	Failed func(error) (logged bool)
-	// Growing is called before the queue grows by a batch of up to changelog.MaxBatch bytes, with the bytes
+	// Growing is called before the queue grows by a batch of up to changes.MaxBatch bytes, with the bytes
 	// that are queued and those that were written since the process began. It must be quick, and must
 	// not call the journal except Refuse. nil: nothing is called.
 	Growing func(queued, written uint64)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal/waltest"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -77,7 +77,7 @@ func onDisk(t *testing.T, d *waltest.Disk) (digests []uint64) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r := &changelog.Reader{Limits: wire.NoLimits, Single: math.MaxUint64, Each: func(c *engine.Change) error {
+	r := &changes.Reader{Limits: wire.NoLimits, Single: math.MaxUint64, Each: func(c *engine.Change) error {
 		for _, g := range c.Digests {
 			digests = append(digests, g.H1)
 		}
@@ -348,7 +348,7 @@ func TestBackPressure(t *testing.T) {
 		})
 		var all atomic.Bool
 		go func() {
-			ds := make([]umbel.Digest, changelog.MaxDigests)
+			ds := make([]umbel.Digest, changes.MaxDigests)
 			for range 100 << 20 / len(ds) / digestBytes {
 				if err := w.Room(t.Context()); err != nil {
 					t.Error(err)
@@ -358,7 +358,7 @@ func TestBackPressure(t *testing.T) {
 			all.Store(true)
 		}()
 		time.Sleep(time.Minute)
-		if n, _ := w.Pending(); all.Load() || n > 64<<20+2*changelog.MaxBatch || n < 56<<20 {
+		if n, _ := w.Pending(); all.Load() || n > 64<<20+2*changes.MaxBatch || n < 56<<20 {
 			t.Errorf("%d bytes wait; all are taken: %v", n, all.Load())
 		}
 		close(leave)
@@ -383,7 +383,7 @@ func TestRoomWithoutHope(t *testing.T) {
 				<-leave
 				return nil
 			})
-			ds := make([]umbel.Digest, changelog.MaxDigests)
+			ds := make([]umbel.Digest, changes.MaxDigests)
 			for synctest.Wait(); !w.crowded.Load(); synctest.Wait() { // also after the writer took a batch
 				w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 			}
@@ -540,7 +540,7 @@ func TestLagOfFullBatches(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			return nil
 		})
-		ds := make([]umbel.Digest, changelog.MaxBatch/digestBytes-10)
+		ds := make([]umbel.Digest, changes.MaxBatch/digestBytes-10)
 		w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 		for range 50 { // as fast as the disk
 			w.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})

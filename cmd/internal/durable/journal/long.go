@@ -3,7 +3,7 @@ package journal
 import (
 	"context"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
@@ -45,7 +45,7 @@ func (j *Journal) Begin(c engine.Change) (engine.LongChange, error) {
 
 // write passes the records to put, straight from the memory of the change.
 func (l *longChange) write(c *engine.Change, put func(n int, write func(*batch)) error) error {
-	return changelog.WriteLong(c, func(n int, write func(*changelog.Batch)) error {
+	return changes.WriteLong(c, func(n int, write func(*changes.Batch)) error {
 		return put(n, func(b *batch) {
 			write(&b.Batch)
 			if !l.begun {
@@ -77,7 +77,7 @@ func (l *longChange) Abort() {
 // end appends the last record and returns its position. The caller holds mu.
 func (l *longChange) end(record func(*batch, uint64)) engine.Position {
 	if l.begun {
-		if b := l.j.reserve(changelog.EndBytes); b != nil {
+		if b := l.j.reserve(changes.EndBytes); b != nil {
 			record(b, l.filter)
 			b.ended = append(b.ended, &l.part)
 			l.j.wakeIfLong(b)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
@@ -18,16 +18,16 @@ func TestMemoryOfQuietJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	j, _ := writeTo(t, l, Options{}, io.Discard)
-	ds := make([]umbel.Digest, changelog.MaxDigests)
+	ds := make([]umbel.Digest, changes.MaxDigests)
 	before := liveBytes()
-	for range 10 * changelog.MaxBatch / (changelog.MaxDigests * 16) {
+	for range 10 * changes.MaxBatch / (changes.MaxDigests * 16) {
 		j.Append(engine.Change{Op: engine.OpAdd, Filter: 1, Digests: ds})
 	}
 	if err := j.Sync(t.Context(), j.Last()); err != nil {
 		t.Fatal(err)
 	}
-	if kept := liveBytes() - before; kept > changelog.MaxBatch/4 {
-		t.Errorf("%d bytes are kept, want less than a batch of %d", kept, changelog.MaxBatch)
+	if kept := liveBytes() - before; kept > changes.MaxBatch/4 {
+		t.Errorf("%d bytes are kept, want less than a batch of %d", kept, changes.MaxBatch)
 	}
 	runtime.KeepAlive(ds)
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -135,7 +135,7 @@ func (r *restorer) logIsWhole(ctx context.Context) bool {
 	}
 	whole := false
 	err := r.log.Read(ctx, 1, func(_ uint64, b []byte) error {
-		first, err := changelog.First(b)
+		first, err := changes.First(b)
 		whole = err == nil && first == 1
 		return io.EOF
 	})

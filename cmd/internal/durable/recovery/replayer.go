@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
@@ -20,7 +20,7 @@ import (
 type Replayer struct {
 	engine *engine.Engine
 	losses *losses
-	reader changelog.Reader
+	reader changes.Reader
 	report Report
 
 	covered  engine.Position        // up to here changes need not be in the log
@@ -52,7 +52,7 @@ func newReplayer(e *engine.Engine, l *losses) *Replayer {
 		engine: e, losses: l, restored: make(map[uint64]extent), missing: make(map[uint64]engine.Meta),
 		changed: make(map[uint64]bool),
 	}
-	p.reader = changelog.Reader{Limits: Limits(), Each: p.apply}
+	p.reader = changes.Reader{Limits: Limits(), Each: p.apply}
 	return p
 }
 
@@ -128,7 +128,7 @@ func (p *Replayer) Batch(b []byte) error {
 
 // checkContinuity reports changes that are missing before a batch.
 func (p *Replayer) checkContinuity(b []byte) error {
-	first, err := changelog.First(b)
+	first, err := changes.First(b)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (p *Replayer) apply(c *engine.Change) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("change %d (%s, filter %d): %w", c.Position, changelog.OpName(c.Op), c.Filter, err)
+	err = fmt.Errorf("change %d (%s, filter %d): %w", c.Position, changes.OpName(c.Op), c.Filter, err)
 	if !p.losses.any || !errors.Is(err, umbel.ErrCorrupt) {
 		return err
 	}
@@ -237,7 +237,7 @@ func (p *Replayer) end() error {
 // noteTorn adds unfinished changes to the report.
 func (p *Replayer) noteTorn() {
 	for _, c := range p.reader.Unfinished() {
-		torn := fmt.Sprintf("a change of filter %d (%s), never acknowledged", c.Filter, changelog.OpName(c.Op))
+		torn := fmt.Sprintf("a change of filter %d (%s), never acknowledged", c.Filter, changes.OpName(c.Op))
 		if p.report.Torn != "" {
 			torn = p.report.Torn + "; " + torn
 		}

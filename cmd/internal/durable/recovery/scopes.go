@@ -3,20 +3,20 @@ package recovery
 import (
 	"fmt"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 )
 
 // scopes returns the scopes of the batches in a hole, or nil unless they contain everything that the batches
 // concern: all are readable, and no changes are missing before or between them.
-func (p *Replayer) scopes(h wal.Hole) (list []*changelog.Scope) {
+func (p *Replayer) scopes(h wal.Hole) (list []*changes.Scope) {
 	if p.afterGap {
 		return nil
 	}
 	next, covered := p.reader.Next(), p.covered+1
 	for _, b := range h.Scopes {
-		s, err := changelog.ReadScope(b)
+		s, err := changes.ReadScope(b)
 		if err != nil || s.First < next || s.First > max(next, covered) {
 			return nil
 		}
@@ -27,7 +27,7 @@ func (p *Replayer) scopes(h wal.Hole) (list []*changelog.Scope) {
 }
 
 // lostKnown makes the filters incomplete that lost batches concern, and gives them their names.
-func (p *Replayer) lostKnown(scopes []*changelog.Scope, why error) error {
+func (p *Replayer) lostKnown(scopes []*changes.Scope, why error) error {
 	concerned := make(map[uint64]bool)
 	for _, s := range scopes {
 		for _, id := range s.Filters {
@@ -46,7 +46,7 @@ func (p *Replayer) lostKnown(scopes []*changelog.Scope, why error) error {
 }
 
 // concern applies what the scope of a lost batch contains, and marks the filters that it concerns.
-func (p *Replayer) concern(s *changelog.Scope) error {
+func (p *Replayer) concern(s *changes.Scope) error {
 	unfinished, err := p.reader.Jump(s)
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package store
 import (
 	"fmt"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
@@ -26,7 +26,7 @@ const (
 	// obsolete, in the last snapshot, and one in the next.
 	copies = 3
 	// queueBytes is the least room for queued changes.
-	queueBytes = 4 * changelog.MaxBatch
+	queueBytes = 4 * changes.MaxBatch
 )
 
 // SegmentBytes returns the size of a file of the log for a limit of all files, 0 for the usual one. Batches
@@ -130,7 +130,7 @@ func (s *Store) kept() uint64 {
 func (s *Store) room(queued, kept uint64) int64 {
 	// A batch that does not fit into the rest of a file goes to the next one, so that up to half of the
 	// files is unused.
-	queued = 2 * (queued + changelog.MaxBatch)
+	queued = 2 * (queued + changes.MaxBatch)
 	growth := queued - min(queued, s.log.Room()) + uint64(SegmentBytes(s.o.Disk.Limit()))
 	return s.o.Disk.Left() - int64(growth+kept)
 }

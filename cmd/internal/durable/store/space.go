@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/durable/changelog"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/changes"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
@@ -133,7 +133,7 @@ func (s *Store) left() int64 { return min(s.o.Disk.Left(), s.free.Load()) }
 func (s *Store) lacks(part float64) uint64 {
 	queued, _ := s.journal.Pending()
 	reserve := part*float64(s.reserveSize()) - float64(s.files.Reserved())
-	need := s.taker.Needed() + 2*(queued+changelog.MaxBatch) + uint64(max(reserve, 0))
+	need := s.taker.Needed() + 2*(queued+changes.MaxBatch) + uint64(max(reserve, 0))
 	lacks := max(int64(need)-s.free.Load(), 0)
 	if s.o.Disk.Limit() > 0 {
 		lacks = max(lacks, -s.room(queued, s.kept()))

@@ -3,7 +3,7 @@
 // lowest first:
 //
 //	statecode   encodes the shapes of states
-//	changelog   encodes changes as batches
+//	changes     encodes changes as batches
 //	journal     queues changes and writes them to the log (wal)
 //	snapshot    copies filters to files (snapfile)
 //	recovery    restores filters from snapshots and the log

@@ -1,4 +1,4 @@
-package changelog
+package changes
 
 import (
 	"encoding/binary"

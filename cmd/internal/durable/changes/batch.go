@@ -1,6 +1,6 @@
-// Package changelog encodes the changes of filters as batches, and decodes them. It does no I/O: package
+// Package changes encodes the changes of filters as batches, and decodes them. It does no I/O: package
 // journal writes batches to the log, and package recovery replays them.
-package changelog
+package changes
 
 import (
 	"encoding/binary"
