@@ -62,10 +62,10 @@ func rootCommand() *cobra.Command {
 				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.EditCommand(),
 			}},
 			{Title: "Messages", Verbs: []*cobra.Command{
-				filters.PackCommand(), filters.UnpackCommand(), filters.DiffCommand(), filters.PatchCommand(),
+				filters.ConvertCommand(), filters.DiffCommand(), filters.PatchCommand(),
 			}},
 			{Title: "Sizes and kinds", Verbs: []*cobra.Command{filters.KindsCommand(), filters.MeasureCommand()}},
-			{Title: "Other formats", Verbs: []*cobra.Command{filters.ParquetCommand(), filters.RedisbloomCommand()}},
+			{Title: "Other formats", Verbs: []*cobra.Command{filters.ParquetCommand()}},
 			{Title: "Nodes", Verbs: []*cobra.Command{
 				nodes.ListCommand(), nodes.GetCommand(), nodes.PutCommand(), nodes.DeleteCommand(), nodes.StatusCommand(), nodes.HealthCommand(),
 				nodes.ConfigCommand(), nodes.UserCommand(), nodes.SnapshotCommand(), nodes.BackupCommand(), nodes.VerifyCommand(),

@@ -115,9 +115,9 @@ var synonyms = map[string][]string{
 	"test": {"has"}, "contains": {"has"}, "check": {"has"}, "query": {"has"}, "exists": {"has"}, "grep": {"has"},
 	"rm": {"remove", "delete"}, "del": {"remove", "delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
 	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
-	"compress": {"pack"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
+	"compress": {"convert --as packed"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
 	"unfold": {"edit unfold"}, "clear": {"edit clear"}, "advance": {"edit advance"}, "compact": {"edit compact"},
-	"number": {"plan --number"}, "refine": {"diff --refine"}, "diff-sets": {"merge --subtract"},
+	"pack": {"convert --as packed"}, "unpack": {"convert"}, "redisbloom": {"convert --as redis"}, "number": {"plan --number"}, "refine": {"diff --refine"}, "diff-sets": {"merge --subtract"},
 }
 
 // formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them.

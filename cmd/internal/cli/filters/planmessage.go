@@ -251,10 +251,10 @@ func commandsFor(q message.Goal, o message.Option) []string {
 	}
 	commands := []string{"umbel make -o filter.umb " + made + " KEYFILE"}
 	if o.Coded {
-		commands = append(commands, "umbel pack filter.umb -o message.umb")
+		commands = append(commands, "umbel convert --as packed filter.umb -o message.umb")
 	}
 	if o.Kind == "sparse" {
-		commands = append(commands, "umbel unpack message.umb --sparse -o copy.umb     # on receivers",
+		commands = append(commands, "umbel convert message.umb --sparse -o copy.umb     # on receivers",
 			"umbel subscribe SOURCE --public-key KEY --sparse -o copy.umb  # or")
 	}
 	return commands

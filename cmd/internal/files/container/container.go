@@ -169,13 +169,13 @@ func Fits(what string, need uint64) error {
 		what, quantity.Size(need), quantity.Size(free))
 }
 
-// magic is how a container begins, before the number of its version (spec/container.md).
-const magic = "\x89umbel\n"
+// Magic is how a container begins, before the number of its version (spec/container.md).
+const Magic = "\x89umbel\n"
 
 // IsHead reports whether the first bytes of a file are those of a container or of a delta, of any
 // version.
 func IsHead(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(magic)) || delta.Is(head)
+	return bytes.HasPrefix(head, []byte(Magic)) || delta.Is(head)
 }
 
 // IsFile reports whether the file at path begins like a container or a delta. It returns false for a pipe.
@@ -191,7 +191,7 @@ func headOf(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, int64(max(len(magic), delta.MagicBytes))))
+	head, _ := io.ReadAll(io.LimitReader(f, int64(max(len(Magic), delta.MagicBytes))))
 	return head
 }
 
@@ -207,9 +207,9 @@ func Describe(path string) (kind string, size int64, ok bool) {
 		return "", 0, false
 	}
 	defer f.Close()
-	const at = len(magic) + 1
+	const at = len(Magic) + 1
 	head, _ := io.ReadAll(io.LimitReader(f, int64(at+1+math.MaxUint8)))
-	if len(head) <= at || !bytes.HasPrefix(head, []byte(magic)) || len(head) < at+1+int(head[at]) {
+	if len(head) <= at || !bytes.HasPrefix(head, []byte(Magic)) || len(head) < at+1+int(head[at]) {
 		return "", 0, false
 	}
 	kind = string(head[at+1 : at+1+int(head[at])])

@@ -119,7 +119,7 @@ func TestDescribe(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "alice\n", magic} {
+	for _, text := range []string{"", "alice\n", Magic} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
