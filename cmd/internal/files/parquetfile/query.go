@@ -56,7 +56,7 @@ func (f *File) Query(column string, values ...string) ([]Answer, error) {
 		a := &answers[c.RowGroup]
 		filter, err := f.Filter(c)
 		if err != nil {
-			err = fmt.Errorf("Bloom filter of %q in row group %d: %w", clip(c.Name), c.RowGroup, err)
+			err = fmt.Errorf("the Bloom filter of %q in row group %d: %w", clip(c.Name), c.RowGroup, err)
 			a.Err = err
 			if first == nil {
 				first = err

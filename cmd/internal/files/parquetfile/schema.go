@@ -43,69 +43,83 @@ type group struct {
 	variant bool  // it is, or is part of, a VARIANT
 }
 
-// readSchema reads the list of SchemaElement: the tree's elements in depth-first
-// order, each with the number of its children. It returns the leaves. A group may be empty.
+// schemaReader collects the leaves of a schema's tree, whose elements come in depth-first order, each with the number of its
+// children.
+type schemaReader struct {
+	t               *thrift
+	columns         []column
+	groups          []group // from the root, whose name isn't part of a path, to the element
+	elements, total int     // total are the bytes of paths
+}
+
+// readSchema reads the list of SchemaElement. It returns the leaves. A group may be empty.
 func readSchema(t *thrift) []column {
-	var columns []column
-	var groups []group // from the root, whose name isn't part of a path, to the element
-	elements, total := 0, 0
-	t.list(func(typ byte) {
-		if typ != thriftStruct {
-			t.fail("schema element %d has type %d, want %d", elements, typ, thriftStruct)
-			return
-		}
-		e := readElement(t)
-		for len(groups) > 0 && groups[len(groups)-1].left == 0 {
-			groups = groups[:len(groups)-1]
-		}
-		root := elements == 0
-		elements++
-		variant := e.logical.member == logicalVariant
-		switch {
-		case t.err != nil:
-			return
-		case elements > maxElements:
-			t.limit("a schema of more than %d elements", maxElements)
-			return
-		case e.children < 0:
-			t.fail("schema element %d has %d children", elements, e.children)
-			return
-		case root:
-		case len(groups) == 0:
-			t.fail("schema element %d belongs to no group", elements)
-			return
-		default:
-			parent := &groups[len(groups)-1]
-			parent.left--
-			variant = variant || parent.variant
-		}
-		if root || e.children > 0 || e.physical < 0 {
-			if len(groups) == maxLevels {
-				t.fail("groups of the schema nest deeper than %d", maxLevels)
-			}
-			groups = append(groups, group{e.name, e.children, variant})
-			return
-		}
-		var key strings.Builder
-		for _, g := range groups[1:] {
-			key.WriteString(g.name + separator)
-		}
-		key.WriteString(e.name)
-		if total += key.Len(); total > maxPaths {
-			t.limit("paths of columns have more than %d bytes together", maxPaths)
-			return
-		}
-		columns = append(columns, column{key.String(), e.valueType(variant)})
-	})
-	if t.err == nil && elements == 0 {
+	r := schemaReader{t: t}
+	t.list(r.element)
+	if t.err == nil && r.elements == 0 {
 		t.fail("a schema without an element")
 	}
-	for _, g := range groups {
+	for _, g := range r.groups {
 		if g.left != 0 {
 			t.fail("%d elements are missing at the end of the schema", g.left)
 		}
 	}
-	return columns
+	return r.columns
+}
+
+// element reads the next element.
+func (r *schemaReader) element(typ byte) {
+	if typ != thriftStruct {
+		r.t.fail("schema element %d has type %d, want %d", r.elements, typ, thriftStruct)
+		return
+	}
+	e := readElement(r.t)
+	for len(r.groups) > 0 && r.groups[len(r.groups)-1].left == 0 {
+		r.groups = r.groups[:len(r.groups)-1]
+	}
+	root := r.elements == 0
+	r.elements++
+	variant := e.logical.member == logicalVariant
+	switch {
+	case r.t.err != nil:
+		return
+	case r.elements > maxElements:
+		r.t.limit("a schema of more than %d elements", maxElements)
+		return
+	case e.children < 0:
+		r.t.fail("schema element %d has %d children", r.elements, e.children)
+		return
+	case root:
+	case len(r.groups) == 0:
+		r.t.fail("schema element %d belongs to no group", r.elements)
+		return
+	default:
+		parent := &r.groups[len(r.groups)-1]
+		parent.left--
+		variant = variant || parent.variant
+	}
+	if root || e.children > 0 || e.physical < 0 {
+		if len(r.groups) == maxLevels {
+			r.t.fail("groups of the schema nest deeper than %d", maxLevels)
+		}
+		r.groups = append(r.groups, group{e.name, e.children, variant})
+		return
+	}
+	r.leaf(e, variant)
+}
+
+// leaf adds a column.
+func (r *schemaReader) leaf(e element, variant bool) {
+	var key strings.Builder
+	for _, g := range r.groups[1:] {
+		key.WriteString(g.name + separator)
+	}
+	key.WriteString(e.name)
+	if r.total += key.Len(); r.total > maxPaths {
+		r.t.limit("paths of columns have more than %d bytes together", maxPaths)
+		return
+	}
+	r.columns = append(r.columns, column{key.String(), e.valueType(variant)})
 }
 
 // element is a SchemaElement.
