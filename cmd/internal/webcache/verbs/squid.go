@@ -33,7 +33,7 @@ func squidCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(squidFetchCommand(), squidHasCommand(), squidInfoCommand(), squidDiffCommand(), squidMakeCommand(),
-		squidImportCommand(), squidExportCommand(), squidRelayCommand())
+		squidRelayCommand())
 	return cmd
 }
 
@@ -60,7 +60,7 @@ func readDigest(cmd *cobra.Command, path string) (squid.Digest, error) {
 		return squid.Digest{}, err
 	}
 	if container.IsHead(b[:min(len(b), 16)]) {
-		return squid.Digest{}, fmt.Errorf("%s is a filter of umbel; convert it: umbel-cache squid export %[1]s -o DIGEST", path)
+		return squid.Digest{}, fmt.Errorf("%s is a filter of umbel; convert it: umbel convert %[1]s --as squid -o DIGEST", path)
 	}
 	d, err := squid.Parse(b, squid.Limits{})
 	if err != nil {
