@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -156,7 +157,7 @@ func (f *Filter) checkOverfull() {
 		return
 	}
 	f.overfull.Do(func() {
-		f.o.Log.Warn("filter is overfull", "filter", f)
+		f.o.Log.Warn("filter is overfull", event.FilterOverfull, "filter", f)
 		if f.o.OnOverfull != nil {
 			f.o.OnOverfull(f.Status())
 		}

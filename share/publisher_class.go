@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
@@ -107,7 +108,7 @@ func (d *draft) write(ctx context.Context, snapshot bool) error {
 		h.Deltas = append(h.Deltas, r)
 	}
 	if c.head != nil && len(h.Deltas) == 0 {
-		c.o.Log.Warn("no delta leads to the version; subscribers fetch a snapshot", "version", h.Version, "kind", h.Kind, "bytes", h.Bytes)
+		c.o.Log.Warn("no delta leads to the version; subscribers fetch a snapshot", event.PublicationReplaced, "version", h.Version, "kind", h.Kind, "bytes", h.Bytes)
 	}
 	return nil
 }
@@ -203,7 +204,7 @@ func (c *class) checkStore(ctx context.Context) error {
 		return fmt.Errorf("the store has no record %s any more: it was removed, or the store was replaced: %w", name, ErrFork)
 	}
 	if _, err := c.open(current); errors.Is(err, ErrCorrupt) {
-		c.o.Log.Warn("the head in the store is damaged and is replaced", "class", c.fold)
+		c.o.Log.Warn("the head in the store is damaged and is replaced", event.PublicationRepaired, "class", c.fold)
 		return nil
 	}
 	return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", name, ErrFork)

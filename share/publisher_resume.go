@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -44,7 +45,7 @@ func NewPublisher(ctx context.Context, o PublisherOptions) (*Publisher, error) {
 		if err := p.guard.lost(); err != nil {
 			return nil, err
 		}
-		o.Log.Warn("a new stream begins, because the last version cannot be read; subscribers fetch a snapshot", "version", p.version)
+		o.Log.Warn("a new stream begins, because the last version cannot be read; subscribers fetch a snapshot", event.PublicationRestarted, "version", p.version)
 	}
 	began := max(o.Now().UnixMilli(), p.stream.Began+1)
 	var nonce [8]byte

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
@@ -130,7 +131,7 @@ func (r *runner) clean(h *Head, err error) {
 	}
 	log := r.p.o.Log
 	if err != nil {
-		r.cleaning.FailedBy(log, err).Warn("old objects of the publication remain", "error", err)
+		r.cleaning.FailedBy(log, err).Warn("old objects of the publication remain", event.CleanupFailed, "error", err)
 	} else {
 		r.cleaning.Succeed()
 	}
@@ -140,9 +141,9 @@ func (r *runner) clean(h *Head, err error) {
 func (r *runner) report(err error) {
 	log := r.p.o.Log
 	if err != nil {
-		r.failing.FailedBy(log, err).Warn("publishing failed", "error", err)
+		r.failing.FailedBy(log, err).Warn("publishing failed", event.PublicationFailed, "error", err)
 	} else {
-		r.failing.Succeeded(log).Info("publishing succeeds again")
+		r.failing.Succeeded(log).Info("publishing succeeds again", event.PublicationRecovered)
 	}
 }
 

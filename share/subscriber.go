@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
@@ -201,7 +202,7 @@ func (s *Subscriber) arrived(r Ref, data []byte) {
 // resync notes that a path failed.
 func (s *Subscriber) resync(what string, err error) {
 	s.counters.change(func(c *Counters) { c.Resyncs++ })
-	s.o.Log.Warn("a part of the version cannot be used, and another way to it is tried", "part", what, "error", err)
+	s.o.Log.Warn("a part of the version cannot be used, and another way to it is tried", event.SubscriptionResync, "part", what, "error", err)
 }
 
 // Counters returns what the subscriber did.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"golang.org/x/mod/sumdb/note"
@@ -102,7 +103,7 @@ func (c *cache) write(ctx context.Context, got *local, signed []byte) error {
 		return nil
 	}
 	if err := c.sweep(ctx, needed); err != nil {
-		c.log.Warn("the cache has objects that are not needed", "error", err)
+		c.log.Warn("the cache has objects that are not needed", event.CleanupFailed, "error", err)
 	}
 	return nil
 }
@@ -191,7 +192,7 @@ func (c *cache) read(ctx context.Context, verifier note.Verifier, limits wire.Li
 		h, err = OpenHead([]byte(signed), verifier.Name(), note.VerifierList(verifier))
 	}
 	if err != nil {
-		c.log.Warn("the cache is ignored", "error", err)
+		c.log.Warn("the cache is ignored", event.SubscriptionCache, "error", err)
 		return nil, local{}, nil
 	}
 	a := applier{source: c.store, limits: limits}
@@ -209,7 +210,7 @@ func (c *cache) read(ctx context.Context, verifier note.Verifier, limits wire.Li
 
 // unusable notes that the version in the store cannot be used.
 func (c *cache) unusable(err error) {
-	c.log.Warn("the version in the cache is fetched again", "error", err)
+	c.log.Warn("the version in the cache is fetched again", event.SubscriptionCache, "error", err)
 }
 
 // parseLocal splits a record of a cache.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // chooser is the part of a subscriber that reads heads: it decides which head is read next and when, which class
@@ -122,7 +124,7 @@ func (c *chooser) best(ctx context.Context, h *Head, signed []byte, local *Head)
 			}
 			return b, fold, err
 		}
-		c.log.Warn("a class that the publication announces is missing", "class", fold)
+		c.log.Warn("a class that the publication announces is missing", event.SubscriptionClass, "class", fold)
 		missing = append(missing, fold)
 	}
 }
@@ -160,7 +162,7 @@ const retryRefine = time.Minute
 // refuse notes that a finer class cannot be followed: the class of h stays for a time.
 func (c *chooser) refuse(h *Head, finer uint64, err error) {
 	c.refused, c.needed = c.now(), 0
-	c.log.Warn("the class stays, because a finer one cannot be followed", "class", h.Fold, "finer", finer, "error", err)
+	c.log.Warn("the class stays, because a finer one cannot be followed", event.SubscriptionClass, "class", h.Fold, "finer", finer, "error", err)
 }
 
 // mayRefine reports whether refinements may begin with the snapshot of a head.
@@ -213,13 +215,13 @@ func (c *chooser) warn(h *Head, fold uint64, isFirst bool) {
 	perSecond, _ := c.pace.of(fold)
 	now, was := b.exceededBy(class, isFirst, i == len(h.Classes)-1, perSecond), c.exceeded
 	if now.rate && !was.rate {
-		log.Warn("no class within the limits has the rate that suffices", "rate", class.Rate, "wanted", b.Rate)
+		log.Warn("no class within the limits has the rate that suffices", event.SubscriptionBudget, "rate", class.Rate, "wanted", b.Rate)
 	}
 	if now.start && !was.start {
-		log.Warn("every first version is longer than the limit", "bytes", class.Snapshot, "limit", b.Start)
+		log.Warn("every first version is longer than the limit", event.SubscriptionBudget, "bytes", class.Snapshot, "limit", b.Start)
 	}
 	if now.perSecond && !was.perSecond {
-		log.Warn("the coarsest class takes more bytes per second than the limit; versions are skipped or late", "bytes", uint64(perSecond), "limit", b.BytesPerSecond)
+		log.Warn("the coarsest class takes more bytes per second than the limit; versions are skipped or late", event.SubscriptionBudget, "bytes", uint64(perSecond), "limit", b.BytesPerSecond)
 	}
 	c.exceeded = now
 }

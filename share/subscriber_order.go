@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // order refuses heads that are out of order.
@@ -32,12 +34,12 @@ func (o *order) check(h *Head, now time.Time) error {
 	case h.Time.Equal(last.Time) && (h.Stream != last.Stream || h.Version != last.Version || h.Fold == last.Fold && h.ID != last.ID):
 		return fmt.Errorf("two heads were signed at %s, of versions %d and %d: %w", h.Time.Format(time.RFC3339Nano), last.Version, h.Version, ErrFork)
 	case c < 0:
-		o.log.Warn("the publisher that began later has stopped", "stream", h.Stream.String(), "last", last.Stream.String())
+		o.log.Warn("the publisher that began later has stopped", event.SubscriptionPublisher, "stream", h.Stream.String(), "last", last.Stream.String())
 	case c > 0: // another program publishes with the key, or the store of the publisher was lost
-		o.log.Warn("a publisher that began later is followed now", "stream", h.Stream.String(), "last", last.Stream.String(), "from", last.Version, "to", h.Version)
+		o.log.Warn("a publisher that began later is followed now", event.SubscriptionPublisher, "stream", h.Stream.String(), "last", last.Stream.String(), "from", last.Version, "to", h.Version)
 	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.Fold == last.Fold && h.ID != last.ID):
 		// The head was signed later, so it is what the publisher means. Its store was restored.
-		o.log.Warn("the publisher was set back", "from", last.Version, "to", h.Version)
+		o.log.Warn("the publisher was set back", event.SubscriptionPublisher, "from", last.Version, "to", h.Version)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 const (
@@ -72,9 +74,9 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 			err = s.answerer.check(s.View(), s.o.Now()) // a head that has expired does not end the fault
 		}
 		if err == nil || errors.Is(err, ErrBudget) {
-			s.failing.Succeeded(s.o.Log).Info("updates succeed again")
+			s.failing.Succeeded(s.o.Log).Info("updates succeed again", event.SubscriptionRecovered)
 		} else {
-			s.failing.Failed(s.o.Log).Warn("update failed", "delay", wait.Round(time.Millisecond), "error", err)
+			s.failing.Failed(s.o.Log).Warn("update failed", event.SubscriptionFailed, "delay", wait.Round(time.Millisecond), "error", err)
 		}
 		if wait > 0 && !sleep(ctx, wait) {
 			return ctx.Err()

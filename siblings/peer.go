@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
@@ -98,11 +99,11 @@ func (x *peer) watch(log *slog.Logger) {
 	switch {
 	case kind == notRead:
 	case kind == "":
-		x.fault.Succeeded(log).Info("a sibling is tried again")
+		x.fault.Succeeded(log).Info("a sibling is tried again", event.SiblingRecovered)
 		x.logged = ""
 	case kind != x.logged:
 		if log = x.fault.Failed(log); log.Enabled(context.Background(), slog.LevelWarn) { // otherwise a later look logs it
-			log.Warn("a sibling is not tried", "error", problem)
+			log.Warn("a sibling is not tried", event.SiblingFailed, "error", problem)
 			x.logged = kind
 		}
 	}

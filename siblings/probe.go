@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
@@ -116,13 +117,13 @@ func (m *Mesh) probes(ctx context.Context) {
 		}
 		switch result, err := m.Probe(ctx); {
 		case err != nil && ctx.Err() == nil:
-			fault.Failed(m.o.Log).Warn("the own cache can't be probed", "error", err)
+			fault.Failed(m.o.Log).Warn("the own cache can't be probed", event.ProbeFailed, "error", err)
 		case err != nil:
 		case result.Cleared:
-			fault.Succeeded(m.o.Log).Info("the own cache can be probed again")
-			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", "requested", result.Requested, "lost", result.Lost)
+			fault.Succeeded(m.o.Log).Info("the own cache can be probed again", event.ProbeRecovered)
+			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", event.CacheLost, "requested", result.Requested, "lost", result.Lost)
 		default:
-			fault.Succeeded(m.o.Log).Info("the own cache can be probed again")
+			fault.Succeeded(m.o.Log).Info("the own cache can be probed again", event.ProbeRecovered)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
@@ -80,11 +81,11 @@ func (p *proxy) fail(w http.ResponseWriter, _ *http.Request, err error) {
 	m.unreachedBy.Store(&text)
 	log := m.unreached.Failed(m.o.Log)
 	if errors.Is(err, hop.ErrMalformed) {
-		log.Warn("the answer of the origin is malformed", "error", err)
+		log.Warn("the answer of the origin is malformed", event.OriginFailed, "error", err)
 		m.refuse(w, http.StatusBadGateway, "fwd=miss; detail=origin-malformed", err.Error())
 		return
 	}
-	log.Warn("the origin can't be reached", "error", err)
+	log.Warn("the origin can't be reached", event.OriginFailed, "error", err)
 	m.refuse(w, http.StatusBadGateway, "fwd=miss; detail=origin-unreachable", "the origin can't be reached")
 }
 
@@ -120,7 +121,7 @@ func (b *wholeBody) Read(p []byte) (int, error) {
 	case err == io.EOF:
 		m.cut.Succeed()
 	case b.request.Context().Err() == nil:
-		m.cut.Failed(m.o.Log).Warn("the answer of the origin is incomplete", "error", broken(err))
+		m.cut.Failed(m.o.Log).Warn("the answer of the origin is incomplete", event.OriginIncomplete, "error", broken(err))
 	}
 	return n, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // SquidDigestPath is where a Squid looks for the cache digest of a sibling.
@@ -157,11 +158,11 @@ func (m *Mesh) serveSquidDigest(w http.ResponseWriter, r *http.Request) {
 	}
 	b, made, err := m.squid.current(time.Now())
 	if err != nil {
-		m.noDigest.Failed(m.o.Log).Warn("there is no cache digest", "error", err)
+		m.noDigest.Failed(m.o.Log).Warn("there is no cache digest", event.DigestFailed, "error", err)
 		http.Error(w, "there is no cache digest", http.StatusNotFound)
 		return
 	}
-	m.noDigest.Succeeded(m.o.Log).Info("there is a cache digest again")
+	m.noDigest.Succeeded(m.o.Log).Info("there is a cache digest again", event.DigestRecovered)
 	h.Set("Content-Type", "application/cache-digest")
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	h.Set("Last-Modified", made.UTC().Format(http.TimeFormat))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
 
@@ -135,7 +136,7 @@ func (t transport) pass(r *http.Request, k Key, why string) (*http.Response, err
 	if err != nil {
 		return nil, err
 	}
-	m.unreached.Succeeded(m.o.Log).Info("the origin answers again")
+	m.unreached.Succeeded(m.o.Log).Info("the origin answers again", event.OriginRecovered)
 	arrived := time.Now()
 	h := res.Header
 	h.Del(HopHeader)

@@ -1,4 +1,4 @@
-// Package lasting limits the log messages about faults that last, such as a full disk or a server that does not
+// Package faultlog limits the log messages about faults that last, such as a full disk or a server that does not
 // answer. Each request or attempt meets such a fault again, but its messages are: one when it begins, then at most one
 // per minute with the number of those that were omitted, and one when it is over.
 package faultlog

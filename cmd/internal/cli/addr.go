@@ -22,7 +22,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -65,6 +65,7 @@ func refuseAddr(root *cobra.Command) {
 	flag := flags.Lookup(AddrFlag)
 	flag.Hidden = true // verbs that accept it define their own
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		StreamsOf(cmd) // from now on there are the reports of the verb
 		if !flag.Changed {
 			return nil
 		}
@@ -143,7 +144,7 @@ func timeoutOf(cmd *cobra.Command) (time.Duration, error) {
 func refusedWarning(cmd *cobra.Command, host string) func(error) {
 	var once sync.Once
 	return func(err error) {
-		once.Do(func() { Warn(cmd, "%s: %s; trying again", host, message.Of(err)) })
+		once.Do(func() { Warn(cmd, "%s: %s; trying again", host, report.Text(err)) })
 	}
 }
 

@@ -196,7 +196,7 @@ func StandardInput(cmd *cobra.Command) *os.File {
 	f := cmd.InOrStdin().(*os.File)
 	if term.IsTerminal(int(f.Fd())) && !IsQuiet(cmd) {
 		const text = "reading keys from the terminal, one per line; end them with ^D"
-		Say(cmd, Notice{Note: text}, "note: "+text)
+		Inform(cmd, "%s", text)
 	}
 	return f
 }

@@ -49,10 +49,10 @@ func interruptedCode(ctx context.Context, err error) int {
 func EndAtSignal(cmd *cobra.Command, consequence string) (stop func()) {
 	ctx, release := interrupt.Context(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	keep := context.AfterFunc(ctx, func() {
-		if color.CanDraw(os.Stderr) {
-			fmt.Fprint(os.Stderr, "\r\x1b[K") // a progress bar
+		if file := StreamsOf(cmd).terminal(); file != nil && color.CanDraw(file) {
+			fmt.Fprint(file, "\r\x1b[K") // a progress bar
 		}
-		os.Exit(printError(cmd, Interrupted(ctx, consequence), WantsJSON(cmd)))
+		os.Exit(fail(cmd, Interrupted(ctx, consequence)))
 	})
 	return func() {
 		keep()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,26 +20,34 @@ func CheckListen(cmd *cobra.Command, flag string) error {
 	return nil
 }
 
-// AddLogFormatFlag adds --log-format to a verb that serves.
-func AddLogFormatFlag(cmd *cobra.Command) *string {
-	format := cmd.Flags().String("log-format", "auto", "`FORMAT` of the log: text, json or auto")
-	_ = cmd.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{"text", "json", "auto"}, cobra.ShellCompDirectiveNoFileComp))
-	return format
-}
+// logFormat is the format of a log.
+type logFormat string
 
-// AddFollowLogFlag adds --log-format to a verb that prints sentences without it.
-func AddFollowLogFlag(cmd *cobra.Command) *string {
-	format := AddLogFormatFlag(cmd)
-	f := cmd.Flags().Lookup("log-format")
-	f.DefValue, f.Usage = "", "with --follow, `FORMAT` of a log of the messages: text, json, or auto for JSON unless on a terminal"
-	return format
-}
-
-// CheckLogFormat returns an error for a --log-format that does not exist.
-func CheckLogFormat(cmd *cobra.Command, format string) error {
-	switch format {
+// Set accepts text, json and auto.
+func (f *logFormat) Set(s string) error {
+	switch s {
 	case "auto", "text", "json":
+		*f = logFormat(s)
 		return nil
 	}
-	return UsageError(cmd, fmt.Errorf("--log-format %.40q: want text, json or auto", format))
+	return errors.New("want text, json or auto")
+}
+
+func (f *logFormat) String() string { return string(*f) }
+
+// Type names the formats for completion.
+func (f *logFormat) Type() string { return "text|json|auto" }
+
+// AddLogFormatFlag adds --log-format to a verb that has a log.
+func AddLogFormatFlag(cmd *cobra.Command) *string {
+	format := logFormat("auto")
+	cmd.Flags().Var(&format, "log-format", "`FORMAT` of the log: text, json or auto")
+	return (*string)(&format)
+}
+
+// AddFollowLogFlag adds --log-format to a verb that prints sentences without it: see [Follow].
+func AddFollowLogFlag(cmd *cobra.Command) {
+	AddLogFormatFlag(cmd)
+	f := cmd.Flags().Lookup("log-format")
+	f.DefValue, f.Usage = "", "report as a log in a `FORMAT`: text, json, or auto for JSON unless on a terminal"
 }

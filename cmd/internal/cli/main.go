@@ -4,15 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -58,12 +56,12 @@ func Main(root *cobra.Command) { os.Exit(Run(root, os.Args[1:], os.Stdin, os.Std
 // everything else to stderr.
 func Run(root *cobra.Command, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
+	streams := &Streams{In: stdin, Out: out, Err: stderr, Now: Clock}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	logHTTPFaults(root)
-	cmd, err := root.ExecuteC()
+	cmd, err := root.ExecuteContextC(context.WithValue(context.Background(), streamsKey{}, streams))
 	if flushed := out.Flush(); flushed != nil && (err == nil || err == ErrAbsent || err == ErrExceeded) {
 		err = flushed
 	}
@@ -77,21 +75,17 @@ func Run(root *cobra.Command, args []string, stdin *os.File, stdout, stderr io.W
 	case err == ErrPipe:
 		return exitPipe
 	}
-	json, _ := root.PersistentFlags().GetBool("json")
-	return printError(cmd, err, json || slices.Contains(beforeDashes(args), "--json"))
+	if streams.Log == nil && slices.Contains(beforeDashes(args), "--json") { // the flags were not parsed
+		_ = root.PersistentFlags().Set("json", "true")
+	}
+	return fail(cmd, err)
 }
 
-// printError prints an error of cmd on standard error and returns its exit code.
-func printError(cmd *cobra.Command, err error, asJSON bool) int {
-	f := failureOf(cmd, err)
-	if w, ok := cmd.ErrOrStderr().(recordWriter); ok {
-		w.log.Error("command failed", "error", f.Error, "exit", f.Exit)
-	} else if asJSON {
-		_ = JSONLine(cmd.ErrOrStderr(), f)
-	} else {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", paintMessage(color.Red, cmd.Root().Name()+":"), f.Error)
-	}
-	return f.Exit
+// fail reports the error that ends a verb, and returns its exit code.
+func fail(cmd *cobra.Command, err error) int {
+	text, exit := failureOf(cmd, err)
+	report.Fail(StreamsOf(cmd).Log, text, exit)
+	return exit
 }
 
 // beforeDashes returns the arguments that may be flags. An error in a flag ends the parsing before
@@ -103,27 +97,21 @@ func beforeDashes(args []string) []string {
 	return args
 }
 
-// failure is how an error is reported with --json.
-type failure struct {
-	Error string `json:"error"`
-	Exit  int    `json:"exit"`
-}
-
-// failureOf returns the message and the exit code of an error of cmd.
-func failureOf(cmd *cobra.Command, err error) failure {
+// failureOf returns the text and the exit code of an error of cmd.
+func failureOf(cmd *cobra.Command, err error) (text string, exit int) {
 	if errors.Is(err, atomicfile.ErrInterrupted) {
-		return failure{"interrupted; nothing was written", interruptedCode(cmd.Context(), err)}
+		return "interrupted; nothing was written", interruptedCode(cmd.Context(), err)
 	}
 	if errors.Is(err, context.Canceled) {
-		return failure{"interrupted", interruptedCode(cmd.Context(), err)}
+		return "interrupted", interruptedCode(cmd.Context(), err)
 	}
-	f := failure{message.Of(localHint(cmd, binaryHint(cmd, nodeError(err)))), ExitError}
+	exit = ExitError
 	if e, ok := errors.AsType[codedError](err); ok {
-		f.Exit = e.code
+		exit = e.code
 	} else if errors.Is(err, share.ErrStale) {
-		f.Exit = ExitStale
+		exit = ExitStale
 	}
-	return f
+	return report.Text(localHint(cmd, binaryHint(cmd, nodeError(err)))), exit
 }
 
 // ErrExceeded ends a verb whose result has more errors than was stated. It isn't printed, because a warning was.

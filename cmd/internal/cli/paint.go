@@ -7,15 +7,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
-// Paint returns text for standard output, in a style if that is a terminal with colors. A message to
-// standard error uses [paintMessage].
-func Paint(s color.Style, text string) string { return paintFor(os.Stdout, s, text) }
-
-// paintMessage is [paint] for standard error.
-func paintMessage(s color.Style, text string) string { return paintFor(os.Stderr, s, text) }
-
-func paintFor(f *os.File, s color.Style, text string) string {
-	if !color.Enabled(f) {
+// Paint returns text for standard output, in a style if that is a terminal with colors.
+func Paint(s color.Style, text string) string {
+	if !color.Enabled(os.Stdout) {
 		return text
 	}
 	return s.Paint(text)

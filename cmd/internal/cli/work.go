@@ -70,24 +70,15 @@ func (n *byteCount) Write(b []byte) (int, error) {
 
 // StartBar starts a bar of bytes, unless --quiet.
 func StartBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
-	if IsQuiet(cmd) {
-		return nil
-	}
-	return progress.Start(os.Stderr, what, total)
+	return progress.Start(StreamsOf(cmd).terminal(), what, total)
 }
 
 // Note shows a note until stop is called, unless --quiet.
 func Note(cmd *cobra.Command, what string) (stop func()) {
-	if IsQuiet(cmd) {
-		return func() {}
-	}
-	return progress.Note(os.Stderr, what)
+	return progress.Note(StreamsOf(cmd).terminal(), what)
 }
 
 // CountBar starts a bar of items, unless --quiet.
 func CountBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
-	if IsQuiet(cmd) {
-		return nil
-	}
-	return progress.Count(os.Stderr, what, total)
+	return progress.Count(StreamsOf(cmd).terminal(), what, total)
 }

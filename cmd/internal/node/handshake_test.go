@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/internal/await"
 )
 
@@ -20,7 +20,7 @@ func TestFailedHandshakes(t *testing.T) {
 	c := testConfig(t)
 	c.TLSCert, c.TLSKey = selfSigned(t)
 	var log safeBuffer
-	n := startedWith(t, c, slog.New(eventlog.Handler{Handler: slog.NewJSONHandler(&log, nil), Events: events}))
+	n := startedWith(t, c, slog.New(slog.NewJSONHandler(&log, nil)))
 	for _, address := range []net.Addr{n.RESP(), n.HTTP()} {
 		for _, words := range []string{"", "*1\r\n$4\r\nPING\r\n", "GET / HTTP/1.1\r\n\r\n"} {
 			conn, err := net.Dial("tcp", address.String())
@@ -72,7 +72,7 @@ func TestFailedHandshakes(t *testing.T) {
 // What the HTTP server reports besides handshakes has an event, too.
 func TestHTTPServerMessages(t *testing.T) {
 	var log safeBuffer
-	eventlog.ServerLog(slog.New(eventlog.Handler{Handler: slog.NewTextHandler(&log, nil), Events: events}), nil).Print("http: Accept error: too many open files; retrying in 5ms")
+	report.ServerLog(slog.New(slog.NewTextHandler(&log, nil)), nil).Print("http: Accept error: too many open files; retrying in 5ms")
 	if got := log.String(); !strings.Contains(got, `error="Accept error: too many open files; retrying in 5ms"`) || !strings.Contains(got, "event=http-error") {
 		t.Errorf("logged: %s", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // progressEvery is the interval of log messages about the recovery.
@@ -153,7 +154,7 @@ func (l *loading) logProgress(ctx context.Context) {
 			return
 		case <-tick.C:
 			used, _ := l.node.engine.Memory()
-			l.node.log.Info("restoring the filters", "bytes", used, "took", time.Since(l.began).Round(time.Second))
+			l.node.log.Info("restoring the filters", event.Recovering, "bytes", used, "took", time.Since(l.began).Round(time.Second))
 			notify(fmt.Sprintf("STATUS=restoring the filters: %v", quantity.Size(used)))
 		}
 	}

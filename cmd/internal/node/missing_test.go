@@ -12,7 +12,6 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
@@ -117,7 +116,7 @@ func TestMissingNames(t *testing.T) {
 
 	c.AcceptLoss = false
 	log := new(safeBuffer)
-	n = startedWith(t, c, slog.New(eventlog.Handler{Handler: slog.NewTextHandler(log, nil), Events: events}))
+	n = startedWith(t, c, slog.New(slog.NewTextHandler(log, nil)))
 	if !strings.Contains(log.String(), "event=names-missing") {
 		t.Errorf("logged %s", log)
 	}

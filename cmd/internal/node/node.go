@@ -29,10 +29,11 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // Node is a running server. It is safe for concurrent use.
@@ -123,11 +124,11 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 func (n *Node) logReady() {
 	c := n.config
 	if c.Replica {
-		n.log.Info("replica ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
+		n.log.Info("replica ready", event.Ready, "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 			"cache", c.Cache, "stale", c.Stale, "filters", n.engine.Len(), "limit", n.limit())
 		return
 	}
-	n.log.Info("ready", "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
+	n.log.Info("ready", event.Ready, "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
 		"digests", n.found.Digests, "took", n.found.Took, "durability", c.Durability, "hash", n.hashes(), "limit", n.limit())
 }
@@ -214,21 +215,21 @@ func (n *Node) recover(ctx context.Context) (err error) {
 // logTorn logs what was discarded at the end of the log.
 func logTorn(log *slog.Logger, r store.Report) {
 	if r.Torn != "" {
-		log.Warn("discarded an incomplete batch at the end of the log, which was never acknowledged", "what", r.Torn)
+		log.Warn("discarded an incomplete batch at the end of the log, which was never acknowledged", event.LogTorn, "what", r.Torn)
 	}
 }
 
 // logLoss logs what a start lost, and the filters of which data was lost then or earlier.
 func logLoss(log *slog.Logger, r store.Report) {
 	for _, lost := range r.Lost {
-		log.Error("data loss accepted", "what", lost)
+		log.Error("data loss accepted", event.DataLost, "what", lost)
 	}
 	if r.Incomplete > 0 {
-		log.Warn("data of filters was lost; their queries return true for every key until they are created again",
+		log.Warn("data of filters was lost; their queries return true for every key until they are created again", event.FiltersIncomplete,
 			"filters", r.Incomplete, "names", r.IncompleteNames)
 	}
 	if r.Missing != nil {
-		log.Warn("names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel acknowledge)",
+		log.Warn("names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel acknowledge)", event.NamesMissing,
 			"since", r.Missing.Time(), "batches", r.Missing.Batches)
 	}
 }
@@ -303,23 +304,23 @@ func newEngine(o engine.Options) *engine.Engine {
 
 // overfullLogger returns a function that logs that a filter has become overfull.
 func overfullLogger(log *slog.Logger) func(*engine.Filter, umbel.Stats) {
-	limit := loglimit.Clients()
+	limit := faultlog.Clients()
 	return func(f *engine.Filter, s umbel.Stats) {
 		keys := uint64(min(s.Keys, float64(s.Cells))) // infinite for a full filter
-		limit.Logger(log).Warn("filter is overfull", "filter", command.Clip([]byte(f.Name())), "keys", keys, "rate", s.FPRate, "planned", f.Planned().FPRate)
+		limit.Logger(log).Warn("filter is overfull", event.FilterOverfull, "filter", command.Clip([]byte(f.Name())), "keys", keys, "rate", s.FPRate, "planned", f.Planned().FPRate)
 	}
 }
 
 // faultLogger returns a function that logs a panic of code that reads, makes or opens a filter.
 func faultLogger(log *slog.Logger) func(engine.Fault) {
-	limit := loglimit.Clients()
+	limit := faultlog.Clients()
 	return func(f engine.Fault) {
 		to := limit.Logger(log).With("kind", f.Kind, "panic", fmt.Sprint(f.Panic), "stack", string(f.Stack))
 		if f.Filter == nil {
-			to.Error("filter cannot be made or opened because of a fault; the node continues")
+			to.Error("filter cannot be made or opened because of a fault; the node continues", event.FilterFault)
 			return
 		}
-		to.Error("filter cannot be read because of a fault; the node continues", "filter", command.Clip([]byte(f.Filter.Name())))
+		to.Error("filter cannot be read because of a fault; the node continues", event.FilterFault, "filter", command.Clip([]byte(f.Filter.Name())))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // process implements builtin.Node.
@@ -20,7 +21,7 @@ func (p process) Save(background bool) error {
 	}
 	p.tasks.Go(func() {
 		if err := p.store.Snapshot(p.working); err != nil {
-			p.log.Error("snapshot failed", "error", err)
+			p.log.Error("snapshot failed", event.SnapshotFailed, "error", err)
 		}
 	})
 	return nil

@@ -8,7 +8,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
@@ -86,17 +87,17 @@ func (r *refusals) look(log *slog.Logger) {
 			r.began = r.last
 		}
 		if _, ok := r.fault.Fail(); ok {
-			log.Warn("filters may not grow; refusing changes that need it", "reason", r.reason,
+			log.Warn("filters may not grow; refusing changes that need it", event.GrowthRefused, "reason", r.reason,
 				"filter", command.Clip([]byte(first.Filter)), "error", first.Err, "refused", refused)
 		}
 		r.set(&api.Growth{
 			Reason: r.reason, Since: r.began.UTC().Truncate(time.Millisecond), Filter: string(command.Clip([]byte(first.Filter))),
-			Error: message.Of(first.Err), Needed: first.Needed(), Refused: r.of.Total() - r.before,
+			Error: report.Text(first.Err), Needed: first.Needed(), Refused: r.of.Total() - r.before,
 		})
 		return
 	}
 	if _, _, over := r.fault.Succeed(); over {
-		log.Info("no more changes are refused because filters may not grow", "reason", r.reason, "refused", refused, "took", r.last.Sub(r.began))
+		log.Info("no more changes are refused because filters may not grow", event.GrowthRecovered, "reason", r.reason, "refused", refused, "took", r.last.Sub(r.began))
 		r.reported += refused
 	}
 	if !r.fault.Lasts() {

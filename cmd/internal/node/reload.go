@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // reloadable are the settings that Reload applies; the others need a restart.
@@ -41,14 +42,14 @@ func (n *Node) Reload(c Config) error {
 	}
 	for name, value := range c.values() {
 		if before[name] != value && !slices.Contains(reloadable, name) {
-			n.log.Warn("setting change needs a restart", "setting", name, "running", before[name], "configured", value)
+			n.log.Warn("setting change needs a restart", event.RestartNeeded, "setting", name, "running", before[name], "configured", value)
 		}
 	}
 	err := errors.Join(errs...)
 	if err != nil {
-		n.log.Error("reload incomplete; kept previous values", "error", err)
+		n.log.Error("reload incomplete; kept previous values", event.ReloadIncomplete, "error", err)
 	} else {
-		n.log.Info("reloaded", "users", n.users != nil, "certificates", n.tls != nil)
+		n.log.Info("reloaded", event.Reloaded, "users", n.users != nil, "certificates", n.tls != nil)
 	}
 	return err
 }

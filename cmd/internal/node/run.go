@@ -16,7 +16,8 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // ErrForced is returned by Run after a second signal.
@@ -66,7 +67,7 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		case <-hangups:
 			notify("RELOADING=1")
 			if c, err := reload(); err != nil {
-				log.Error("reload failed; kept previous settings", "error", err)
+				log.Error("reload failed; kept previous settings", event.ReloadFailed, "error", err)
 			} else {
 				_ = n.Reload(c) // it logs errors
 			}
@@ -75,9 +76,9 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 		case <-ctx.Done():
 		case <-n.Stopping():
 		case s := <-signals:
-			log.Info("signal", "signal", s.String())
+			log.Info("signal", event.Signal, "signal", s.String())
 		case err = <-n.Failed():
-			log.Error("fatal: listener failed", "error", err)
+			log.Error("fatal: listener failed", event.ListenerFailed, "error", err)
 		}
 		break
 	}
@@ -117,7 +118,7 @@ var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 // NewLogger returns a logger that writes to a file in the format text, json or auto.
 func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
-	return eventlog.New(to, form, level, events)
+	return report.New(to, form, level)
 }
 
 // welcome prints where the node serves and what to try next. For a person at a terminal it takes the place of

@@ -20,8 +20,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/redisbloom"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/um"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // interfaces are what clients connect to.
@@ -204,7 +205,7 @@ func (n *Node) serveHTTP(name string, l net.Listener, h http.Handler) {
 func (n *Node) webServer(part string, h http.Handler) *http.Server {
 	log := n.log.With("part", part)
 	s := service.NewServer(h, log)
-	s.ErrorLog = eventlog.ServerLog(log, &n.handshakes)
+	s.ErrorLog = report.ServerLog(log, &n.handshakes)
 	return s
 }
 
@@ -219,7 +220,7 @@ func exitOnPanic(h http.Handler, log *slog.Logger) http.Handler {
 			case http.ErrAbortHandler:
 				panic(v)
 			default:
-				log.Error("panic in an HTTP request; the process ends", "panic", fmt.Sprint(v), "method", r.Method, "path", r.URL.EscapedPath(), "stack", string(debug.Stack()))
+				log.Error("panic in an HTTP request; the process ends", event.Panic, "panic", fmt.Sprint(v), "method", r.Method, "path", r.URL.EscapedPath(), "stack", string(debug.Stack()))
 				os.Exit(2)
 			}
 		}()

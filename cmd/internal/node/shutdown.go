@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/service"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // lifecycle has what runs in a node, and ends it.
@@ -45,7 +46,7 @@ const lastWritesTimeout = 5 * time.Second
 
 func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
-	n.log.Info("shutting down", "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
+	n.log.Info("shutting down", event.Stopping, "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
 	service.Sleep(ctx, n.config.DrainDelay)
 	timeout := n.config.ShutdownTimeout
 	if errors.Is(n.store.Writable(), syscall.EROFS) {
@@ -60,10 +61,10 @@ func (n *Node) shutdown(ctx context.Context) error {
 	defer cancel()
 	err := n.closeStore(closing, final)
 	if err != nil {
-		n.log.Error("shutdown completed with errors", "error", err)
+		n.log.Error("shutdown completed with errors", event.StoppedWithErrors, "error", err)
 		return err
 	}
-	n.log.Info("shutdown complete", "disconnected", cut != nil, "uptime", time.Since(n.began).Round(time.Millisecond))
+	n.log.Info("shutdown complete", event.Stopped, "disconnected", cut != nil, "uptime", time.Since(n.began).Round(time.Millisecond))
 	return nil
 }
 

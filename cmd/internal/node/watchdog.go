@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // watchdog reports to systemd that the node responds, twice per watchdog interval. systemd restarts a
@@ -34,7 +35,7 @@ func (n *Node) watchdog() {
 		ctx, cancel := context.WithTimeout(n.working, interval)
 		defer cancel()
 		if err := probe(ctx, n.resp, name); err != nil {
-			n.log.Error("the node does not respond", "error", err)
+			n.log.Error("the node does not respond", event.Unresponsive, "error", err)
 			return
 		}
 		notify("WATCHDOG=1")

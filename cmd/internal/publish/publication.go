@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/share/web"
 )
 
@@ -77,7 +78,7 @@ func (p *Publication) run(ctx context.Context, before *Publication) {
 	if before != nil {
 		<-before.ended
 	}
-	p.log.Info("publishing a filter", "filter", p.spec.Filter, "directory", p.spec.Directory, "key", p.key.Public, "period", p.spec.Period)
+	p.log.Info("publishing a filter", event.PublicationStarted, "filter", p.spec.Filter, "directory", p.spec.Directory, "key", p.key.Public, "period", p.spec.Period)
 	for ctx.Err() == nil {
 		p.look()
 		if f, err := p.writer.begin(ctx); err == nil {
@@ -156,7 +157,7 @@ func (p *Publication) end(ctx context.Context) {
 	p.look()
 	p.reply(answer{err: ErrStopped})
 	p.handler.Close()
-	p.log.Info("publication stopped", "filter", p.spec.Filter)
+	p.log.Info("publication stopped", event.PublicationStopped, "filter", p.spec.Filter)
 }
 
 // Publish looks at the filter now and publishes it if it has changed. It returns the version that

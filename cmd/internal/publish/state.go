@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -31,7 +32,7 @@ func (r result) failed() bool { return stateOf(r.err) == api.PublicationFailed }
 func (p *Publication) note(r result, took time.Duration) {
 	state, text := stateOf(r.err), ""
 	if r.err != nil {
-		text = message.Of(r.err)
+		text = report.Text(r.err)
 	}
 	p.mu.Lock()
 	was := p.status.State
@@ -65,10 +66,10 @@ func (p *Publication) note(r result, took time.Duration) {
 	switch {
 	case was == state:
 	case state == api.PublicationCurrent:
-		p.log.Info("filter is published", "filter", p.spec.Filter, "version", r.version(), "bytes", r.head.Bytes, "took", took)
+		p.log.Info("filter is published", event.Published, "filter", p.spec.Filter, "version", r.version(), "bytes", r.head.Bytes, "took", took)
 	case state == api.PublicationFailed:
-		p.log.Error("publishing a filter failed; will retry", "filter", p.spec.Filter, "error", r.err)
+		p.log.Error("publishing a filter failed; will retry", event.PublicationFailed, "filter", p.spec.Filter, "error", r.err)
 	default:
-		p.log.Warn("filter is not published; its subscribers become stale", "filter", p.spec.Filter, "reason", state, "error", r.err)
+		p.log.Warn("filter is not published; its subscribers become stale", event.PublicationSuspended, "filter", p.spec.Filter, "reason", state, "error", r.err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
@@ -131,7 +132,7 @@ func (w *writer) copy(ctx context.Context) (*share.Update, error) {
 	}
 	w.next = copied{now, design{s.Kind, s.Hasher}}
 	if last := w.last.design; last != (design{}) && last != w.next.design {
-		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot", "filter", w.spec.Filter, "kind", s.Kind)
+		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot", event.PublicationReplaced, "filter", w.spec.Filter, "kind", s.Kind)
 	}
 	return &share.Update{State: s}, nil
 }
@@ -173,7 +174,7 @@ func (w *writer) count() int64 {
 // unremoved logs that an old object could not be removed, or that one was.
 func (w *writer) unremoved(err error) {
 	if err != nil {
-		w.cleaning.FailedBy(w.log, err).Warn("could not remove old objects of a publication; will retry", "filter", w.spec.Filter, "error", err)
+		w.cleaning.FailedBy(w.log, err).Warn("could not remove old objects of a publication; will retry", event.CleanupFailed, "filter", w.spec.Filter, "error", err)
 	} else {
 		w.cleaning.Succeed()
 	}
@@ -182,7 +183,7 @@ func (w *writer) unremoved(err error) {
 // warn logs an error of a version that is published nevertheless.
 func (w *writer) warn(err error) {
 	if err != nil {
-		w.log.Warn("could not remove old objects of a publication; will retry", "filter", w.spec.Filter, "error", err)
+		w.log.Warn("could not remove old objects of a publication; will retry", event.CleanupFailed, "filter", w.spec.Filter, "error", err)
 	}
 }
 
@@ -216,7 +217,7 @@ func (w *writer) open(ctx context.Context) (err error) {
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
 	})
 	if err == nil && last != nil && w.publisher.Head() == nil {
-		w.log.Warn("the last version of a publication can't be read; its subscribers fetch a snapshot", "filter", w.spec.Filter, "version", last.Version)
+		w.log.Warn("the last version of a publication can't be read; its subscribers fetch a snapshot", event.PublicationRestarted, "filter", w.spec.Filter, "version", last.Version)
 	}
 	return err
 }
@@ -246,7 +247,7 @@ func (w *writer) reserve(state uint64) error {
 func (w *writer) close(ctx context.Context) {
 	if w.publisher != nil {
 		if err := w.publisher.Close(ctx); err != nil {
-			w.log.Warn("could not note the unused objects of a publication; they remain longer", "filter", w.spec.Filter, "error", err)
+			w.log.Warn("could not note the unused objects of a publication; they remain longer", event.PublicationClose, "filter", w.spec.Filter, "error", err)
 		}
 	}
 	if w.store != nil {

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 // Limits for clients of [NewServer].
@@ -31,7 +31,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          eventlog.ServerLog(log, nil),
+		ErrorLog:          report.ServerLog(log, nil),
 	}
 }
 

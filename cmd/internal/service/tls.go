@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // TLS is the certificate of a server and the authorities of client certificates. It is safe for
@@ -97,10 +99,10 @@ func (t *TLS) Watch(ctx context.Context, log *slog.Logger) {
 			continue
 		}
 		if err := t.Reload(); err != nil {
-			log.Error("certificate reload failed; kept previous certificate", "error", err)
+			log.Error("certificate reload failed; kept previous certificate", event.CertificateFailed, "error", err)
 			continue
 		}
-		log.Info("certificate reloaded", "file", t.cert, "expires", t.Expires())
+		log.Info("certificate reloaded", event.CertificateReloaded, "file", t.cert, "expires", t.Expires())
 	}
 }
 

@@ -117,7 +117,7 @@ func answersWords(n uint64, none bool) string {
 func hintKeyFile(cmd *cobra.Command, file, key string) {
 	if info, err := os.Stat(key); err == nil && info.Mode().IsRegular() {
 		text := fmt.Sprintf("%s was queried as a key; to query the keys in that file: umbel has %s -f %s", key, file, key)
-		cli.Say(cmd, cli.Notice{Note: text}, "note: "+text)
+		cli.Inform(cmd, "%s", text)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/files/trial"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -132,7 +132,7 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 		bar.Stop()
 		if err != nil {
 			reasons = append(reasons, err)
-			text := message.Of(err)
+			text := report.Text(err)
 			rows = append(rows, measured{Kind: v.Name, Error: &text})
 			continue
 		}

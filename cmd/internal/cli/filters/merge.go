@@ -19,7 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/filter/window"
@@ -238,9 +238,9 @@ func formNote(r merging.Result, form merging.Form) string {
 	case r.Form == merging.Joined:
 		return ""
 	case r.Apart != nil && r.Joinable:
-		return fmt.Sprintf("kept side by side: %s; %s\n%s", side, message.Of(r.Apart), joinableHint)
+		return fmt.Sprintf("kept side by side: %s; %s\n%s", side, report.Text(r.Apart), joinableHint)
 	case r.Apart != nil:
-		return fmt.Sprintf("kept side by side: %s; %s", side, message.Of(r.Apart))
+		return fmt.Sprintf("kept side by side: %s; %s", side, report.Text(r.Apart))
 	}
 	return fmt.Sprintf("kept side by side: %s; joined they would answer at %s", side, cli.Percent(cli.Float(r.JoinedRate)))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/files/parquetfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 )
@@ -130,9 +130,9 @@ func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
 		switch {
 		case errors.Is(err, umbel.ErrCorrupt):
 			damaged++
-			in.Error = message.Of(err)
+			in.Error = report.Text(err)
 		case errors.Is(err, errors.ErrUnsupported), errors.Is(err, parquetfile.ErrNoFilter), errors.Is(err, umbel.ErrLimit):
-			in.Error = message.Of(err)
+			in.Error = report.Text(err)
 		case err != nil:
 			return err
 		}

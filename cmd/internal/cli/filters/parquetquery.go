@@ -10,7 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/parquetfile"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 // valueInfo is the answer for one value.
@@ -32,7 +32,7 @@ func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
 		if a.Err == nil {
 			continue
 		}
-		if text := message.Of(a.Err); !warned[text] {
+		if text := report.Text(a.Err); !warned[text] {
 			cli.Warn(cmd, "%s", text)
 			warned[text] = true
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/explain"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/ribbon"
 	"github.com/umbel-filters/umbel/filter/union"
@@ -182,7 +182,7 @@ func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
 		}
 		if err != nil {
 			reasons = append(reasons, err)
-			text := message.Of(err)
+			text := report.Text(err)
 			offers = append(offers, kindPlan{Kind: v.Name, Error: &text})
 			continue
 		}

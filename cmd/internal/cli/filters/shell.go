@@ -17,7 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter"
 )
 
@@ -121,7 +121,7 @@ func (s *session) run(stderr io.Writer) error {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintln(stderr, message.Of(err))
+		fmt.Fprintln(stderr, report.Text(err))
 	}
 	return s.out.Flush()
 }

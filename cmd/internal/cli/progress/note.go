@@ -13,7 +13,7 @@ import (
 // Note shows on a terminal what a job without measurable progress does, after half a second. The
 // returned function removes it. If f isn't a terminal, Note does nothing.
 func Note(f *os.File, what string) (stop func()) {
-	if !term.IsTerminal(int(f.Fd())) {
+	if f == nil || !term.IsTerminal(int(f.Fd())) {
 		return func() {}
 	}
 	return note(f, what)

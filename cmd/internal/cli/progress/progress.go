@@ -25,7 +25,7 @@ type Bar struct {
 // is -1; nil if f isn't a terminal. The bar appears after half a second, with the
 // rate and the remaining time.
 func Start(f *os.File, what string, total int64) *Bar {
-	if !term.IsTerminal(int(f.Fd())) {
+	if f == nil || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
 	return start(f, what, total, true)
@@ -33,7 +33,7 @@ func Start(f *os.File, what string, total int64) *Bar {
 
 // Count is [Start] for items other than bytes.
 func Count(f *os.File, what string, total int64) *Bar {
-	if !term.IsTerminal(int(f.Fd())) {
+	if f == nil || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
 	return start(f, what, total, false)

@@ -17,9 +17,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
 )
@@ -91,7 +91,7 @@ type publisher struct {
 	key     signing.Key
 	follow  time.Duration
 	listen  string
-	log     cli.FollowLog
+	log     *slog.Logger
 	o       share.PublisherOptions
 	p       *share.Publisher
 	read    os.FileInfo     // of the file that was read last
@@ -119,7 +119,7 @@ func PublishCommand() *cobra.Command {
 	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
 	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
 	folds := flags.UintSlice("folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
-	logFormat := cli.AddFollowLogFlag(cmd)
+	cli.AddFollowLogFlag(cmd)
 	filters.AddLossyFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *to == "" || *key == "" {
@@ -133,9 +133,6 @@ func PublishCommand() *cobra.Command {
 		if *listen != "" && follow <= 0 {
 			return cli.UsageError(cmd, errors.New("--listen needs --follow"))
 		}
-		if err := cli.CheckLogFormat(cmd, *logFormat); err != nil {
-			return err
-		}
 		if flags.Changed("log-format") && follow <= 0 {
 			return cli.UsageError(cmd, errors.New("--log-format needs --follow"))
 		}
@@ -143,9 +140,9 @@ func PublishCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log := cli.FollowLog{Cmd: cmd}
+		log := cli.StreamsOf(cmd).Log
 		if follow > 0 {
-			log = cli.NewFollowLog(cmd)
+			log = cli.Follow(cmd).Log
 		}
 		if valid == 0 {
 			valid = 24 * time.Hour
@@ -156,13 +153,9 @@ func PublishCommand() *cobra.Command {
 		if valid > longValid {
 			cli.Warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", valid)
 		}
-		shareLog := log.Share()
-		if log.Log != nil {
-			shareLog = shareLog.With("file", args[0])
-		}
 		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, log: log, o: share.PublisherOptions{
 			Key: k.Key, Valid: valid, Grace: grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
-			Log: slog.New(Explainer{shareLog.Handler(), args[0]}), Kinds: filter.All, MaxShrink: float64(maxShrink),
+			Log: slog.New(Explainer{log.With("file", args[0]).Handler(), args[0]}), Kinds: filter.All, MaxShrink: float64(maxShrink),
 		}}
 		for _, r := range *folds {
 			p.o.Folds = append(p.o.Folds, uint64(r))
@@ -211,7 +204,7 @@ func (p *publisher) run() (err error) {
 		return PublishError(p.file, err)
 	}
 	if err != nil {
-		p.log.Warn("old objects of the publication remain", []any{"error", err}, "%s", message.Of(err))
+		p.log.Warn("old objects of the publication remain", event.CleanupFailed, "error", err)
 	}
 	if err := p.Print(h); err != nil || p.follow == 0 {
 		return err
@@ -219,8 +212,8 @@ func (p *publisher) run() (err error) {
 	if listener == nil {
 		return p.watch(ctx)
 	}
-	p.log.Inform("serving", []any{"directory", p.to, "listen", "http://" + listener.Addr().String() + "/"}, "serving %s at http://%s/", p.to, listener.Addr())
-	return Serve(listener, store, p.key, http.NewServeMux(), p.log.Share()).Run(ctx, service.Drain, p.watch)
+	p.log.Info("serving", event.Ready, "directory", p.to, "listen", "http://"+listener.Addr().String()+"/")
+	return Serve(listener, store, p.key, http.NewServeMux(), p.log).Run(ctx, service.Drain, p.watch)
 }
 
 // next returns the filter in the file, nil if the file has not changed since it was read.
@@ -264,8 +257,9 @@ func (p *publisher) done(h *share.Head, err error) {
 // Print prints the version of a head, which contains the filter that was read last.
 func (p *publisher) Print(h *share.Head) error {
 	if text := p.summary.Overfull(); text != "" {
-		p.log.Warn("filter is overfull", []any{"file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate)}, "%s", text)
-		if p.follow == 0 && !filters.Accepts(p.cmd) {
+		if p.follow > 0 {
+			p.log.Warn("filter is overfull", event.FilterOverfull, "file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate))
+		} else if cli.Warn(p.cmd, "%s", text); !filters.Accepts(p.cmd) {
 			filters.Exceeded(p.cmd)
 		}
 	}

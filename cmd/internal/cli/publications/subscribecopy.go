@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"runtime"
 	"time"
@@ -53,7 +54,7 @@ func (s subscription) Write(w io.Writer) error {
 type subscriber struct {
 	cmd       *cobra.Command
 	output    string
-	log       cli.FollowLog
+	log       *slog.Logger
 	s         *share.Subscriber
 	before    share.Counters
 	written   *share.View
@@ -85,15 +86,15 @@ func copyPublication(cmd *cobra.Command, spec replica.Spec, output string) error
 	if follow == 0 && cmd.Flags().Changed("log-format") {
 		return cli.UsageError(cmd, errors.New("--log-format needs --follow"))
 	}
-	log := cli.FollowLog{Cmd: cmd}
+	log := cli.StreamsOf(cmd).Log
 	if follow > 0 {
-		log = cli.NewFollowLog(cmd)
+		log = cli.Follow(cmd).Log
 	}
 	ctx, stop := cli.SignalContext(cmd)
 	defer stop()
 	o := share.SubscriberOptions{
 		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(), Budget: spec.Share(),
-		Compact: spec.Sparse, Log: log.Share(),
+		Compact: spec.Sparse, Log: log,
 	}
 	if cache := cmd.Flags().Lookup("cache"); cache.Changed {
 		store, err := dir.Create(cache.Value.String())

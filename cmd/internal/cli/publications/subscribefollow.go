@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -42,7 +43,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		case v.Exact():
 			same := s.written != nil && s.written.Head().ID == v.Head().ID
 			if h := v.Head(); warned && same {
-				s.log.Inform("version is valid again", []any{"file", s.output, "version", h.Version, "expires", h.Expires().UTC()}, "version %d of %s is valid again until %s", h.Version, h.Name, h.Expires().UTC().Format(time.RFC3339))
+				s.log.Info("version is valid again", event.SubscriptionExact, "file", s.output, "version", h.Version, "expires", h.Expires().UTC())
 			}
 			warned = false
 			if same || time.Now().Before(s.retryAt) {
@@ -54,12 +55,12 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 				s.postpone(err)
 			} else {
 				s.delay = 0
-				s.log.NoteEnd(&s.unwritten, "file is written again", []any{"file", s.output}, "%s is written again", s.output)
+				s.unwritten.Succeeded(s.log).Info("file is written again", event.WriteRecovered, "file", s.output)
 			}
 		case !warned:
 			warned = true
 			h := v.Head()
-			s.log.Warn("version has expired", []any{"file", s.output, "version", h.Version, "expires", h.Expires().UTC()}, "version %d expired at %s; %s", h.Version, h.Expires().UTC().Format(time.RFC3339), s.kept())
+			s.log.Warn("version has expired", event.SubscriptionStale, "file", s.output, "version", h.Version, "expires", h.Expires().UTC())
 		}
 		select {
 		case <-ctx.Done():
@@ -105,13 +106,5 @@ const maxPutDelay = time.Minute
 func (s *subscriber) postpone(err error) {
 	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
 	s.retryAt = time.Now().Add(s.delay)
-	s.log.WarnOf(&s.unwritten, err, "file cannot be written", []any{"file", s.output, "delay", s.delay}, "version %d stays in the file, and the next attempt is in %v", s.written.Head().Version, s.delay)
-}
-
-// kept says what the file contains.
-func (s *subscriber) kept() string {
-	if s.written == nil {
-		return s.output + " is not written"
-	}
-	return s.output + " stays as it is"
+	s.unwritten.FailedBy(s.log, err).Warn("file cannot be written", event.WriteFailed, "file", s.output, "error", err, "delay", s.delay)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // The time between attempts to write to a log that fails.
@@ -137,7 +139,7 @@ func (j *Journal) retry(ctx context.Context, which int, operation func(context.C
 		number, err := operation(ctx)
 		if err == nil {
 			if logged {
-				j.o.Log.Info("log writable again", "tries", tries)
+				j.o.Log.Info("log writable again", event.LogRecovered, "tries", tries)
 			}
 			if tries > 1 {
 				j.setTrouble(which, nil)
@@ -145,7 +147,7 @@ func (j *Journal) retry(ctx context.Context, which int, operation func(context.C
 			return number, nil
 		}
 		if !j.o.Failed(err) && !logged {
-			j.o.Log.Error("log write failed; refusing writes", "error", err)
+			j.o.Log.Error("log write failed; refusing writes", event.LogFailed, "error", err)
 			logged = true
 		}
 		if tries == 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/statecode"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // previousCatalog reads the entries of the previous snapshot instead of the last one, which is
@@ -22,7 +23,7 @@ func (r *restorer) previousCatalog(ctx context.Context, why error) ([][]byte, er
 	if previous != nil {
 		entries, err := r.catalog(ctx, previous)
 		if err == nil {
-			r.o.Log.Warn("last snapshot unreadable; using the previous one", "error", why)
+			r.o.Log.Warn("last snapshot unreadable; using the previous one", event.DamageRepaired, "error", why)
 			r.use(previous)
 			r.usedPrevious = true
 			return entries, nil
@@ -34,7 +35,7 @@ func (r *restorer) previousCatalog(ctx context.Context, why error) ([][]byte, er
 		}
 	}
 	if previous == nil && r.logIsWhole(ctx) {
-		r.o.Log.Warn("last snapshot unreadable; using the whole log", "error", why)
+		r.o.Log.Warn("last snapshot unreadable; using the whole log", event.DamageRepaired, "error", why)
 		r.useWholeLog()
 		return nil, nil
 	}
@@ -56,7 +57,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 			err = r.fill(ctx, was, olderSegments, r.set.Previous)
 		}
 		if err == nil {
-			r.o.Log.Warn("last snapshot of a filter unreadable; using the previous one", "filter", m.Name, "error", why)
+			r.o.Log.Warn("last snapshot of a filter unreadable; using the previous one", event.DamageRepaired, "filter", m.Name, "error", why)
 			r.useOlder()
 			return nil
 		}
@@ -67,7 +68,7 @@ func (r *restorer) olderFilter(ctx context.Context, m engine.Meta, segments []sn
 			why = fmt.Errorf("%w; the previous copy: %w", why, err)
 		}
 	case readable:
-		r.o.Log.Warn("last snapshot of a filter unreadable; the log creates the filter", "filter", m.Name, "error", why)
+		r.o.Log.Warn("last snapshot of a filter unreadable; the log creates the filter", event.DamageRepaired, "filter", m.Name, "error", why)
 		r.mu.Lock()
 		r.missing[m.ID] = m
 		r.mu.Unlock()

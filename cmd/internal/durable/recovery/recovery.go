@@ -20,6 +20,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/wire"
 )
 
@@ -124,7 +125,7 @@ func run(ctx context.Context, r *restorer, p *Replayer) error {
 	}
 	r.losses.addTo(r.engine)
 	if used, limit := r.engine.Memory(); limit != 0 && used > limit {
-		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", "bytes", used, "limit", limit)
+		r.o.Log.Warn("memory limit exceeded after recovery; creating and growing filters is refused", event.MemoryExceeded, "bytes", used, "limit", limit)
 	}
 	r.set.NoteRecovered(p.position, p.changed)
 	if r.o.Check {
@@ -188,7 +189,7 @@ func (l *losses) addTo(e *engine.Engine) {
 func (r *restorer) countPieces(ctx context.Context) error {
 	previous, err := r.set.Count(ctx, r.pieces)
 	if previous && r.isDamage(err) {
-		r.o.Log.Warn("previous snapshot unreadable", "error", err)
+		r.o.Log.Warn("previous snapshot unreadable", event.DamageRepaired, "error", err)
 		r.set.DropPrevious()
 		return nil
 	}

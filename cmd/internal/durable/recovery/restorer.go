@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"golang.org/x/sync/errgroup"
 )
@@ -60,10 +61,10 @@ func (r *restorer) findSnapshots() error {
 	for _, m := range list {
 		if m.Err != nil {
 			r.damaged = true
-			r.o.Log.Warn("manifest of a snapshot is damaged", "number", m.Number, "copies", m.Whole, "error", m.Err)
+			r.o.Log.Warn("manifest of a snapshot is damaged", event.DamageRepaired, "number", m.Number, "copies", m.Whole, "error", m.Err)
 		}
 		if m.Interrupted {
-			r.o.Log.Info("the process ended while it wrote or removed a manifest, which is completed", "number", m.Number)
+			r.o.Log.Info("the process ended while it wrote or removed a manifest, which is completed", event.SnapshotInterrupted, "number", m.Number)
 			r.damaged = !r.files.ReadOnly() && r.files.Complete(m) != nil || r.damaged
 		}
 		if m.Whole == 0 {

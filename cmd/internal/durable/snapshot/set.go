@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // Set is the snapshots on disk.
@@ -103,7 +104,7 @@ func (l *lastEntries) find(id uint64) []byte {
 		entry, err := l.r.next()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				l.log.Warn("last snapshot unreadable; writing all filters", "error", err)
+				l.log.Warn("last snapshot unreadable; writing all filters", event.DamageRepaired, "error", err)
 			}
 			*l = lastEntries{}
 			return nil

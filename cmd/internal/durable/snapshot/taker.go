@@ -23,6 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/snapfile"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // Journal is what a Taker needs of package journal.
@@ -153,10 +154,10 @@ func (t *Taker) Take(ctx context.Context) error {
 		if required {
 			t.Require()
 		}
-		t.o.Log.Error("snapshot failed; log not truncated", "error", err)
+		t.o.Log.Error("snapshot failed; log not truncated", event.SnapshotFailed, "error", err)
 		return err
 	}
-	t.o.Log.Info("snapshot taken", "filters", t.set.Current.Filters, "bytes", n, "took", took)
+	t.o.Log.Info("snapshot taken", event.Snapshot, "filters", t.set.Current.Filters, "bytes", n, "took", took)
 	return nil
 }
 
@@ -183,7 +184,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 	c := newCopier(ctx, t, next)
 	if err := t.copyAll(ctx, c); err != nil {
 		if e := t.files.Discard(); e != nil {
-			t.o.Log.Warn("could not delete the files of a failed snapshot; will retry", "error", e)
+			t.o.Log.Warn("could not delete the files of a failed snapshot; will retry", event.CleanupFailed, "error", e)
 		}
 		return c.packer.written, err
 	}
@@ -193,7 +194,7 @@ func (t *Taker) take(ctx context.Context) (uint64, error) {
 	t.set = Set{Current: next, Previous: t.set.Current, upTo: upTo, live: c.live, liveBefore: t.set.live}
 	t.marked.Store(written)
 	if err := t.tidy(ctx); err != nil {
-		t.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
+		t.o.Log.Warn("could not delete obsolete snapshot data; will retry", event.CleanupFailed, "error", err)
 	}
 	return c.packer.written, nil
 }
@@ -261,7 +262,7 @@ func (t *Taker) GiveUpPrevious(ctx context.Context) error {
 		return errors.New("nothing can be deleted")
 	}
 	t.set.DropPrevious()
-	t.o.Log.Warn("deleting the previous snapshot, because the disk is full")
+	t.o.Log.Warn("deleting the previous snapshot, because the disk is full", event.SnapshotGivenUp)
 	return t.delete(ctx, t.set.Current.Batch, t.set.Current.Number)
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // While clients write at full speed, a full disk is left and found full again within seconds, and changes may be
@@ -84,7 +86,7 @@ func (e *episode) begin() bool {
 
 // logFull logs why changes are refused, with the size that the reserve had.
 func (s *Store) logFull(err error, reserve int64) {
-	attrs := []any{"error", err, "bytes", reserve}
+	attrs := []any{event.DiskFull, "error", err, "bytes", reserve}
 	if missing := s.lacks(leastReserve); missing > 0 {
 		attrs = append(attrs, "missing", missing)
 	}
@@ -103,7 +105,7 @@ func (s *Store) endEpisode() {
 		return
 	}
 	took := time.Duration(e.last.Load() - e.began.Load())
-	s.o.Log.Info("disk has room again; accepting writes", "took", took, "refused", e.refused.Swap(0))
+	s.o.Log.Info("disk has room again; accepting writes", event.DiskRecovered, "took", took, "refused", e.refused.Swap(0))
 }
 
 // isCalm reports whether no change was refused for some time.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // escape is the state of the attempts to leave a full disk. It is used by one goroutine.
@@ -55,7 +57,7 @@ func (s *Store) endFull(err error) {
 		if isFull(err) {
 			s.refuse(err, s.remedy())
 		}
-		s.o.Log.Warn("disk still full; will retry", "error", err, "needed", s.taker.Needed(), "missing", s.lacks(leastReserve))
+		s.o.Log.Warn("disk still full; will retry", event.DiskStillFull, "error", err, "needed", s.taker.Needed(), "missing", s.lacks(leastReserve))
 		return
 	}
 	s.full.Store(nil)
@@ -67,7 +69,7 @@ func (s *Store) endFull(err error) {
 // makeRoom takes two snapshots, after which the log before the first one is obsolete, and makes the reserve.
 func (s *Store) makeRoom(ctx context.Context) error {
 	if err := s.log.Trim(ctx); err != nil {
-		s.o.Log.Warn("could not remove spare files of the log", "error", err)
+		s.o.Log.Warn("could not remove spare files of the log", event.CleanupFailed, "error", err)
 	}
 	err := s.givingUp(ctx, s.snapshotQueued)
 	if err == nil {

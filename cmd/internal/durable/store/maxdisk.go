@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // Log, snapshots and reserve count their bytes in Options.Disk before they write them, so its limit is never
@@ -86,7 +87,7 @@ func (s *Store) LimitChanged() {
 // warnLimit logs if the limit is too small for the filters that exist.
 func (s *Store) warnLimit() {
 	if limit, least := s.o.Disk.Limit(), s.LimitFor(); limit > 0 && limit < least {
-		s.o.Log.Warn("max-disk is too small for the filters; changes may be refused until it is raised or filters are deleted",
+		s.o.Log.Warn("max-disk is too small for the filters; changes may be refused until it is raised or filters are deleted", event.MaxDiskTooSmall,
 			"limit", limit, "needed", least)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // ErrFull is wrapped while changes are refused because the disk is full.
@@ -153,7 +154,7 @@ func (s *Store) reserveSize() uint64 { return s.o.reserveBytes(s.o.Disk.Limit())
 
 func (s *Store) releaseReserve() {
 	if err := s.files.Release(); err != nil {
-		s.o.Log.Error("could not release the reserve", "error", err)
+		s.o.Log.Error("could not release the reserve", event.ReserveFailed, "error", err)
 	}
 }
 
@@ -212,5 +213,5 @@ func (s *Store) growReserve() {
 }
 
 func (s *Store) warnReserve(err error) {
-	s.o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", "bytes", s.reserveSize(), "error", err)
+	s.o.Log.Warn("no room for the reserve; a full disk may have to be cleared by hand", event.ReserveMissing, "bytes", s.reserveSize(), "error", err)
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // Durability is the time at which a change is acknowledged.
@@ -141,7 +142,7 @@ func (s *Store) prepare(ctx context.Context, damaged bool) {
 	if damaged {
 		s.taker.Require()
 	} else if err := s.taker.Tidy(ctx); err != nil {
-		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", "error", err)
+		s.o.Log.Warn("could not delete obsolete snapshot data; will retry", event.CleanupFailed, "error", err)
 	}
 	if err := s.reserve(); isFull(err) {
 		s.noteFull(err) // before the log takes the room that the snapshot needs
@@ -269,7 +270,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	}
 	defer func() {
 		if err := s.taker.Release(context.WithoutCancel(ctx)); err != nil {
-			s.o.Log.Warn("cleanup after backup failed", "error", err)
+			s.o.Log.Warn("cleanup after backup failed", event.CleanupFailed, "error", err)
 		}
 	}()
 	return backup.Write(ctx, w, s.log, s.files, last, s.o.Seed)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // roll syncs the last segment and begins the next one, with space for need bytes. Called with
@@ -47,7 +48,7 @@ func (l *Log) begin(first uint64, need int64) error {
 	l.mu.Unlock()
 	if old != nil {
 		if err := old.file.Close(); err != nil {
-			l.o.Log.Warn("closing a segment failed", "file", old.name(), "error", err)
+			l.o.Log.Warn("closing a segment failed", event.CleanupFailed, "file", old.name(), "error", err)
 		}
 	}
 	l.unclean = false

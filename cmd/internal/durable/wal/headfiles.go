@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // headWriter is the files of the head. It has none if the log is read-only.
@@ -87,7 +88,7 @@ func (l *Log) openHead(exist []string) (missing bool, err error) {
 	case found == 0:
 		return true, nil
 	case found < len(headNames):
-		l.o.Log.Warn("a copy of the head is missing or damaged; the other one is used", "error", failed)
+		l.o.Log.Warn("a copy of the head is missing or damaged; the other one is used", event.DamageRepaired, "error", failed)
 	}
 	return false, nil
 }
@@ -115,7 +116,7 @@ func (l *Log) openHeadFile(name string, exists bool) (h head, err error) {
 		l.headFile = append(l.headFile, &headFile{f, slot, slot})
 	}
 	if err == nil && damaged > 0 {
-		l.o.Log.Warn("a copy of the head is damaged; the other one is used", "file", name)
+		l.o.Log.Warn("a copy of the head is damaged; the other one is used", event.DamageRepaired, "file", name)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // hole is the error of entries that are lost.
@@ -90,7 +91,7 @@ func (l *Log) endRead() {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
 	if err := l.collect(); err != nil {
-		l.o.Log.Warn("removing obsolete segments failed", "error", err)
+		l.o.Log.Warn("removing obsolete segments failed", event.CleanupFailed, "error", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // errUnread: what a file contains there is unknown, so entries may be lost that nothing names.
@@ -57,7 +58,7 @@ func (r *reads) note(name string, err error) {
 	defer r.mu.Unlock()
 	if !r.unread[name] {
 		r.unread[name] = true
-		r.log.Warn("the disk cannot read a part of a segment; it is treated as damaged", "file", name, "error", err)
+		r.log.Warn("the disk cannot read a part of a segment; it is treated as damaged", event.SegmentUnreadable, "file", name, "error", err)
 	}
 }
 

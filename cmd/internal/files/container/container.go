@@ -94,7 +94,7 @@ func describe(path string, err error) error {
 	case len(head) == 0:
 		return sentinel.Errorf(umbel.ErrCorrupt, "%s is empty, which no filter is; make it again", path)
 	case bytes.HasPrefix(head, []byte(squid.Head)):
-		return fmt.Errorf("%s is a cache digest of Squid; use umbel-cache squid info %[1]s, or convert it: umbel convert %[1]s -o FILE: %[2]w", path, umbel.ErrCorrupt)
+		return sentinel.Errorf(umbel.ErrCorrupt, "%s is a cache digest of Squid; use umbel-cache squid info %[1]s, or convert it: umbel convert %[1]s -o FILE", path)
 	case !IsHead(head):
 		return sentinel.Errorf(umbel.ErrCorrupt, "%s is not a filter of umbel: it begins with %q", path, head)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -138,7 +138,7 @@ func problemTypeOf(err error) problemType {
 // problemOf returns the response for an error.
 func problemOf(err error) api.Problem {
 	t := problemTypeOf(err)
-	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: message.Of(err)}
+	p := api.Problem{Type: api.ProblemPath + t.word, Title: t.title, Status: t.status, Detail: report.Text(err)}
 	if part, ok := errors.AsType[partialError](err); ok {
 		p.Done = part.done
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // maxName is the length of the longest filter name in a path, in bytes.
@@ -60,7 +61,7 @@ func (h *handler) serveRoute(to route) http.Handler {
 			panic(http.ErrAbortHandler) // so that the client notices that the response is incomplete
 		default:
 			if _, logged := errors.AsType[loggedError](err); !logged && problemTypeOf(err) == internalError {
-				h.Log.Error("http request failed", "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
+				h.Log.Error("http request failed", event.HTTPFailed, "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
 			}
 			writeProblem(w, r, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -110,9 +111,9 @@ func (p *Publication) done(h *share.Head, err error) {
 		}
 	}
 	if err := p.writeBloom(); err != nil {
-		p.failing.FailedBy(p.o.Log, err).Warn("the file for Nix cannot be written", "error", err)
+		p.failing.FailedBy(p.o.Log, err).Warn("the file for Nix cannot be written", event.WriteFailed, "error", err)
 	} else {
-		p.failing.Succeeded(p.o.Log).Info("the file for Nix is written again")
+		p.failing.Succeeded(p.o.Log).Info("the file for Nix is written again", event.WriteRecovered)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
@@ -243,7 +243,7 @@ func (b *Bloom) Status() SummaryStatus {
 	defer b.mu.Unlock()
 	st := SummaryStatus{Kind: nixbloom.Name, Source: b.o.URL.Redacted(), Bytes: b.received}
 	if b.err != nil {
-		st.Error = message.Of(b.err)
+		st.Error = report.Text(b.err)
 	}
 	if last := b.state.Load(); last != nil {
 		st.Current, st.Until = b.isCurrent(last), last.checked.Add(b.o.MaxAge)

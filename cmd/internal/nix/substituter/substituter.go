@@ -23,9 +23,9 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
 
@@ -121,7 +121,7 @@ func New(o Options) (*Server, error) {
 		if err := CheckURL(u.URL); err != nil {
 			return nil, err
 		}
-		s.upstreams = append(s.upstreams, &upstream{Upstream: u, client: client, timeout: o.Timeout, log: o.Log, via: "1.1 " + s.id, wrong: loglimit.New(time.Minute, 1)})
+		s.upstreams = append(s.upstreams, &upstream{Upstream: u, client: client, timeout: o.Timeout, log: o.Log, via: "1.1 " + s.id, wrong: faultlog.NewLimit(time.Minute, 1)})
 	}
 	return s, nil
 }

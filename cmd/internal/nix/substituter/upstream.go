@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/httptarget"
 )
@@ -42,7 +42,7 @@ type upstream struct {
 	client  *http.Client
 	timeout time.Duration
 	log     *slog.Logger
-	wrong   *loglimit.Limit // of warnings about wrong narinfos: clients repeat their requests
+	wrong   *faultlog.Limit // of warnings about wrong narinfos: clients repeat their requests
 	failing faultlog.Fault  // it does not answer
 	via     string
 	backOff backOff
@@ -110,9 +110,9 @@ func (u *upstream) fail(ctx context.Context, began time.Time, wait time.Duration
 	}
 	log := u.failing.Failed(u.log).With("url", u.URL.Redacted())
 	if u.Sibling {
-		log.Warn("sibling failed", "error", err)
+		log.Warn("sibling failed", event.SiblingFailed, "error", err)
 	} else {
-		log.Warn("upstream failed", "error", err)
+		log.Warn("upstream failed", event.UpstreamFailed, "error", err)
 	}
 	return fmt.Errorf("%w: %w", err, errFailed)
 }
@@ -125,9 +125,9 @@ func (u *upstream) worked(began time.Time) {
 	}
 	log := u.failing.Succeeded(u.log).With("url", u.URL.Redacted())
 	if u.Sibling {
-		log.Info("sibling answers again")
+		log.Info("sibling answers again", event.SiblingRecovered)
 	} else {
-		log.Info("upstream answers again")
+		log.Info("upstream answers again", event.UpstreamRecovered)
 	}
 }
 
@@ -138,14 +138,14 @@ func (u *upstream) cut(ctx context.Context, began time.Time, err error) error {
 	}
 	u.failures.Add(1)
 	u.bodies.failed(began, 0)
-	u.cutting.Failed(u.log).Warn("upstream sent a part of a NAR", "url", u.URL.Redacted(), "error", err)
+	u.cutting.Failed(u.log).Warn("upstream sent a part of a NAR", event.UpstreamIncomplete, "url", u.URL.Redacted(), "error", err)
 	return fmt.Errorf("%w: %w", err, errFailed)
 }
 
 // whole notes that a NAR has arrived as a whole.
 func (u *upstream) whole(began time.Time) {
 	u.bodies.worked(began)
-	u.cutting.Succeeded(u.log).Info("upstream sends whole NARs again", "url", u.URL.Redacted())
+	u.cutting.Succeeded(u.log).Info("upstream sends whole NARs again", event.UpstreamComplete, "url", u.URL.Redacted())
 }
 
 // narinfo requests the narinfo of a path. It returns the body, and the URL of the NAR, relative to the cache. Errors
@@ -165,7 +165,7 @@ func (u *upstream) narinfo(ctx context.Context, q Path) (body []byte, nar string
 	}
 	if nar, err = checkNarinfo(q, body); err != nil {
 		u.failures.Add(1)
-		u.wrong.Logger(u.log).Warn("upstream sent a wrong narinfo", "url", u.URL.Redacted(), "path", q.Text, "error", err)
+		u.wrong.Logger(u.log).Warn("upstream sent a wrong narinfo", event.UpstreamWrong, "url", u.URL.Redacted(), "path", q.Text, "error", err)
 		return nil, "", fmt.Errorf("%w: %w", err, errFailed)
 	}
 	return body, nar, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/share"
@@ -111,7 +111,9 @@ func nixPublishCommand() *cobra.Command {
 	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
 	maxShrink := publications.LostShare(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
+	cli.AddFollowLogFlag(cmd)
 	cli.Needs(cmd, "listen", "follow", "--follow")
+	cli.Needs(cmd, "log-format", "follow", "--follow")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if p.to == "" || *key == "" {
 			return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
@@ -132,9 +134,9 @@ func nixPublishCommand() *cobra.Command {
 			return err
 		}
 		if p.follow {
-			cli.StampMessages(cmd)
+			cli.Follow(cmd)
 		}
-		p.source, p.o.Log = args[0], slog.New(publications.Explainer{Handler: cli.WarningLog(cmd).Handler(), File: args[0]})
+		p.source, p.o.Log = args[0], slog.New(publications.Explainer{Handler: cli.StreamsOf(cmd).Log.Handler(), File: args[0]})
 		p.o.Design = nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
 		p.share = share.PublisherOptions{
 			Key: p.key.Key, Valid: *valid, Grace: *grace, Workers: runtime.GOMAXPROCS(0), Log: p.o.Log, Kinds: filter.All, MaxShrink: float64(maxShrink),
@@ -181,7 +183,7 @@ func (p *nixPublisher) run() (err error) {
 		return publications.PublishError(p.source, err)
 	}
 	if err != nil {
-		cli.Warn(p.cmd, "%s", message.Of(err))
+		cli.Warn(p.cmd, "%s", report.Text(err))
 	}
 	p.Print(v)
 	if !p.follow {
@@ -231,5 +233,5 @@ func (p *nixPublisher) serve(l net.Listener, source share.Source) *service.Group
 			})
 		}
 	}
-	return publications.Serve(l, source, p.key, mux, cli.WarningLog(p.cmd))
+	return publications.Serve(l, source, p.key, mux, cli.StreamsOf(p.cmd).Log)
 }

@@ -79,6 +79,7 @@ func nixServeCommand() *cobra.Command {
 	flags.Var(&s.memory, "size", "`SIZE` of the cells of a summary at most")
 	flags.BoolVar(&s.compact, "compact", false, "keep publications as lists of positions: about two bytes per path, but updates take longer")
 	flags.StringVar(&s.cache, "cache", "", "`DIRECTORY` that keeps publications, so that a restart fetches only what has changed")
+	cli.AddFollowLogFlag(cmd)
 	cli.AddCredentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if len(*upstreams)+len(*siblings) == 0 {
@@ -97,8 +98,7 @@ func nixServeCommand() *cobra.Command {
 func (s *nixServer) run(siblings, upstreams []string) (err error) {
 	ctx, stop := cli.SignalContext(s.cmd)
 	defer stop()
-	cli.StampMessages(s.cmd)
-	s.o.Log = cli.WarningLog(s.cmd)
+	s.o.Log = cli.Follow(s.cmd).Log
 	s.o.Transport = substituter.NewTransport(s.o.Timeout)
 	defer func() {
 		for _, store := range s.stores {

@@ -9,17 +9,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
+	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // Audit logs actions of administrators and refusals, with the fields user, client, action, target
 // and outcome. It is safe for concurrent use; the nil *Audit logs nothing.
 type Audit struct {
 	log *slog.Logger
-	all *loglimit.Limit // of refusals and failures
+	all *faultlog.Limit // of refusals and failures
 
 	mu    sync.Mutex
-	alike map[alike]*loglimit.Limit
+	alike map[alike]*faultlog.Limit
 	swept time.Time // when limits without a use were deleted
 }
 
@@ -42,7 +43,7 @@ const (
 
 // NewAudit returns an Audit that writes to a log.
 func NewAudit(log *slog.Logger) *Audit {
-	return &Audit{log: log, all: loglimit.Clients(), alike: map[alike]*loglimit.Limit{}}
+	return &Audit{log: log, all: faultlog.Clients(), alike: map[alike]*faultlog.Limit{}}
 }
 
 // Record logs an action of a user. client is the client's address, target the object. Callers must not pass
@@ -73,7 +74,7 @@ func (a *Audit) Record(user, client, action, target string, err error) {
 	if omitted > 0 {
 		attrs = append(attrs, slog.Uint64("omitted", omitted))
 	}
-	a.log.LogAttrs(context.Background(), level, "audit", attrs...)
+	a.log.LogAttrs(context.Background(), level, "audit", append(attrs, event.Audit)...)
 }
 
 // allow reports whether a refusal or failure is logged, and the number of omitted ones before it.
@@ -87,7 +88,7 @@ func (a *Audit) allow(user, client, action string, err error) (omitted uint64, o
 }
 
 // limit returns the limit of refusals like this one, nil if too many different ones are limited already.
-func (a *Audit) limit(user, client, action string, err error) *loglimit.Limit {
+func (a *Audit) limit(user, client, action string, err error) *faultlog.Limit {
 	host, _, bad := net.SplitHostPort(client)
 	if bad != nil {
 		host = client
@@ -102,10 +103,10 @@ func (a *Audit) limit(user, client, action string, err error) *loglimit.Limit {
 	defer a.mu.Unlock()
 	if now := time.Now(); len(a.alike) >= maxAlike && now.Sub(a.swept) >= time.Second {
 		a.swept = now
-		maps.DeleteFunc(a.alike, func(_ alike, l *loglimit.Limit) bool { return l.Idle() })
+		maps.DeleteFunc(a.alike, func(_ alike, l *faultlog.Limit) bool { return l.Idle() })
 	}
 	if a.alike[key] == nil && len(a.alike) < maxAlike {
-		a.alike[key] = loglimit.New(alikePeriod, alikeBurst)
+		a.alike[key] = faultlog.NewLimit(alikePeriod, alikeBurst)
 	}
 	return a.alike[key]
 }

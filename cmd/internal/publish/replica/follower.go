@@ -9,6 +9,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
@@ -62,7 +63,7 @@ func (f *follower) show(v *share.View) {
 	g, err := f.engine.Follow(f.Filter, v.Filter(), h.Version, func() error { return f.check(v) })
 	if err != nil {
 		f.refused.Store(&err)
-		f.log.Error("version can't be used; the one before answers until its head expires", "version", h.Version, "error", err)
+		f.log.Error("version can't be used; the one before answers until its head expires", event.SubscriptionRefused, "version", h.Version, "error", err)
 		return
 	}
 	f.refused.Store(nil)
@@ -82,9 +83,9 @@ func (f *follower) logState() {
 	}
 	h := v.Head()
 	if f.wasExact = exact; exact {
-		f.log.Info("publication is exact", "version", h.Version, "bytes", h.Bytes)
+		f.log.Info("publication is exact", event.SubscriptionExact, "version", h.Version, "bytes", h.Bytes)
 	} else {
-		f.log.Warn("publication is stale, because its head has expired", "version", h.Version, "expires", h.Expires())
+		f.log.Warn("publication is stale, because its head has expired", event.SubscriptionStale, "version", h.Version, "expires", h.Expires())
 	}
 }
 

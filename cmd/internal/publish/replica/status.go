@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -74,7 +74,7 @@ func errorText(err error) string {
 	if errors.Is(err, share.ErrBudget) {
 		return "waits for budget"
 	}
-	return message.Of(err)
+	return report.Text(err)
 }
 
 // withoutCredentials returns a source without the password of a URL.

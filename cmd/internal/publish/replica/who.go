@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 // Who returns, for each key, the filters that may contain it, in the order of zones and costs. Filters that
@@ -35,7 +35,7 @@ func (s *Set) Who(keys [][]byte, include func(filter string) bool) api.Owners {
 
 // unanswered describes that a query had an error.
 func (f *follower) unanswered(err error) api.Unanswered {
-	u := api.Unanswered{Filter: f.Filter, State: api.SubscriptionStale, Error: message.Of(err)}
+	u := api.Unanswered{Filter: f.Filter, State: api.SubscriptionStale, Error: report.Text(err)}
 	if f.subscriber.View() == nil {
 		u.State = api.SubscriptionWaiting
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // maxUnflushed is the number of bytes of replies above which they are sent before all commands of
@@ -89,7 +91,7 @@ func (c *Conn) throttle() {
 // fail ends the connection after an error. It replies the error unless the query was too large.
 func (c *Conn) fail(err error) {
 	if errors.Is(err, errTooLarge) {
-		c.logger().Warn("client disconnected", "reason", err)
+		c.logger().Warn("client disconnected", event.ClientDisconnected, "reason", err)
 		c.closing = true
 		return
 	}

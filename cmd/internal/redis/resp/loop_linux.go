@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // loops are the event loops of a server, which begin with its first connection.
@@ -31,7 +33,7 @@ func (ls *loops) take(s *Server, nc net.Conn) net.Conn {
 		for range n {
 			l, err := newLoop(s, len(ls.all)%len(s.traffic)) // the number of processors may have risen
 			if err != nil {
-				s.messages.Logger(s.o.Log).Warn("no event loop; each connection has a goroutine", "error", err)
+				s.messages.Logger(s.o.Log).Warn("no event loop; each connection has a goroutine", event.NoEventLoop, "error", err)
 				break
 			}
 			ls.all = append(ls.all, l)
@@ -140,7 +142,7 @@ const watchEvents = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLE
 // add waits for input of a connection.
 func (l *loop) add(s *socket) {
 	if err := l.register(s); err != nil {
-		s.conn.logger().Warn("client disconnected", "reason", err)
+		s.conn.logger().Warn("client disconnected", event.ClientDisconnected, "reason", err)
 		l.forget(s)
 		l.s.end(s.conn)
 	}

@@ -1,6 +1,10 @@
 package resp
 
-import "time"
+import (
+	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
+)
 
 // maintain disconnects clients that are idle or don't read for too long, and makes idle ones
 // release memory. Reads and writes therefore need no deadlines.
@@ -37,7 +41,7 @@ func (c *Conn) maintain(now time.Time) {
 	switch c.doing.Load() {
 	case writing:
 		if took > l.WriteWait {
-			c.logger().Warn("client disconnected", "reason", "replies are not read", "took", took)
+			c.logger().Warn("client disconnected", event.ClientDisconnected, "reason", "replies are not read", "took", took)
 			c.cut()
 		}
 	case reading:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // ownMemory is the memory of a connection that is not taken from Options.Budget, so that clients with
@@ -58,7 +59,7 @@ func (c *Conn) takeMemory(want int64) bool {
 
 // logMemory logs that the client is disconnected because of its memory.
 func (c *Conn) logMemory() {
-	c.logger().Warn("client disconnected", "reason", budget.ErrFull, "bytes", c.memory.Load())
+	c.logger().Warn("client disconnected", event.ClientDisconnected, "reason", budget.ErrFull, "bytes", c.memory.Load())
 }
 
 // releaseMemory gives everything back when the connection has ended.

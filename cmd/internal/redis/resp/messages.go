@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"syscall"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // logger returns the logger for one message about the client: clients cannot fill the log.
@@ -19,5 +21,5 @@ func (c *Conn) countHandshake(err error) {
 		return
 	}
 	c.s.handshakes.Add(1)
-	c.logger().Warn("tls handshake failed", "error", err)
+	c.logger().Warn("tls handshake failed", event.TLSFailed, "error", err)
 }

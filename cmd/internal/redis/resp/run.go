@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // maxCalls is the maximum number of calls per RunAll.
@@ -132,7 +134,7 @@ func (c *Conn) checkAllowed(e *entry, args [][]byte) string {
 // which a web page may have sent.
 func (c *Conn) rejectCall(args [][]byte, reply string) {
 	if bytes.EqualFold(args[0], []byte("post")) || bytes.EqualFold(args[0], []byte("host:")) {
-		c.logger().Warn("client disconnected", "reason", "HTTP request on the RESP port")
+		c.logger().Warn("client disconnected", event.ClientDisconnected, "reason", "HTTP request on the RESP port")
 		c.closing = true
 		return
 	}
@@ -231,7 +233,7 @@ func (c *Conn) replied(n, mark int) {
 // overflows disconnects a client whose replies exceed the output limit.
 func (c *Conn) overflows() bool {
 	if len(c.out) > c.limits.Output && !c.broken {
-		c.logger().Warn("client disconnected", "reason", "replies exceed the output limit", "bytes", len(c.out))
+		c.logger().Warn("client disconnected", event.ClientDisconnected, "reason", "replies exceed the output limit", "bytes", len(c.out))
 		c.broken = true
 	}
 	return c.broken

@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
+	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 // Options configure a server.
@@ -122,7 +123,7 @@ type Server struct {
 	running     sync.WaitGroup // connections
 	loops       loops
 	lastID      atomic.Int64
-	messages    *loglimit.Limit // about clients
+	messages    *faultlog.Limit // about clients
 
 	traffic                           []traffic // by lane
 	errors                            errorCounts
@@ -139,7 +140,7 @@ func NewServer(o Options) *Server {
 	}
 	lanes := lanesOf(o.Loops)
 	s := &Server{o: o, keys: newKeyLocks(), commands: newDispatch(lanes, sessionCommands(), o.Commands), traffic: make([]traffic, lanes),
-		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}, messages: loglimit.Clients()}
+		listeners: map[net.Listener]struct{}{}, conns: map[*Conn]struct{}{}, messages: faultlog.Clients()}
 	s.SetLimits(o.Limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.alive, s.kill = context.WithCancel(context.Background())
@@ -185,7 +186,7 @@ func (s *Server) Serve(l net.Listener) error {
 			return err
 		default: // such as too many open files, which is temporary
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.o.Log.Warn("accept failed; retrying", "error", err, "delay", pause)
+			s.o.Log.Warn("accept failed; retrying", event.AcceptFailed, "error", err, "delay", pause)
 			select {
 			case <-time.After(pause):
 			case <-s.draining.Done():

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 func (u *um) makes() []command.Row {
@@ -72,7 +72,7 @@ func (u *um) plan(c *resp.Conn, args [][]byte) {
 			c.BulkString(v.Name)
 			f, err := u.forecast(v, args[2:])
 			if err != nil {
-				c.BulkString(message.Of(err))
+				c.BulkString(report.Text(err))
 				continue
 			}
 			u.replyForecast(c, f)

@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/forward"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/httpcache"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
 
@@ -130,9 +131,9 @@ func (s *Server) announce() {
 	if c.Disk != "" {
 		store = fmt.Sprintf("%v in %s", quantity.Size(c.DiskSize), c.Disk)
 	}
-	c.Log.Info("ready", "what", what, "listen", s.Scheme()+"://"+s.Addr().String()+"/", "store", store)
+	c.Log.Info("ready", event.Ready, "what", what, "listen", s.Scheme()+"://"+s.Addr().String()+"/", "store", store)
 	if a := s.StatusAddr(); a != nil {
-		c.Log.Info("status", "listen", "http://"+a.String()+"/")
+		c.Log.Info("status", event.Status, "listen", "http://"+a.String()+"/")
 	}
 }
 
@@ -195,7 +196,7 @@ func (s *Server) Shutdown(ctx context.Context) (err error) {
 	}
 	s.unwatch()
 	if err = errors.Join(err, s.Cache.Close()); err == nil {
-		s.config.Log.Info("shutdown complete")
+		s.config.Log.Info("shutdown complete", event.Stopped)
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
@@ -55,7 +55,7 @@ func (s *Server) Report() Report {
 		r.Origin = c.Origin.String()
 	}
 	if since, err := s.Cache.Unreachable(); err != nil {
-		r.Outage = &siblings.Outage{Since: since.UTC(), Error: message.Of(err)}
+		r.Outage = &siblings.Outage{Since: since.UTC(), Error: report.Text(err)}
 	}
 	if c.Disk != "" {
 		r.Store, r.Limit = c.Disk, c.DiskSize

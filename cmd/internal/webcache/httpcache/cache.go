@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
@@ -70,7 +70,7 @@ type Cache struct {
 	reported     func(error) bool
 	origins      *origins        // that can't be reached
 	storing      faultlog.Fault  // of the store
-	limit        *loglimit.Limit // of other warnings that clients can cause
+	limit        *faultlog.Limit // of other warnings that clients can cause
 	stats        Stats
 
 	passing *otter.Cache[string, struct{}] // keys whose responses could not be stored recently
@@ -104,7 +104,7 @@ func New(o Options) (*Cache, error) {
 	}
 	c := &Cache{
 		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log, reported: o.Reported,
-		origins: newOrigins(), storing: faultlog.Fault{Settle: settle}, limit: loglimit.New(faultlog.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
+		origins: newOrigins(), storing: faultlog.Fault{Settle: settle}, limit: faultlog.NewLimit(faultlog.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)
@@ -157,7 +157,7 @@ func (c *Cache) load() {
 	c.loaded.Store(true)
 	c.unread.Clear()
 	if err != nil {
-		c.log.Warn("could not read all stored responses", "error", err)
+		c.log.Warn("could not read all stored responses", event.StoreUnread, "error", err)
 	}
 }
 
@@ -184,7 +184,7 @@ func (c *Cache) Close() error {
 	c.tasks.Wait()
 	c.origins.end(c.log)
 	if n := c.storing.Rest(); n > 0 {
-		c.log.Warn("responses were not stored until the end", "omitted", n)
+		c.log.Warn("responses were not stored until the end", event.StoreFailed, "omitted", n)
 	}
 	c.index.cache.StopAllGoroutines()
 	c.passing.StopAllGoroutines()
@@ -253,7 +253,7 @@ func (c *Cache) serve(w http.ResponseWriter, r *http.Request, t target) {
 				return
 			}
 			if errors.Is(err, errDamaged) {
-				c.fault(t, err).Warn("a stored response was damaged, and is removed")
+				c.fault(t, err).Warn("a stored response was damaged, and is removed", event.StoreDamaged)
 			}
 			s = nil
 			_, known = c.index.find(t.key, r.Header) // the response has been removed
@@ -303,9 +303,9 @@ func (c *Cache) unreachable(t target, err error, stale bool) {
 	}
 	log := c.origins.unreachable(c.log, originOf(t.url), err)
 	if stale {
-		log.Warn("origin is unreachable; a stale response is used", "url", publicURL(t), "error", err)
+		log.Warn("origin is unreachable; a stale response is used", event.OriginFailed, "url", publicURL(t), "error", err)
 	} else {
-		log.Warn("origin is unreachable", "url", publicURL(t), "error", err)
+		log.Warn("origin is unreachable", event.OriginFailed, "url", publicURL(t), "error", err)
 	}
 }
 
@@ -324,5 +324,5 @@ func originOf(u *url.URL) string { return u.Scheme + "://" + u.Host }
 // unstored notes and logs a failure of the store. On a full disk every response is one.
 func (c *Cache) unstored(err error) {
 	c.stats.Unwritten.Add(1)
-	c.storing.Failed(c.log).Warn("could not store a response", "error", err)
+	c.storing.Failed(c.log).Warn("could not store a response", event.StoreFailed, "error", err)
 }

@@ -12,6 +12,7 @@ import (
 	"net/textproto"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/hop"
 )
 
@@ -179,14 +180,14 @@ func (c *Cache) store(f *flight, s *stored, sp *spool, keep keeper, res *http.Re
 			return
 		}
 		c.stats.Stored.Add(1)
-		c.storing.Succeeded(c.log).Info("responses are stored again")
+		c.storing.Succeeded(c.log).Info("responses are stored again", event.StoreRecovered)
 		if !c.index.put(s.withBody(b), request, nil, f.valid) {
 			b.remove()
 		}
 	})
 	sp.end(err)
 	if err != nil && !errors.Is(err, errUnread) {
-		c.fault(t, err).Warn("the answer of the origin is incomplete")
+		c.fault(t, err).Warn("the answer of the origin is incomplete", event.OriginIncomplete)
 	}
 }
 

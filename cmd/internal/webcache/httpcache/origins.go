@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/loglimit"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
@@ -25,7 +25,7 @@ type origins struct {
 	failed atomic.Bool // an origin has failed at some time
 	mu     sync.Mutex
 	faults map[string]*fault
-	others *loglimit.Limit // of messages about origins beyond maxOrigins
+	others *faultlog.Limit // of messages about origins beyond maxOrigins
 }
 
 // fault is that an origin can't be reached.
@@ -35,7 +35,7 @@ type fault struct {
 }
 
 func newOrigins() *origins {
-	return &origins{faults: map[string]*fault{}, others: loglimit.New(faultlog.Period, 1)}
+	return &origins{faults: map[string]*fault{}, others: faultlog.NewLimit(faultlog.Period, 1)}
 }
 
 // unreachable returns the logger for the message that an origin can't be reached because of err.
@@ -83,7 +83,7 @@ type watched struct {
 func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := w.upstream.RoundTrip(r)
 	if c := w.cache; err == nil && c.origins.failed.Load() {
-		c.origins.answers(c.log, originOf(r.URL)).Info("origin answers again")
+		c.origins.answers(c.log, originOf(r.URL)).Info("origin answers again", event.OriginRecovered)
 	}
 	return res, err
 }
@@ -106,11 +106,11 @@ func (o *origins) end(log *slog.Logger) {
 	o.mu.Unlock()
 	for _, origin := range slices.Sorted(maps.Keys(faults)) {
 		if n := faults[origin].Rest(); n > 0 {
-			log.Warn("requests to the origin failed until the end", "origin", origin, "omitted", n)
+			log.Warn("requests to the origin failed until the end", event.OriginFailed, "origin", origin, "omitted", n)
 		}
 	}
 	if n := o.others.Rest(); n > 0 {
-		log.Warn("requests to other origins failed until the end", "omitted", n)
+		log.Warn("requests to other origins failed until the end", event.OriginFailed, "omitted", n)
 	}
 }
 

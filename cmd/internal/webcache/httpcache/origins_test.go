@@ -106,7 +106,7 @@ func TestOmittedUntilTheEnd(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{`msg="requests to the origin failed until the end" origin=`, `msg="responses were not stored until the end" omitted=4`} {
+		for _, want := range []string{`msg="requests to the origin failed until the end" event=origin-failed origin=`, `msg="responses were not stored until the end" event=store-failed omitted=4`} {
 			if strings.Count(log.String(), want) != 1 || strings.Count(log.String(), "omitted=4") != 2 {
 				t.Errorf("logged %q, want %q once", &log, want)
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/umbel-filters/umbel/cmd/internal/service"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/siblings"
 	"golang.org/x/sync/errgroup"
@@ -51,7 +52,7 @@ func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 	serve("--listen", l.cache, handler)
 	serve("--publish-listen", l.publish, m.Publication())
 	serve("--status", l.status, hop.Bodiless(statusPage(m)))
-	c.Mesh.Log.Info("ready", append(l.addresses().Attributes(), "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
+	c.Mesh.Log.Info("ready", append(l.addresses().Attributes(), event.Ready, "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
 	ready(l.addresses())
 	err = g.Run(ctx, service.Drain, func(ctx context.Context) error {
 		tasks, ctx := errgroup.WithContext(ctx)
@@ -60,7 +61,7 @@ func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 		return tasks.Wait()
 	})
 	if err == nil {
-		c.Mesh.Log.Info("stopped")
+		c.Mesh.Log.Info("stopped", event.Stopped)
 	}
 	return err
 }
@@ -87,7 +88,7 @@ func (c *Config) checkLogs() error {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			c.Mesh.Log.Warn("the log of the cache does not exist; until it does, an eviction costs a sibling a request in vain", "flag", flag, "file", name)
+			c.Mesh.Log.Warn("the log of the cache does not exist; until it does, an eviction costs a sibling a request in vain", event.LogMissing, "flag", flag, "file", name)
 			continue
 		}
 		if err != nil {

@@ -9,9 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/message"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
+	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/faultlog"
 )
 
 const (
@@ -106,7 +108,9 @@ type peer struct {
 	Peer
 	fetcher  Fetcher
 	log      *slog.Logger
-	failures int // in a row; of the goroutine of run
+	failures int            // in a row; of the goroutine of run
+	failing  faultlog.Fault // of fetches
+	unset    faultlog.Fault // digests are not published
 
 	mu     sync.Mutex
 	served *served
@@ -130,7 +134,7 @@ func (p *peer) run(ctx context.Context) {
 	}
 	publishing.Wait()
 	if err := p.Publication.Close(context.WithoutCancel(ctx)); err != nil {
-		p.log.Warn("a publication was not closed", "peer", p.Name, "error", err)
+		p.log.Warn("a publication was not closed", event.PublicationClose, "peer", p.Name, "error", err)
 	}
 }
 
@@ -153,6 +157,7 @@ func (p *peer) look(ctx context.Context) time.Duration {
 		return min(firstRetry<<min(p.failures-1, 10), maxRetry)
 	}
 	p.failures = 0
+	p.failing.Succeeded(p.log).Info("a peer's digest is fetched again", event.DigestRecovered, "peer", p.Name)
 	now := time.Now()
 	s := &served{body: body, modified: got.Modified, expires: now.Add(got.Valid)}
 	if s.modified.IsZero() {
@@ -167,8 +172,10 @@ func (p *peer) look(ctx context.Context) time.Duration {
 		return minWait // the peer is about to write the next one
 	}
 	if err := p.Publication.set(got.Digest, s.expires); err != nil {
-		p.log.Warn("a digest was not published", "peer", p.Name, "error", err)
+		p.unset.FailedBy(p.log, err).Warn("a digest was not published", event.PublicationFailed, "peer", p.Name, "error", err)
 		p.published(err)
+	} else {
+		p.unset.Succeeded(p.log).Info("digests are published again", event.PublicationRecovered, "peer", p.Name)
 	}
 	return min(max(got.Valid, minWait), maxWait)
 }
@@ -179,9 +186,9 @@ func (p *peer) failed(err error) {
 	if errors.Is(err, ErrNoDigest) {
 		state = None
 	}
-	p.log.Warn("a peer's digest was not fetched", "peer", p.Name, "error", err)
+	p.failing.FailedBy(p.log, err).Warn("a peer's digest was not fetched", event.DigestFailed, "peer", p.Name, "error", err)
 	p.update(func(s *Status) {
-		s.State, s.Reason = state, message.Of(err)
+		s.State, s.Reason = state, report.Text(err)
 		s.Failures++
 	})
 }
@@ -190,7 +197,7 @@ func (p *peer) failed(err error) {
 func (p *peer) published(err error) {
 	p.update(func(s *Status) {
 		if s.Published = ""; err != nil && !errors.Is(err, errExpired) {
-			s.Published = message.Of(err)
+			s.Published = report.Text(err)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,7 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/cacheserver"
 )
 
@@ -130,9 +129,6 @@ func (o *serveOptions) complete(cmd *cobra.Command) (err error) {
 			return err
 		}
 	}
-	if err := cli.CheckLogFormat(cmd, *o.logFormat); err != nil {
-		return err
-	}
 	o.Memory, o.DiskSize, o.Largest = int64(o.memory), int64(o.diskSize), int64(o.largest)
 	for _, port := range o.ports {
 		o.TunnelPorts = append(o.TunnelPorts, strconv.FormatUint(uint64(port), 10))
@@ -204,7 +200,7 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 	if cli.IsQuiet(cmd) {
 		level = slog.LevelError
 	}
-	c.Log = eventlog.New(os.Stderr, logFormat, level, cacheserver.Events)
+	c.Log = report.New(cmd.ErrOrStderr(), logFormat, level)
 	if c.Siblings != nil {
 		c.Siblings.Log = c.Log
 	}

@@ -3,11 +3,10 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
 )
@@ -94,14 +93,11 @@ func (f *siblingsFlags) run(cmd *cobra.Command) error {
 
 // complete reads the values and the files of the flags.
 func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
-	if err := cli.CheckLogFormat(cmd, *f.logFormat); err != nil {
-		return err
-	}
 	if cli.WantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
 		*f.logFormat = "json"
 	}
 	o := &f.mesh
-	o.Log = eventlog.New(os.Stderr, *f.logFormat, cli.QuietLevel(cmd), sidecar.Events)
+	o.Log = report.New(cmd.ErrOrStderr(), *f.logFormat, cli.StreamsOf(cmd).Level())
 	if f.config.Origin, err = sidecar.ParseAddress(f.origin); err != nil {
 		return cli.UsageError(cmd, fmt.Errorf("--origin %w", err))
 	}

@@ -59,6 +59,7 @@ func squidRelayCommand() *cobra.Command {
 	flags.StringVar(&r.publish, "publish", "", "publish the digests below `DIRECTORY`")
 	flags.StringArrayVar(&r.keys, "publication-key", nil, "`NAME=FILE` with the private key of a peer's publication")
 	flags.DurationVar(&r.timeout, "timeout", squidpeer.DefaultTimeout, "time for one transfer")
+	cli.AddFollowLogFlag(cmd)
 	cli.Required(cmd, "listen", "give the address to serve at: --listen HOST:PORT")
 	cli.Required(cmd, "squid-peer", "give the Squids: --squid-peer NAME=URL")
 	cli.Needs(cmd, "publish", "publication-key", "the private key of each publication: --publication-key NAME=FILE")
@@ -77,7 +78,7 @@ func (r relayRun) run(ctx context.Context) (err error) {
 	if r.timeout <= 0 {
 		return cli.UsageError(r.cmd, fmt.Errorf("--timeout is %v, want more than 0", r.timeout))
 	}
-	o := squidpeer.Options{Fetcher: squidpeer.Fetcher{Timeout: r.timeout}, Log: cli.WarningLog(r.cmd)}
+	o := squidpeer.Options{Fetcher: squidpeer.Fetcher{Timeout: r.timeout}, Log: cli.Follow(r.cmd).Log}
 	if o.Peers, err = r.list(); err != nil {
 		return cli.UsageError(r.cmd, err)
 	}

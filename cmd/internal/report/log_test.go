@@ -1,4 +1,4 @@
-package eventlog_test
+package report_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/umbel-filters/umbel/cmd/internal/report/eventlog"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 // The standard logger, which transports of net/http use, writes to the log of the program.
@@ -19,7 +19,7 @@ func TestStandardLogger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	eventlog.New(file, "json", slog.LevelInfo, eventlog.Events{"fault of an HTTP connection": "http-error"})
+	report.New(file, "json", slog.LevelInfo)
 	log.Printf("http: Unsolicited response received on idle HTTP channel starting with %q; err=<nil>", "EXTRA")
 	b, err := os.ReadFile(file.Name())
 	if err != nil {

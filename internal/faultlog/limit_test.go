@@ -1,4 +1,4 @@
-package loglimit
+package faultlog
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&out, nil))
-		l := New(time.Minute, 5)
+		l := NewLimit(time.Minute, 5)
 		for range 1000 {
 			l.Logger(log).Warn("message")
 		}
@@ -33,7 +33,7 @@ func TestLimit(t *testing.T) {
 // What a limit omits is part of what the next limit reports.
 func TestLimitsInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := New(time.Second, 1)
+		l := NewLimit(time.Second, 1)
 		if n, ok := l.Allow(7); n != 7 || !ok {
 			t.Errorf("the first message: %d, %v, want 7, true", n, ok)
 		}
