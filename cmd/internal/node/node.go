@@ -1,5 +1,3 @@
-// Package node assembles the server: settings, listeners, users, store, metrics and signals. These parts
-// don't depend on each other.
 package node
 
 import (
