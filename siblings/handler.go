@@ -3,7 +3,7 @@ package siblings
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -93,7 +93,7 @@ func (m *Mesh) servePeer(w http.ResponseWriter, _ *http.Request) {
 func (m *Mesh) Sidecar(origin *url.URL) (http.Handler, error) {
 	h, err := m.Handler(origin)
 	if err != nil {
-		return nil, errors.New("the origin: " + strings.TrimPrefix(err.Error(), "siblings: "))
+		return nil, fmt.Errorf("the origin: %w", err)
 	}
 	publication := m.Publication()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

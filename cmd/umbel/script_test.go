@@ -86,7 +86,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// classWords matches the texts of sentinels and of packages, which message.Of drops.
+// classWords matches the texts of sentinels and of packages, which no text of an error has.
 var classWords = regexp.MustCompile(`: (corrupt|mismatch|limit exceeded|invalid goal|unknown kind|unsupported operation|out of range)($|;|:)|(^|: )(cells|wire|delta|plan|entropy|inpacket|multicast|topology|share|siblings|store|wal|parquetfile): `)
 
 // exits runs a command that must end with the exit code given first.

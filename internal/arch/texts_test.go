@@ -59,3 +59,40 @@ func TestErrorsNameNoPackage(t *testing.T) {
 		}
 	}
 }
+
+// A server and what programs report link neither simulators nor readers of formats that they do not serve.
+func TestServersLinkNoSimulator(t *testing.T) {
+	packs, err := read("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string][]string{}
+	for _, p := range packs {
+		for _, f := range p.files {
+			if !f.test() {
+				imports[p.path] = append(imports[p.path], f.imports...)
+			}
+		}
+	}
+	for _, server := range []string{"cmd/internal/report", "cmd/internal/http/httpapi", "cmd/internal/nix/substituter", "cmd/internal/node", "cmd/internal/webcache/cacheserver"} {
+		if imports[server] == nil {
+			t.Errorf("%s has no imports: is it there?", server)
+		}
+		linked := map[string]bool{}
+		var link func(path string)
+		link = func(path string) {
+			if !linked[path] {
+				linked[path] = true
+				for _, i := range imports[path] {
+					link(i)
+				}
+			}
+		}
+		link(server)
+		for path := range linked {
+			if matches("multicast/...", path) || strings.HasSuffix(path, "/parquetfile") {
+				t.Errorf("%s links %s", server, path)
+			}
+		}
+	}
+}

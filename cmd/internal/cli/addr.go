@@ -237,11 +237,11 @@ func connectHint(e *remote.ConnectError) string {
 		return "give the trusted certificates with --cacert FILE"
 	case errors.As(e.Err, &named):
 		return "use a host name that is in the node's certificate"
-	case errors.As(e.Err, &plain), strings.Contains(e.Err.Error(), "HTTP response to HTTPS client"):
+	case errors.As(e.Err, &plain), errors.Is(e.Err, http.ErrSchemeMismatch):
 		return "the node doesn't use TLS; use http://"
 	case strings.Contains(e.Err.Error(), "malformed HTTP"):
 		return "this isn't HTTP; use the address of umbel serve --http, not that of Redis clients"
-	case strings.Contains(e.Err.Error(), "certificate required"):
+	case isOp && op.Op == "remote error": // an alert of TLS
 		return "give the client's certificate with --client-cert and --client-key"
 	case isOp && op.Op == "dial":
 		return "is the node running? umbel serve starts one, and umbel subscribe a replica"

@@ -49,6 +49,6 @@ func Unkept(err error) string {
 }
 
 // line returns the text of an error on one line.
-func line(err error) string { return oneLine.Replace(strings.TrimPrefix(err.Error(), "umbel: ")) }
+func line(err error) string { return oneLine.Replace(err.Error()) }
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
