@@ -7,7 +7,7 @@ import (
 
 // Budget limits what a subscriber receives and keeps, and states the rate that suffices for it. It selects one of the
 // fold classes that the publication offers, again with each head. A field that is zero sets no limit; with the
-// zero Budget a subscriber follows the whole filter and requests nothing else. Each field is a flag of umbel subscribe.
+// zero Budget a subscriber follows the whole filter and requests nothing else. Each field is a flag of umbel replica.
 type Budget struct {
 	// Rate is the false-positive rate that suffices (--fpr). The subscriber follows the coarsest class whose
 	// rate is at most Rate, and the finest one that the limits permit if there is none. It changes to a

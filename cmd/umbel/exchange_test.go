@@ -97,8 +97,8 @@ func (s *server) publisher() *process {
 // follower returns the replica of what another server publishes.
 func (s *server) follower(web string, other *server) *process {
 	return &process{t: s.t, program: "umbel", arguments: []string{
-		"subscribe", other.name + "=" + web + "/" + other.name, "--public-key", other.public, "--stale", "error",
-		"--cache", filepath.Join(s.t.TempDir(), "cache"), "--follow", "100ms", "--resp", "off", "--http", strings.TrimPrefix(s.replica, "http://"), "--log-level", "error",
+		"replica", other.name + "=" + web + "/" + other.name, "--public-key", other.public, "--stale", "error",
+		"--cache", filepath.Join(s.t.TempDir(), "cache"), "--every", "100ms", "--resp", "off", "--http", strings.TrimPrefix(s.replica, "http://"), "--log-level", "error",
 	}, ready: func() bool { return answers(s.replica + "/healthz") }}
 }
 

@@ -110,7 +110,7 @@ func newFleet(t *testing.T) *fleet {
 	f.Write()
 	directory, web, address := filepath.Join(d, "public"), freeAddress(t), freeAddress(t)
 	publisher := &process{t: t, program: "umbel", arguments: []string{
-		"publish", f.file, "--to", directory, "--key", keyFile, "--follow", "50ms", "--valid", headValid.String(), "--quiet",
+		"publish", f.file, "--to", directory, "--key", keyFile, "--follow", "--every", "50ms", "--valid", headValid.String(), "--quiet",
 	}, ready: func() bool { _, err := os.Stat(filepath.Join(directory, share.HeadName)); return err == nil }}
 	source := "http://" + web + "/set"
 	f.started = append(f.started, publisher)
@@ -122,8 +122,8 @@ func newFleet(t *testing.T) *fleet {
 	}
 	f.replica = "http://" + address
 	f.started = append(f.started, &process{t: t, program: "umbel", arguments: []string{
-		"subscribe", "set=" + source, "--public-key", public, "--stale", "error", "--cache", filepath.Join(d, "cache"),
-		"--follow", "200ms", "--resp", "off", "--http", address, "--log-level", "error",
+		"replica", "set=" + source, "--public-key", public, "--stale", "error", "--cache", filepath.Join(d, "cache"),
+		"--every", "200ms", "--resp", "off", "--http", address, "--log-level", "error",
 	}, ready: func() bool { return answers(f.replica + "/healthz") }})
 	for _, p := range f.started {
 		p.start()

@@ -59,7 +59,7 @@ func rootCommand() *cobra.Command {
 			}},
 			{Title: "Filters in files and on nodes", Verbs: []*cobra.Command{
 				filters.RemoveCommand(), filters.CountCommand(), filters.UniqCommand(), filters.ShowCommand(), filters.ShellCommand(),
-				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.EditCommand(),
+				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.EditCommand(), filters.VerifyCommand(),
 			}},
 			{Title: "Messages", Verbs: []*cobra.Command{
 				filters.ConvertCommand(), filters.DiffCommand(), filters.PatchCommand(),
@@ -67,12 +67,10 @@ func rootCommand() *cobra.Command {
 			{Title: "Sizes and kinds", Verbs: []*cobra.Command{filters.KindsCommand(), filters.MeasureCommand()}},
 			{Title: "Other formats", Verbs: []*cobra.Command{filters.ParquetCommand()}},
 			{Title: "Nodes", Verbs: []*cobra.Command{
-				nodes.ListCommand(), nodes.GetCommand(), nodes.PutCommand(), nodes.DeleteCommand(), nodes.StatusCommand(), nodes.HealthCommand(),
-				nodes.ConfigCommand(), nodes.UserCommand(), nodes.SnapshotCommand(), nodes.BackupCommand(), nodes.VerifyCommand(),
-				nodes.RestoreCommand(), nodes.AcknowledgeCommand(),
+				nodes.NodeCommand(), nodes.UserCommand(), nodes.BackupCommand(),
 			}},
 			{Title: "Publications", Verbs: []*cobra.Command{
-				publications.KeygenCommand(), publications.PublishCommand(), publications.SubscribeCommand(), publications.PeersCommand(),
+				publications.KeygenCommand(), publications.PublishCommand(), publications.ReplicaCommand(), publications.FetchCommand(), publications.PeersCommand(),
 			}},
 		},
 	})

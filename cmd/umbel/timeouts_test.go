@@ -21,16 +21,16 @@ import (
 // networkVerbs are the arguments of all verbs that talk to a server, whose address is ADDR. They run in a directory with
 // the files a.umb, keys and k.pub.
 var networkVerbs = map[string]string{
-	"umbel acknowledge": "--addr ADDR", "umbel add": "a k --addr ADDR", "umbel edit advance": "a 5 --addr ADDR", "umbel backup": "-o out --addr ADDR", "umbel edit clear": "a --addr ADDR",
-	"umbel edit compact": "a --addr ADDR", "umbel count": "a k --addr ADDR", "umbel delete": "a --addr ADDR", "umbel fold": "a 2 --addr ADDR",
-	"umbel get": "a -o out --addr ADDR", "umbel has": "a k --addr ADDR", "umbel health": "--addr ADDR", "umbel info": "a --addr ADDR", "umbel intersect": "a b --addr ADDR",
-	"umbel list": "--addr ADDR", "umbel make": "--addr ADDR --keys 10 a keys", "umbel merge": "a b --addr ADDR", "umbel peers": "--addr ADDR", "umbel peers has": "k --addr ADDR", "umbel put": "a.umb a --addr ADDR",
-	"umbel remove": "a k --addr ADDR", "umbel snapshot": "--addr ADDR", "umbel-cache squid fetch": "ADDR -o out", "umbel status": "--addr ADDR",
-	"umbel subscribe": "http://ADDR/p --public-key k.pub -o out", "umbel edit unfold": "a 2 --addr ADDR", "umbel uniq": "--addr ADDR --name a keys",
+	"umbel node acknowledge": "--addr ADDR", "umbel add": "a k --addr ADDR", "umbel edit advance": "a 5 --addr ADDR", "umbel backup make": "-o out --addr ADDR", "umbel edit clear": "a --addr ADDR",
+	"umbel edit compact": "a --addr ADDR", "umbel count": "a k --addr ADDR", "umbel node delete": "a --addr ADDR", "umbel fold": "a 2 --addr ADDR",
+	"umbel node get": "a -o out --addr ADDR", "umbel has": "a k --addr ADDR", "umbel info": "a --addr ADDR", "umbel intersect": "a b --addr ADDR",
+	"umbel node list": "--addr ADDR", "umbel make": "--addr ADDR --keys 10 a keys", "umbel merge": "a b --addr ADDR", "umbel peers": "--addr ADDR", "umbel peers has": "k --addr ADDR", "umbel node put": "a.umb a --addr ADDR",
+	"umbel remove": "a k --addr ADDR", "umbel node snapshot": "--addr ADDR", "umbel-cache squid fetch": "ADDR -o out", "umbel node status": "--addr ADDR",
+	"umbel fetch": "http://ADDR/p --public-key k.pub -o out", "umbel edit unfold": "a 2 --addr ADDR", "umbel uniq": "--addr ADDR --name a keys",
 }
 
 // servesForLong are verbs with a --timeout that run until they are ended.
-var servesForLong = []string{"umbel-nix serve", "umbel-cache squid relay"}
+var servesForLong = []string{"umbel replica", "umbel-nix serve", "umbel-cache squid relay"}
 
 // Every verb that talks to a server ends with an error in the time of --timeout, if the server is silent, breaks off or
 // never ends, and writes no file.
@@ -91,7 +91,7 @@ func wantTimeout(t *testing.T, dir, line, path string) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	statusSuffices := slices.Contains([]string{"umbel delete", "umbel health", "umbel snapshot"}, path)
+	statusSuffices := slices.Contains([]string{"umbel node delete", "umbel node snapshot"}, path)
 	if ctx.Err() != nil || err == nil && !statusSuffices {
 		t.Errorf("%s: %v, want an error\n%s", line, err, clipped(out.String()))
 	}

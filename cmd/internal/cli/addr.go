@@ -47,7 +47,7 @@ func AddCredentialFlags(cmd *cobra.Command) {
 	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
 	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
 	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
-	if flags.Lookup(TimeoutFlag) == nil { // umbel health and umbel-nix serve have their own
+	if flags.Lookup(TimeoutFlag) == nil { // umbel-nix serve has its own
 		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `DURATION` (default 1m, and 15m for work on whole filters)")
 		flags.Lookup(TimeoutFlag).DefValue = ""
 	}
@@ -69,7 +69,7 @@ func refuseAddr(root *cobra.Command) {
 		if !flag.Changed {
 			return nil
 		}
-		return UsageError(cmd, fmt.Errorf("%s works on files only; fetch the filter with umbel get", cmd.CommandPath()))
+		return UsageError(cmd, fmt.Errorf("%s works on files only; fetch the filter with umbel node get", cmd.CommandPath()))
 	}
 }
 
@@ -81,7 +81,7 @@ func localHint(cmd *cobra.Command, err error) error {
 		os.Getenv("UMBEL_ADDR") == "" || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return fmt.Errorf("%w; UMBEL_ADDR names a node, but %s works on files only; fetch the filter with umbel get", err, cmd.CommandPath())
+	return fmt.Errorf("%w; UMBEL_ADDR names a node, but %s works on files only; fetch the filter with umbel node get", err, cmd.CommandPath())
 }
 
 // Dial returns the client of the node that the flags name, nil for none.
@@ -211,9 +211,9 @@ func replyHint(e *remote.Error) string {
 	case e.Status == http.StatusBadRequest && e.Foreign:
 		return "if the node uses TLS, use https://"
 	case e.Word() == api.WordNotFound:
-		return fmt.Sprintf("umbel list --addr %s lists the filters", e.Node)
+		return fmt.Sprintf("umbel node list --addr %s lists the filters", e.Node)
 	case e.Word() == api.WordExists:
-		return "use another name, or delete the filter with umbel delete"
+		return "use another name, or delete the filter with umbel node delete"
 	case errors.Is(e, errors.ErrUnsupported):
 		return "umbel kinds lists what each kind supports"
 	case errors.Is(e, share.ErrStale):
@@ -244,7 +244,7 @@ func connectHint(e *remote.ConnectError) string {
 	case isOp && op.Op == "remote error": // an alert of TLS
 		return "give the client's certificate with --client-cert and --client-key"
 	case isOp && op.Op == "dial":
-		return "is the node running? umbel serve starts one, and umbel subscribe a replica"
+		return "is the node running? umbel serve starts one, and umbel replica a replica"
 	}
 	return ""
 }

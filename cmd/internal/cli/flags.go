@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/suggest"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
 // UsageError adds how to print the help.
@@ -96,6 +97,19 @@ func prepare(cmd *cobra.Command, check func(*cobra.Command, []string) error) {
 		}
 		return next(cmd, args)
 	}
+}
+
+// Positive makes it an error to give one of these flags a duration of 0 or less.
+func Positive(cmd *cobra.Command, names ...string) {
+	prepare(cmd, func(cmd *cobra.Command, _ []string) error {
+		for _, name := range names {
+			f := cmd.Flag(name)
+			if d, err := quantity.ParseDuration(f.Value.String()); f.Changed && (err != nil || d <= 0) {
+				return UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0, such as 10s", name, f.Value))
+			}
+		}
+		return nil
+	})
 }
 
 // Exclusive makes it an error to combine two of the flags.

@@ -110,6 +110,8 @@ func failureOf(cmd *cobra.Command, err error) (text string, exit int) {
 		exit = e.code
 	} else if errors.Is(err, share.ErrStale) {
 		exit = ExitStale
+	} else if _, shrunk := errors.AsType[*share.ShrunkError](err); shrunk {
+		exit = ExitRefused
 	}
 	return report.Text(localHint(cmd, binaryHint(cmd, nodeError(err)))), exit
 }

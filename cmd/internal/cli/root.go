@@ -113,8 +113,8 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 var synonyms = map[string][]string{
 	"create": {"make"}, "build": {"make"}, "new": {"make"}, "insert": {"add"},
 	"test": {"has"}, "contains": {"has"}, "check": {"has"}, "query": {"has"}, "exists": {"has"}, "grep": {"has"},
-	"rm": {"remove", "delete"}, "del": {"remove", "delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
-	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"list"}, "upload": {"put"}, "download": {"get"}, "server": {"serve"},
+	"rm": {"remove", "node delete"}, "del": {"remove", "node delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
+	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"node list"}, "upload": {"node put"}, "download": {"node get"}, "server": {"serve"},
 	"compress": {"convert --as packed"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
 	"unfold": {"edit unfold"}, "clear": {"edit clear"}, "advance": {"edit advance"}, "compact": {"edit compact"},
 	"pack": {"convert --as packed"}, "unpack": {"convert"}, "redisbloom": {"convert --as redis"}, "number": {"plan --number"}, "refine": {"diff --refine"}, "diff-sets": {"merge --subtract"},
@@ -123,6 +123,9 @@ var synonyms = map[string][]string{
 // formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them.
 var formerVerbs = map[string]string{
 	"cache": "umbel-cache serve", "siblings": "umbel-cache siblings", "squid": "umbel-cache squid",
+	"list": "umbel node list", "get": "umbel node get", "put": "umbel node put", "delete": "umbel node delete", "status": "umbel node status",
+	"health": "umbel node status --check", "config": "umbel node config", "snapshot": "umbel node snapshot",
+	"acknowledge": "umbel node acknowledge", "restore": "umbel backup restore", "subscribe": "umbel replica or, with -o, umbel fetch",
 	"nix": "umbel-nix", "multicast": "umbel-multicast", "demo": "go run ./examples/demo, in a checkout,",
 }
 
@@ -140,6 +143,17 @@ func similarVerbs(cmd *cobra.Command, word string) []string {
 		}
 	}
 	return suggest.Nearest(word, names)
+}
+
+// Noun returns a command that consists of verbs.
+func Noun(name, short, long, example string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name, Short: short, Long: long, Example: example,
+		Args: NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(verbs...)
+	return cmd
 }
 
 // helpCommand is cobra's with an error for a verb that does not exist.

@@ -50,7 +50,7 @@ func (e *Engine) CheckAbsent() error {
 	if m == nil {
 		return ErrNotFound
 	}
-	return fmt.Errorf("%w (%v); find out which filters are missing, acknowledge the loss with umbel acknowledge, then create them", ErrNamesMissing, *m)
+	return fmt.Errorf("%w (%v); find out which filters are missing, acknowledge the loss with umbel node acknowledge, then create them", ErrNamesMissing, *m)
 }
 
 // SetMissingNames replaces what MissingNames returns. It is for a start, before the engine is used, and writes

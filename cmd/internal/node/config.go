@@ -20,14 +20,14 @@ import (
 // its setting, which is the name of the flag and of the key in the file of settings. The environment
 // variable has the prefix UMBEL_ and capital letters.
 type Config struct {
-	Replica bool // the node follows publications (umbel subscribe) instead of having a data directory
+	Replica bool // the node follows publications (umbel replica) instead of having a data directory
 
 	Data          string                // data
 	Subscriptions replica.List          // subscriptions
 	Following     []replica.Publication // those of Subscriptions and of the command line, which is no setting
 	Cache         string                // cache
 	Stale         string                // stale: error, maybe or last
-	Follow        time.Duration         // follow
+	Every         time.Duration         // every
 
 	Limits
 

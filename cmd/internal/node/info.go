@@ -228,7 +228,7 @@ func Version() string {
 	return "devel"
 }
 
-// status returns the state of the node for umbel status.
+// status returns the state of the node for umbel node status.
 func (n *Node) status() api.Status {
 	s := n.store.Status()
 	used, limit := n.engine.Memory()

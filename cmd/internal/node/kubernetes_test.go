@@ -88,12 +88,12 @@ func TestWrongVariables(t *testing.T) {
 	for variable, want := range map[string]string{
 		"UMBEL_HTTP_PORT=8780":             "environment UMBEL_HTTP_PORT: unknown setting",
 		"UMBEL_PORT=6380":                  "unknown setting",
-		"UMBEL_CACHE_SERVICE_HOST=cache":   "umbel config lists all settings",
-		"UMBEL_CACHE_SERVICE_HOST=":        "umbel config lists all settings",
-		"UMBEL_CACHE_PORT_80_TCP=10.0.0.1": "umbel config lists all settings",
+		"UMBEL_CACHE_SERVICE_HOST=cache":   "umbel node config lists all settings",
+		"UMBEL_CACHE_SERVICE_HOST=":        "umbel node config lists all settings",
+		"UMBEL_CACHE_PORT_80_TCP=10.0.0.1": "umbel node config lists all settings",
 		"UMBEL_MAX_MEMROY=1GiB":            "did you mean max-memory?",
 		"UMBEL_BF_EXPANSION_FACTR=2":       "did you mean bf-expansion-factor?",
-		"UMBEL_NOTHING_LIKE_A_SETTING=2":   "umbel config lists all settings",
+		"UMBEL_NOTHING_LIKE_A_SETTING=2":   "umbel node config lists all settings",
 	} {
 		_, _, err := loadWith(t, nil, []string{variable}, "")
 		if err == nil || !strings.Contains(err.Error(), want) {

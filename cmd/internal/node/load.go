@@ -185,5 +185,5 @@ func hint(name string, known *pflag.FlagSet) string {
 	if near := suggest.Nearest(name, names); len(near) > 0 {
 		return "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return "umbel config lists all settings"
+	return "umbel node config lists all settings"
 }

@@ -227,7 +227,7 @@ func logLoss(log *slog.Logger, r store.Report) {
 			"filters", r.Incomplete, "names", r.IncompleteNames)
 	}
 	if r.Missing != nil {
-		log.Warn("names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel acknowledge)", event.NamesMissing,
+		log.Warn("names of filters may be missing; commands with unknown names fail until the loss is acknowledged (umbel node acknowledge)", event.NamesMissing,
 			"since", r.Missing.Time(), "batches", r.Missing.Batches)
 	}
 }

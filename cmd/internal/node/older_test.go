@@ -25,7 +25,7 @@ func TestOlderDirectory(t *testing.T) {
 		_, err := Start(t.Context(), c, log, nil)
 		_, _, checked := Check(t.Context(), c, log)
 		for _, err := range []error{err, checked} {
-			if !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "umbel backup") || !strings.Contains(err.Error(), "umbel restore") {
+			if !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "umbel backup make") || !strings.Contains(err.Error(), "umbel backup restore") {
 				t.Errorf("error %v, want one with the commands that migrate", err)
 			}
 		}

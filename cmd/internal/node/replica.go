@@ -67,7 +67,7 @@ func (c *Config) replicaFlags(fs *pflag.FlagSet) {
 	fs.Var(&c.Subscriptions, "subscriptions", "publications to follow, a `list` of filter, source, public-key, zone, cost, sparse, fpr, start-bytes, bytes-per-second, memory; see docs/share.md")
 	fs.StringVar(&c.Cache, "cache", "umbel-cache", "`directory` that keeps the versions, so that a restart fetches only what has changed")
 	choiceVar(fs, &c.Stale, "stale", "", "what queries return while a version is out of date: error = an error; maybe = every key may be present; last = the answer of the last version", "error", "maybe", "last")
-	quantity.DurationVar(fs, &c.Follow, "follow", 0, "look for new versions once per `period`, if the source does not report them")
+	quantity.DurationVar(fs, &c.Every, "every", 0, "look for new versions once per `DURATION`, if the source does not report them")
 }
 
 // staleChoices are the values of the setting.
@@ -82,8 +82,8 @@ func (c Config) validateReplica() error {
 		return fmt.Errorf("cache is empty, want a directory")
 	case c.Stale == "":
 		return fmt.Errorf("set stale (--stale) to what queries return while a version is out of date: error, maybe or last")
-	case c.Follow < 0 || c.Follow > 0 && c.Follow < 100*time.Millisecond:
-		return fmt.Errorf("follow is %v, want at least 100ms", c.Follow)
+	case c.Every < 0 || c.Every > 0 && c.Every < 100*time.Millisecond:
+		return fmt.Errorf("every is %v, want at least 100ms", c.Every)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (n *Node) follow(ctx context.Context) error {
 	l := n.startLoading()
 	defer l.end()
 	set, err := replica.Open(ctx, replica.Options{
-		Engine: n.engine, Publications: c.Following, Cache: c.Cache, Stale: staleChoices[c.Stale], Period: c.Follow,
+		Engine: n.engine, Publications: c.Following, Cache: c.Cache, Stale: staleChoices[c.Stale], Period: c.Every,
 		Limits: wire.Limits{Bytes: n.limit()}, Log: n.log.With("part", "subscribe"),
 	})
 	if err != nil {

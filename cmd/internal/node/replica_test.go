@@ -239,7 +239,7 @@ func TestReplicaConfig(t *testing.T) {
 		"set subscriptions":          func(c *Config) { c.Following = nil },
 		"cache is empty":             func(c *Config) { c.Cache = "" },
 		"set stale (--stale)":        func(c *Config) { c.Stale = "" },
-		"follow is -1s":              func(c *Config) { c.Follow = -time.Second },
+		"every is -1s":               func(c *Config) { c.Every = -time.Second },
 		"resp and http are both off": func(c *Config) { c.RESP, c.HTTP = off, off },
 		"has no TLS":                 func(c *Config) { c.RESP = ":6380" },
 	} {

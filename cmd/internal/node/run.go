@@ -162,7 +162,7 @@ func welcome(w io.Writer, n *Node) {
 	if c.Replica {
 		fmt.Fprintln(w, "  umbel peers")
 	} else if web != "" {
-		fmt.Fprintf(w, "  umbel list --addr %s\n  curl %s/v1/filters\n", web, web)
+		fmt.Fprintf(w, "  umbel node list --addr %s\n  curl %s/v1/filters\n", web, web)
 	}
 	fmt.Fprint(w, "^C stops the node.\n\n")
 }

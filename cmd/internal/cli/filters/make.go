@@ -131,7 +131,7 @@ func (r *makeRun) run(args []string) error {
 	}
 	for flag, file := range map[string]string{"--like": r.like, "--weights-log": r.log} { // at most one is given
 		if file != "" {
-			return cli.UsageError(r.cmd, fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel put", flag))
+			return cli.UsageError(r.cmd, fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel node put", flag))
 		}
 	}
 	return t.make(*r.output, order, r.wanted.Spec(), r.format(), files, r.allowEmpty)

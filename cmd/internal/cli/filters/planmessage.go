@@ -255,7 +255,7 @@ func commandsFor(q message.Goal, o message.Option) []string {
 	}
 	if o.Kind == "sparse" {
 		commands = append(commands, "umbel convert message.umb --sparse -o copy.umb     # on receivers",
-			"umbel subscribe SOURCE --public-key KEY --sparse -o copy.umb  # or")
+			"umbel fetch SOURCE --public-key KEY --sparse -o copy.umb  # or")
 	}
 	return commands
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -19,66 +18,73 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 )
 
-const backupHelp = `Write all filters of a node to one file. With --addr the node keeps running; otherwise the data
-directory must not be in use by a node. umbel verify checks the file, umbel restore makes a
+const backupHelp = `Write all filters of a node to one file, verify such a file, or make a data directory of it.`
+
+const backupExample = `  umbel backup make --addr 127.0.0.1:8780 -o monday.backup
+  umbel backup verify monday.backup
+  umbel backup restore monday.backup --data fresh && umbel serve --data fresh`
+
+// BackupCommand is umbel backup.
+func BackupCommand() *cobra.Command {
+	return cli.Noun("backup", "write all filters of a node to a file, and back", backupHelp, backupExample,
+		backupMakeCommand(), backupVerifyCommand(), backupRestoreCommand())
+}
+
+const backupMakeHelp = `Write all filters of a node to one file. With --addr the node keeps running; otherwise the data
+directory must not be in use by a node. umbel backup verify checks the file, umbel backup restore makes a
 data directory of it. Only the owner can read the file, because it contains secret seeds. An
 existing file is replaced only with --force.`
 
-const backupExample = `  umbel backup --addr 127.0.0.1:8780 -o monday.backup
-  umbel backup --data umbel-data -o /dev/stdout | zstd > monday.backup.zst`
+const backupMakeExample = `  umbel backup make --addr 127.0.0.1:8780 -o monday.backup
+  umbel backup make --data umbel-data -o /dev/stdout | zstd > monday.backup.zst`
 
-func BackupCommand() *cobra.Command {
+func backupMakeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "backup -o FILE",
-		Short:   "write all filters of a node to a file",
-		Long:    backupHelp,
-		Example: backupExample,
-		Args:    cli.NoArguments,
+		Use: "make -o FILE", Short: "write all filters of a node to a file", Long: backupMakeHelp, Example: backupMakeExample,
+		Args: cli.NoArguments,
 	}
-	data := cmd.Flags().String("data", "umbel-data", "data `directory` of a stopped node")
+	data := cmd.Flags().String("data", "umbel-data", "data `DIRECTORY` of a stopped node")
 	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Fetches: true, Keep: true})
 	cli.Required(cmd, "output", cli.ErrNoOutput.Error())
 	cli.AddAddrFlags(cmd)
 	cli.Exclusive(cmd, cli.AddrFlag, "data")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		n, err := cli.Dial(cmd)
-		if err != nil {
-			return err
-		}
-		if cmd.Flags().Changed("data") {
-			n = nil // --data overrides UMBEL_ADDR
-		}
-		replace := atomicfile.CreateSecret
-		if cmd.Flags().Changed("force") {
-			replace = atomicfile.WriteSecret
-		}
-		written, err := cli.WriteFileWith(cmd, replace, *output, -1, func(w io.Writer) error {
-			if n != nil {
-				return n.Backup(cmd.Context(), func(in io.Reader) error { return backup.Copy(w, in) })
-			}
-			settings := node.DefaultConfig()
-			settings.Data = *data
-			return node.Backup(cmd.Context(), settings, logger(settings), w)
-		})
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s exists; choose another file, or replace it with --force", *output)
-		}
-		if err != nil {
-			return err
-		}
-		if cli.IsQuiet(cmd) {
-			return nil
-		}
-		return cli.Report(cmd, *output, backupInfo{*output, written}, func(w io.Writer) error {
-			name := *output
-			if name == "-" {
-				name = "standard output"
-			}
-			_, err := fmt.Fprintf(w, "%s: %v bytes\n", name, quantity.Count(written))
-			return err
-		})
-	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return makeBackup(cmd, *data, *output) }
 	return cmd
+}
+
+// makeBackup writes the backup of a node, or of the data directory data, to the file output.
+func makeBackup(cmd *cobra.Command, data, output string) error {
+	n, err := cli.Dial(cmd)
+	if err != nil {
+		return err
+	}
+	source := func(w io.Writer) error {
+		return n.Backup(cmd.Context(), func(in io.Reader) error { return backup.Copy(w, in) })
+	}
+	if n == nil || cmd.Flags().Changed("data") { // which overrides UMBEL_ADDR
+		settings := node.DefaultConfig()
+		settings.Data = data
+		source = func(w io.Writer) error { return node.Backup(cmd.Context(), settings, logger(settings), w) }
+	}
+	replace := atomicfile.CreateSecret
+	if cmd.Flags().Changed("force") {
+		replace = atomicfile.WriteSecret
+	}
+	written, err := cli.WriteFileWith(cmd, replace, output, -1, source)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists; choose another file, or replace it with --force", output)
+	}
+	if err != nil || cli.IsQuiet(cmd) {
+		return err
+	}
+	return cli.Report(cmd, output, backupInfo{output, written}, func(w io.Writer) error {
+		name := output
+		if name == "-" {
+			name = "standard output"
+		}
+		_, err := fmt.Fprintf(w, "%s: %v bytes\n", name, quantity.Count(written))
+		return err
+	})
 }
 
 type backupInfo struct {
@@ -86,77 +92,54 @@ type backupInfo struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-const verifyHelp = `Read a backup as a node would at its start, in memory, and describe its contents. The exit code
-is 0 if it is undamaged, no filter in it had lost data before, and no names of filters were missing.
+const backupVerifyHelp = `Read a backup as a node would at its start, in memory, and describe its contents. The exit code
+is 0 if it is undamaged, no filter in it had lost data before, and no names of filters were missing.`
 
-If FILE is a filter, read it completely and compare its checksum. The verbs that query a large filter read only the
-cells that they need, so that they don't find damage elsewhere.`
-
-type verifiedFilter struct {
-	File string `json:"file"`
-	Kind string `json:"kind"`
+func backupVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify FILE", Short: "check a backup", Long: backupVerifyHelp, Example: "  umbel backup verify monday.backup",
+		Args: cli.Arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return verifyBackup(cmd, args[0]) },
+	}
 }
 
-// verifyFilter verifies the filter in a file.
-func verifyFilter(cmd *cobra.Command, path string) error {
-	kind, err := container.Verify(path)
-	if err != nil {
-		return err
+// verifyBackup prints the contents of a backup, and returns an error if it or the node before it has lost data.
+func verifyBackup(cmd *cobra.Command, file string) error {
+	if container.IsFile(file) {
+		return fmt.Errorf("%s is a filter and no backup; umbel verify checks it", file)
 	}
-	return cli.Answer(cmd, verifiedFilter{path, kind}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: undamaged filter of kind %s\n", path, kind)
-		return err
+	return withBackup(cmd, file, func(r io.Reader) error {
+		found, err := node.VerifyFile(cmd.Context(), r)
+		if err != nil {
+			return err
+		}
+		if err := cli.Answer(cmd, newFindings(found), newFindings(found).Write); err != nil {
+			return err
+		}
+		switch {
+		case found.Incomplete > 0:
+			return fmt.Errorf("%s is undamaged, but %d of its filters had lost data before the backup", file, found.Incomplete)
+		case found.Missing != nil:
+			return fmt.Errorf("%s is undamaged, but the node had lost filters before the backup, and the loss was not acknowledged", file)
+		}
+		return nil
 	})
 }
 
-func VerifyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "verify FILE",
-		Short:   "check a backup or a filter",
-		Long:    verifyHelp,
-		Example: "  umbel verify monday.backup\n  umbel verify words.umb",
-		Args:    cli.Arguments(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if container.IsFile(args[0]) {
-				return verifyFilter(cmd, args[0])
-			}
-			return withBackup(cmd, args[0], func(r io.Reader) error {
-				found, err := node.VerifyFile(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				if err := cli.Answer(cmd, newFindings(found), newFindings(found).Write); err != nil {
-					return err
-				}
-				switch {
-				case found.Incomplete > 0:
-					return fmt.Errorf("%s is undamaged, but %d of its filters had lost data before the backup", args[0], found.Incomplete)
-				case found.Missing != nil:
-					return fmt.Errorf("%s is undamaged, but the node had lost filters before the backup, and the loss was not acknowledged", args[0])
-				}
-				return nil
-			})
-		},
-	}
-}
-
-const restoreHelp = `Make a data directory from a backup. The directory must not contain filters; nothing is
+const backupRestoreHelp = `Make a data directory from a backup. The directory must not contain filters; nothing is
 overwritten. Start the node with umbel serve --data DIRECTORY.`
 
-func RestoreCommand() *cobra.Command {
+func backupRestoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "restore FILE --data DIRECTORY",
-		Short:   "make a data directory from a backup",
-		Long:    restoreHelp,
-		Example: "  umbel restore monday.backup --data fresh && umbel serve --data fresh",
-		Args:    cli.Arguments(1, 1),
+		Use: "restore FILE --data DIRECTORY", Short: "make a data directory from a backup", Long: backupRestoreHelp,
+		Example: "  umbel backup restore monday.backup --data fresh && umbel serve --data fresh",
+		Args:    cli.Arguments(1, 1), DisableFlagsInUseLine: true,
 	}
-	data := cmd.Flags().String("data", "", "data `directory` to make")
+	data := cmd.Flags().String("data", "", "data `DIRECTORY` to make")
 	cli.Required(cmd, "data", "give the directory to make: --data DIRECTORY")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withBackup(cmd, args[0], func(r io.Reader) error {
-			log := node.NewLogger(os.Stderr, "auto", slog.LevelWarn)
-			found, err := node.RestoreDir(cmd.Context(), *data, log, r)
+			found, err := node.RestoreDir(cmd.Context(), *data, logger(node.DefaultConfig()), r)
 			if err != nil {
 				return err
 			}

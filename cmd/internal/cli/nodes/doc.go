@@ -1,3 +1,3 @@
-// Package nodes has the verbs that run a node or work on a whole one: serve.go, list.go and transfer.go (filters by
-// name), status.go, user.go, and backup.go (backups, snapshots, data directories).
+// Package nodes contains the verbs for nodes: serve, node, backup and user. Begin with node.go, which lists those of a running
+// node; serve.go starts one.
 package nodes

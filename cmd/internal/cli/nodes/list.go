@@ -21,7 +21,7 @@ import (
 )
 
 const listHelp = `List the filters on a node that you may read, sorted by name; with PREFIX only those whose
-names begin with it. Without --addr it uses the node at 127.0.0.1:8780.
+names begin with it.
 
 Planned is the false-positive rate that a filter was made for, and the number of keys. A filter is
 overfull if its rate, when the node last measured it, was more than twice that rate.
@@ -34,8 +34,8 @@ lost; a filter that lost data must be deleted and created again.
 
 With --json one object is printed per filter; a name that isn't UTF-8 is in base64.`
 
-const listExample = `  umbel list
-  umbel list users: --addr https://filters.example:8780 --token-file token`
+const listExample = `  umbel node list
+  umbel node list users: --addr https://filters.example:8780 --token-file token`
 
 // listedFilter is one filter in JSON.
 type listedFilter struct {
@@ -50,32 +50,26 @@ type listedFilter struct {
 	Window     *api.Window  `json:"window,omitempty"` // when keys expire
 }
 
-func ListCommand() *cobra.Command {
+func listCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "list [PREFIX]",
+		Use: "list [PREFIX]", Short: "list the filters on a node", Long: listHelp, Example: listExample,
 		Aliases: []string{"ls"},
-		Short:   "list the filters on a node",
-		Long:    listHelp,
-		Example: listExample,
 		Args:    cli.Arguments(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := cli.DialOrLocal(cmd)
-			if err != nil {
-				return err
-			}
-			var all []remote.Brief
-			for b, err := range n.List(cmd.Context(), strings.Join(args, "")) {
-				if err != nil {
-					return err
-				}
-				all = append(all, b)
-			}
-			slices.SortFunc(all, func(a, b remote.Brief) int { return cmp.Compare(a.Name, b.Name) })
-			return printList(cmd, all)
-		},
 	}
-	cli.AddAddrFlags(cmd)
-	return cmd
+	return onNode(cmd, func(n *remote.Client, args []string) error { return list(cmd, n, strings.Join(args, "")) })
+}
+
+// list prints the filters of a node whose names begin with prefix.
+func list(cmd *cobra.Command, n *remote.Client, prefix string) error {
+	var all []remote.Brief
+	for b, err := range n.List(cmd.Context(), prefix) {
+		if err != nil {
+			return err
+		}
+		all = append(all, b)
+	}
+	slices.SortFunc(all, func(a, b remote.Brief) int { return cmp.Compare(a.Name, b.Name) })
+	return printList(cmd, all)
 }
 
 func printList(cmd *cobra.Command, all []remote.Brief) error {
@@ -107,26 +101,33 @@ func writeList(w io.Writer, all []remote.Brief) error {
 	}
 	t := table.New(header...)
 	for _, b := range all {
-		planned, expires, keys := "", "", ""
+		planned, expires := "", ""
 		if p := b.Planned; p != nil {
 			planned = filters.PlannedPainted(*p)
 		}
 		if b.Expires != nil {
 			expires = b.Expires.UTC().Format(time.RFC3339)
 		}
-		if span, ok := filters.NodeSpan(b.Window); ok {
-			keys = span.After()
-			if span.Still() != "" {
-				keys += " of umbel edit advance"
-			}
-			if span.Behind > 0 {
-				keys = cli.Paint(color.Red, keys+fmt.Sprintf("; %v behind", span.Behind.Round(time.Second)))
-			} else if span.Ahead > 0 {
-				keys = cli.Paint(color.Red, keys+fmt.Sprintf("; %v ahead", span.Ahead.Round(time.Second)))
-			}
-		}
-		t.Row(cli.NameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keys, cli.Paint(color.Red, b.Incomplete))
+		t.Row(cli.NameWords(b.Name), b.Kind, quantity.Size(b.Bytes).String(), planned, expires, keysExpire(b.Window), cli.Paint(color.Red, b.Incomplete))
 	}
 	_, err := t.WriteTo(w)
 	return err
+}
+
+// keysExpire describes when the keys of a filter expire, "" if they do not.
+func keysExpire(w *api.Window) string {
+	span, ok := filters.NodeSpan(w)
+	if !ok {
+		return ""
+	}
+	text := span.After()
+	if span.Still() != "" {
+		text += " of umbel edit advance"
+	}
+	if span.Behind > 0 {
+		return cli.Paint(color.Red, fmt.Sprintf("%s; %v behind", text, span.Behind.Round(time.Second)))
+	} else if span.Ahead > 0 {
+		return cli.Paint(color.Red, fmt.Sprintf("%s; %v ahead", text, span.Ahead.Round(time.Second)))
+	}
+	return text
 }

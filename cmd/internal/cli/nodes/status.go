@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,66 +15,28 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
 
-// nodeCommand returns a command without arguments that works on a node only.
-func nodeCommand(cmd *cobra.Command, run func(cmd *cobra.Command, n *remote.Client) error) *cobra.Command {
-	cmd.Args = cli.NoArguments
-	cmd.Long += "\nWithout --addr it uses the node at " + cli.LocalNode + "."
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		n, err := cli.DialOrLocal(cmd)
-		if err != nil {
-			return err
-		}
-		return run(cmd, n)
-	}
-	return cmd
-}
+const statusHelp = `Print the state of a node: its filters, memory, log and snapshots, and why it refuses changes if it does.
 
-// done prints what a command has found or done, unless --quiet: a text, or a word as JSON.
-func done(cmd *cobra.Command, status, text string) error {
-	if cli.IsQuiet(cmd) {
-		return nil
-	}
-	return cli.Answer(cmd, map[string]string{"status": status}, func(w io.Writer) error {
-		_, err := io.WriteString(w, text+"\n")
-		return err
-	})
-}
+With --check it only checks that the node answers queries, and with --writable that it accepts changes, too. The
+exit code is 0 if it does, otherwise 2, so that containers and scripts can use it. --timeout is then the time limit of the
+check, 5s by default.`
 
-func HealthCommand() *cobra.Command {
+// checkTimeout is the time limit of umbel node status --check by default.
+const checkTimeout = 5 * time.Second
+
+func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "health",
-		Short: "check whether a node works",
-		Long: `Ask a node whether it answers queries. With --writable, also whether it accepts changes. The
-exit code is 0 if it does, otherwise 2, so containers and scripts can use it as a check.`,
-		Example: "  umbel health\n  umbel health --writable --timeout 2s --addr filters.example:8780",
+		Use: "status", Short: "print the state of a node, or check whether it works", Long: statusHelp,
+		Example: "  umbel node status --addr filters.example:8780 --token-file token\n" +
+			"  umbel node status --check\n  umbel node status --check --writable --timeout 2s --addr filters.example:8780",
 	}
-	writable := cmd.Flags().Bool("writable", false, "check that changes are accepted, too")
-	var timeout time.Duration
-	quantity.DurationVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, "time limit")
-	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
-		ctx, cancel := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("no answer within %v; give it longer with --timeout", timeout))
-		defer cancel()
-		if err := n.Ready(ctx, *writable); err != nil {
-			return err
+	check := cmd.Flags().Bool("check", false, "check that the node answers, and print one word")
+	writable := cmd.Flags().Bool("writable", false, "with --check, check that changes are accepted, too")
+	cli.Needs(cmd, "writable", "check", "--check")
+	return onNode(cmd, func(n *remote.Client, _ []string) error {
+		if *check {
+			return checkNode(cmd, n, *writable)
 		}
-		word := "ready"
-		if *writable {
-			word = "writable"
-		}
-		return done(cmd, word, word)
-	})
-}
-
-func StatusCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "print the state of a node",
-		Long: `Print the state of a node: its filters, memory, log and snapshots, and why it refuses changes
-if it does.`,
-		Example: "  umbel status --addr filters.example:8780 --token-file token",
-	}
-	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
 		s, err := n.Status(cmd.Context())
 		if err != nil {
 			return err
@@ -82,15 +45,29 @@ if it does.`,
 	})
 }
 
-func SnapshotCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "snapshot",
-		Short: "make a node take a snapshot",
-		Long: `Make a node take a snapshot, which shortens its next start and truncates its log, and wait for
-it.`,
-		Example: "  umbel snapshot --addr filters.example:8780",
+// checkNode prints a word if a node answers queries and, with writable, accepts changes.
+func checkNode(cmd *cobra.Command, n *remote.Client, writable bool) error {
+	limit := cmp.Or(n.Timeout, checkTimeout)
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), limit, fmt.Errorf("no answer within %v; give it longer with --timeout", limit))
+	defer cancel()
+	if err := n.Ready(ctx, writable); err != nil {
+		return err
 	}
-	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
+	word := "ready"
+	if writable {
+		word = "writable"
+	}
+	return done(cmd, word, word)
+}
+
+func snapshotCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "snapshot",
+		Short:   "make a node take a snapshot",
+		Long:    "Make a node take a snapshot, which shortens its next start and truncates its log, and wait for it.",
+		Example: "  umbel node snapshot --addr filters.example:8780",
+	}
+	return onNode(cmd, func(n *remote.Client, _ []string) error {
 		stop := cli.Note(cmd, "taking a snapshot")
 		err := n.Snapshot(cmd.Context())
 		stop()
@@ -101,17 +78,17 @@ it.`,
 	})
 }
 
-func AcknowledgeCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "acknowledge",
-		Short: "acknowledge that a node lost filters",
-		Long: `Acknowledge a loss of data after which names of filters may be missing: see umbel status. Until
+const acknowledgeHelp = `Acknowledge a loss of data after which names of filters may be missing: see umbel node status. Until
 then, commands with names that have no filter fail, and empty filters that are made under such
 names are incomplete. First find out which filters are missing, then acknowledge, then create them.
-Filters that are incomplete remain so until they are deleted and created again.`,
-		Example: "  umbel acknowledge --addr filters.example:8780 --token-file token",
+Filters that are incomplete remain so until they are deleted and created again.`
+
+func acknowledgeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "acknowledge", Short: "acknowledge that a node lost filters", Long: acknowledgeHelp,
+		Example: "  umbel node acknowledge --addr filters.example:8780 --token-file token",
 	}
-	return nodeCommand(cmd, func(cmd *cobra.Command, n *remote.Client) error {
+	return onNode(cmd, func(n *remote.Client, _ []string) error {
 		missing, err := n.Acknowledge(cmd.Context())
 		if err != nil {
 			return err
@@ -129,55 +106,29 @@ func missingText(m api.Missing) string {
 	if m.Batches > 0 {
 		text += fmt.Sprintf(", %v batches lost", quantity.Count(m.Batches))
 	}
-	return text + "; unknown names return errors until umbel acknowledge"
+	return text + "; unknown names return errors until umbel node acknowledge"
 }
 
 func writeStatus(w io.Writer, s api.Status) error {
-	writes, snapshot := "accepted", "none yet"
-	if s.Problem != "" {
-		writes = cli.Paint(color.Red, "refused: "+s.Problem)
-	} else if len(s.Growth) > 0 {
-		writes = cli.Paint(color.Red, "accepted, except those for which a filter must become larger")
+	rows := [][2]string{
+		{"version", s.Version},
+		{"uptime", seconds(s.Uptime)},
+		{"changes", changesText(s)},
 	}
-	if s.LastSnapshot != nil {
-		snapshot = s.LastSnapshot.UTC().Format(time.RFC3339)
-	}
-	switch {
-	case s.SnapshotFailed != "":
-		snapshot += cli.Paint(color.Red, "; the last attempt failed: "+s.SnapshotFailed)
-	case s.Snapshotting:
-		snapshot += "; one is being taken"
-	}
-	filters := quantity.Count(uint64(s.Filters)).String()
-	if s.Incomplete > 0 {
-		filters += fmt.Sprintf("; %v lost data and return true for every key: umbel list marks them", quantity.Count(uint64(s.Incomplete)))
-	}
-	if s.Faulty > 0 {
-		filters += cli.Paint(color.Red, fmt.Sprintf("; %v cannot be read because of a fault in umbel: see the log of the node", quantity.Count(uint64(s.Faulty))))
+	for _, g := range s.Growth {
+		rows = append(rows, [2]string{"growth", cli.Paint(color.Red, growthText(g))})
 	}
 	limit := ""
 	if s.MaxBytes > 0 {
 		limit = " of " + quantity.Size(s.MaxBytes).String()
 	}
-	rows := [][2]string{
-		{"version", s.Version},
-		{"uptime", time.Duration(s.Uptime * float64(time.Second)).Round(time.Second).String()},
-		{"changes", writes},
-	}
-	for _, g := range s.Growth {
-		rows = append(rows, [2]string{"growth", cli.Paint(color.Red, growthText(g))})
-	}
 	rows = append(rows, [][2]string{
-		{"filters", filters},
+		{"filters", filtersText(s)},
 		{"memory", quantity.Size(s.Bytes).String() + limit},
 		{"clients", quantity.Count(uint64(s.Clients)).String() + ", " + quantity.Size(s.ClientBytes).String()},
 	}...)
 	if s.Durability != "" { // a node with a data directory
-		rows = append(rows, [][2]string{
-			{"durability", s.Durability},
-			{"disk", diskText(s)},
-			{"snapshot", snapshot + "; the next one may need " + quantity.Size(s.SnapshotNeed).String()},
-		}...)
+		rows = append(rows, [][2]string{{"durability", s.Durability}, {"disk", diskText(s)}, {"snapshot", snapshotText(s)}}...)
 	}
 	if s.Missing != nil {
 		rows = append(rows, [2]string{"missing", missingText(*s.Missing)})
@@ -186,7 +137,7 @@ func writeStatus(w io.Writer, s api.Status) error {
 		rows = append(rows, [2]string{"publication", publicationText(p)})
 	}
 	for _, p := range s.Subscriptions {
-		rows = append(rows, [2]string{"follows", subscriptionText(p)})
+		rows = append(rows, [2]string{"follows", versionText(p.Filter, p.State, p.Version, p.AgeSeconds, 0, p.Error) + ", from " + p.Source})
 	}
 	for _, row := range rows {
 		if _, err := fmt.Fprintf(w, "%-11s %s\n", row[0], row[1]); err != nil {
@@ -194,6 +145,49 @@ func writeStatus(w io.Writer, s api.Status) error {
 		}
 	}
 	return nil
+}
+
+// changesText describes whether a node accepts changes.
+func changesText(s api.Status) string {
+	if s.Problem != "" {
+		return cli.Paint(color.Red, "refused: "+s.Problem)
+	}
+	if len(s.Growth) > 0 {
+		return cli.Paint(color.Red, "accepted, except those for which a filter must become larger")
+	}
+	return "accepted"
+}
+
+// filtersText describes the filters of a node in one line.
+func filtersText(s api.Status) string {
+	text := quantity.Count(uint64(s.Filters)).String()
+	if s.Incomplete > 0 {
+		text += fmt.Sprintf("; %v lost data and return true for every key: umbel node list marks them", quantity.Count(uint64(s.Incomplete)))
+	}
+	if s.Faulty > 0 {
+		text += cli.Paint(color.Red, fmt.Sprintf("; %v cannot be read because of a fault in umbel: see the log of the node", quantity.Count(uint64(s.Faulty))))
+	}
+	return text
+}
+
+// snapshotText describes the snapshots of a node in one line.
+func snapshotText(s api.Status) string {
+	text := "none yet"
+	if s.LastSnapshot != nil {
+		text = s.LastSnapshot.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case s.SnapshotFailed != "":
+		text += cli.Paint(color.Red, "; the last attempt failed: "+s.SnapshotFailed)
+	case s.Snapshotting:
+		text += "; one is being taken"
+	}
+	return text + "; the next one may need " + quantity.Size(s.SnapshotNeed).String()
+}
+
+// seconds formats a number of seconds.
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
 // growthText describes refused changes in one line.
@@ -225,29 +219,20 @@ func diskText(s api.Status) string {
 
 // publicationText describes a publication in one line.
 func publicationText(p api.Publication) string {
-	text := p.Filter + ": " + p.State
-	if p.Version > 0 {
-		age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second)
-		text += fmt.Sprintf(", version %v, %v old", quantity.Count(p.Version), age)
-	}
-	if p.DiskBytes > 0 {
-		text += ", " + quantity.Size(p.DiskBytes).String()
-	}
-	if p.Error != "" {
-		text += ", " + p.Error
-	}
-	return text + ", key " + p.PublicKey
+	return versionText(p.Filter, p.State, p.Version, p.AgeSeconds, p.DiskBytes, p.Error) + ", key " + p.PublicKey
 }
 
-// subscriptionText describes a publication that a replica follows in one line.
-func subscriptionText(p api.Subscription) string {
-	text := p.Filter + ": " + p.State
-	if p.Version > 0 {
-		age := time.Duration(p.AgeSeconds * float64(time.Second)).Round(time.Second)
-		text += fmt.Sprintf(", version %v, %v old", quantity.Count(p.Version), age)
+// versionText describes the version of a filter that is published or followed. Zeros and "" are left out.
+func versionText(filter, state string, version uint64, age float64, disk uint64, failure string) string {
+	text := filter + ": " + state
+	if version > 0 {
+		text += fmt.Sprintf(", version %v, %v old", quantity.Count(version), seconds(age))
 	}
-	if p.Error != "" {
-		text += ", " + p.Error
+	if disk > 0 {
+		text += ", " + quantity.Size(disk).String()
 	}
-	return text + ", from " + p.Source
+	if failure != "" {
+		text += ", " + failure
+	}
+	return text
 }

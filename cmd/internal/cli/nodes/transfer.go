@@ -10,20 +10,21 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter"
 )
 
 const getHelp = `Fetch a consistent copy of a filter from a node into a file that all verbs read. The node
-keeps serving the filter. Without --addr it uses the node at 127.0.0.1:8780.
+keeps serving the filter.
 
 With --packed the copy is sent and written in the fewest bytes (see umbel pack). Only an
 administrator gets a filter with a secret seed, because the file contains the seed. Only the
 owner can read a new file.`
 
-const getExample = `  umbel get users -o users.umb
-  umbel get users --packed -o users.umb --addr filters.example:8780`
+const getExample = `  umbel node get users -o users.umb
+  umbel node get users --packed -o users.umb --addr filters.example:8780`
 
-// getResult is the result of umbel get.
+// getResult is the result of umbel node get.
 type getResult struct {
 	Name  string `json:"name"`
 	File  string `json:"file"`
@@ -31,93 +32,83 @@ type getResult struct {
 	ID    string `json:"id,omitempty"`
 }
 
-func GetCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "get NAME -o FILE",
-		Short:   "fetch a filter from a node",
-		Long:    getHelp,
-		Example: getExample,
-		Args:    cli.Arguments(1, 1),
+// getOptions are the flags of umbel node get.
+type getOptions struct {
+	output *string
+	packed bool
+}
 
-		DisableFlagsInUseLine: true,
+func getCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "get NAME -o FILE", Short: "fetch a filter from a node", Long: getHelp, Example: getExample,
+		Args: cli.Arguments(1, 1), DisableFlagsInUseLine: true,
 	}
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Fetches: true})
-	packed := cmd.Flags().Bool("packed", false, "fetch in the fewest bytes")
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		n, err := cli.DialOrLocal(cmd)
-		if err != nil {
-			return err
-		}
-		result := getResult{Name: args[0], File: *output}
-		result.Bytes, err = cli.WriteSecret(cmd, *output, -1, func(w io.Writer) (err error) {
-			result.ID, err = n.Get(cmd.Context(), args[0], *packed, w)
-			return err
-		})
-		if err != nil || cli.IsQuiet(cmd) {
-			return err
-		}
-		return cli.Report(cmd, *output, result, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %v bytes, id %s\n", *output, quantity.Count(result.Bytes), result.ID)
-			return err
-		})
+	o := getOptions{output: cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Fetches: true})}
+	cli.Required(cmd, "output", cli.ErrNoOutput.Error())
+	cmd.Flags().BoolVar(&o.packed, "packed", false, "fetch in the fewest bytes")
+	return onNode(cmd, func(n *remote.Client, args []string) error { return get(cmd, n, args[0], o) })
+}
+
+// get writes a filter of a node to a file.
+func get(cmd *cobra.Command, n *remote.Client, name string, o getOptions) error {
+	result := getResult{Name: name, File: *o.output}
+	var err error
+	result.Bytes, err = cli.WriteSecret(cmd, *o.output, -1, func(w io.Writer) (err error) {
+		result.ID, err = n.Get(cmd.Context(), name, o.packed, w)
+		return err
+	})
+	if err != nil || cli.IsQuiet(cmd) {
+		return err
 	}
-	return cmd
+	return cli.Report(cmd, *o.output, result, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: %v bytes, id %s\n", *o.output, quantity.Count(result.Bytes), result.ID)
+		return err
+	})
 }
 
 const putHelp = `Upload FILE to a node as filter NAME; "-" is standard input. With --replace it replaces a
-filter of that name, which is served until the upload is complete. Without --addr it uses the
-node at 127.0.0.1:8780.
+filter of that name, which is served until the upload is complete.
 
 If the rate of the filter is more than twice the one that it was made for, a warning is printed, and the exit code is 6,
 or 0 with --lossy.
 With --strict FILE is read and measured first, nothing is sent, and the exit code is 2.`
 
-const putExample = `  umbel put users.umb users
-  umbel put words.umb words --replace --addr filters.example:8780`
+const putExample = `  umbel node put users.umb users
+  umbel node put words.umb words --replace --addr filters.example:8780`
 
-func PutCommand() *cobra.Command {
+func putCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "put FILE NAME",
-		Short:   "upload a filter to a node",
-		Long:    putHelp,
-		Example: putExample,
-		Args:    cli.Arguments(2, 2),
+		Use: "put FILE NAME", Short: "upload a filter to a node", Long: putHelp, Example: putExample,
+		Args: cli.Arguments(2, 2),
 	}
 	replace := cmd.Flags().Bool("replace", false, "replace an existing filter")
 	filters.AddStrictFlag(cmd)
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		n, err := cli.DialOrLocal(cmd)
-		if err != nil {
+	return onNode(cmd, func(n *remote.Client, args []string) error { return put(cmd, n, args[0], args[1], *replace) })
+}
+
+// put uploads the filter in a file as the filter name of a node.
+func put(cmd *cobra.Command, n *remote.Client, file, name string, replace bool) error {
+	if filters.IsStrict(cmd) {
+		if err := refuseOverfull(cmd, file); err != nil {
 			return err
 		}
-		if filters.IsStrict(cmd) {
-			if err := refuseOverfull(cmd, args[0]); err != nil {
-				return err
-			}
-		}
-		files, closeFiles, err := cli.OpenKeys(cmd, args[:1])
-		if err != nil {
-			return err
-		}
-		defer closeFiles()
-		bar := cli.StartBar(cmd, "sending "+args[0], cli.TotalBytes(files))
-		in, err := n.Put(cmd.Context(), args[1], bar.File(files[0]), *replace)
-		bar.Stop()
-		if err != nil {
-			return err
-		}
-		s := filters.SummaryOf(args[1], in)
-		if err := filters.SettleOnNode(cmd, s, nil); err != nil {
-			return err
-		}
-		return s.Print(cmd, "uploaded from "+args[0])
 	}
-	return cmd
+	files, closeFiles, err := cli.OpenKeys(cmd, []string{file})
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
+	bar := cli.StartBar(cmd, "sending "+file, cli.TotalBytes(files))
+	in, err := n.Put(cmd.Context(), name, bar.File(files[0]), replace)
+	bar.Stop()
+	if err != nil {
+		return err
+	}
+	s := filters.SummaryOf(name, in)
+	if err := filters.SettleOnNode(cmd, s, nil); err != nil {
+		return err
+	}
+	return s.Print(cmd, "uploaded from "+file)
 }
 
 // refuseOverfull returns an error if the filter in a file is overfull.
@@ -132,42 +123,25 @@ func refuseOverfull(cmd *cobra.Command, file string) error {
 	return filters.Summarize(file, f).Judge(cmd, "nothing was sent (--strict)")
 }
 
-const deleteHelp = `Delete filters on a node permanently; umbel get fetches a copy first. Without --addr it uses
-the node at 127.0.0.1:8780.`
+const deleteHelp = `Delete filters on a node permanently; umbel node get fetches a copy first.`
 
-const deleteExample = `  umbel delete yesterday
-  umbel delete a b c --addr filters.example:8780`
+const deleteExample = `  umbel node delete yesterday
+  umbel node delete a b c --addr filters.example:8780`
 
-func DeleteCommand() *cobra.Command {
+func deleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "delete NAME...",
-		Short:   "delete filters on a node",
-		Long:    deleteHelp,
-		Example: deleteExample,
-		Args:    cli.Arguments(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := cli.DialOrLocal(cmd)
-			if err != nil {
+		Use: "delete NAME...", Short: "delete filters on a node", Long: deleteHelp, Example: deleteExample,
+		Args: cli.Arguments(1, -1),
+	}
+	return onNode(cmd, func(n *remote.Client, names []string) error {
+		for _, name := range names {
+			if err := n.Delete(cmd.Context(), name); err != nil {
 				return err
 			}
-			for _, name := range args {
-				if err := n.Delete(cmd.Context(), name); err != nil {
-					return err
-				}
-				if cli.IsQuiet(cmd) {
-					continue
-				}
-				err := cli.Answer(cmd, map[string]string{"deleted": name}, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "%s: deleted\n", cli.NameWords(name))
-					return err
-				})
-				if err != nil {
-					return err
-				}
+			if err := printed(cmd, map[string]string{"deleted": name}, cli.NameWords(name)+": deleted"); err != nil {
+				return err
 			}
-			return nil
-		},
-	}
-	cli.AddAddrFlags(cmd)
-	return cmd
+		}
+		return nil
+	})
 }

@@ -45,49 +45,61 @@ type newUser struct {
 	Deleted  bool   `json:"deleted,omitempty"`
 }
 
+// userOptions are the flags of umbel user.
+type userOptions struct {
+	rights, names                 []string
+	file                          string
+	given, token, replace, remove bool
+	rules                         [2]bool // rights and names were given
+}
+
+// UserCommand is umbel user.
 func UserCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "user NAME",
-		Short:   "create, replace or delete a user of a node",
-		Long:    userHelp,
-		Example: userExample,
-		Args:    cli.Arguments(1, 1),
+		Use: "user NAME", Short: "create, replace or delete a user of a node", Long: userHelp, Example: userExample,
+		Args: cli.Arguments(1, 1),
 	}
+	var o userOptions
 	flags := cmd.Flags()
-	rights := flags.StringSlice("rights", []string{"read"}, "`rights` of the user: read, add, remove, admin")
-	names := flags.StringSlice("names", []string{"*"}, "`patterns` of names of filters")
-	file := flags.String("file", "", "`FILE` of users to add the user to")
-	given := flags.Bool("password-stdin", false, "read the password from standard input")
-	token := flags.Bool("token", false, "create a token for HTTP too")
-	replace := flags.Bool("replace", false, "replace the password of an existing user")
-	remove := flags.Bool("delete", false, "delete the user")
-	cli.Exclusive(cmd, "replace", "delete")
-	for _, other := range []string{"rights", "names", "password-stdin", "token"} {
+	flags.StringSliceVar(&o.rights, "rights", []string{"read"}, "`RIGHTS` of the user: read, add, remove, admin")
+	flags.StringSliceVar(&o.names, "names", []string{"*"}, "`PATTERNS` of names of filters")
+	flags.StringVar(&o.file, "file", "", "`FILE` of users to add the user to")
+	flags.BoolVar(&o.given, "password-stdin", false, "read the password from standard input")
+	flags.BoolVar(&o.token, "token", false, "create a token for HTTP too")
+	flags.BoolVar(&o.replace, "replace", false, "replace the password of an existing user")
+	flags.BoolVar(&o.remove, "delete", false, "delete the user")
+	for _, other := range []string{"replace", "rights", "names", "password-stdin", "token"} {
 		cli.Exclusive(cmd, "delete", other)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e := userEdit{name: args[0], file: *file, rule: access.FileRule{Rights: *rights, Names: *names}}
-		switch {
-		case (*replace || *remove) && *file == "":
-			return errors.New("--replace and --delete need the file of the user: --file FILE")
-		case *replace && flags.Changed("rights") != flags.Changed("names"):
-			return errors.New("with --replace, give --rights and --names together, or none of them")
-		case *remove:
-			return e.delete(cmd)
-		}
-		password := access.NewPassword()
-		printed := password
-		if *given {
-			var err error
-			if password, err = passwordLine(cmd.InOrStdin()); err != nil {
-				return err
-			}
-			printed = ""
-		}
-		e.keepRules = *replace && !flags.Changed("rights")
-		return e.Write(cmd, password, printed, *token, *replace)
+		o.rules = [2]bool{flags.Changed("rights"), flags.Changed("names")}
+		return editUser(cmd, args[0], o)
 	}
 	return cmd
+}
+
+// editUser creates, replaces or deletes a user.
+func editUser(cmd *cobra.Command, name string, o userOptions) error {
+	e := userEdit{name: name, file: o.file, rule: access.FileRule{Rights: o.rights, Names: o.names}}
+	switch {
+	case (o.replace || o.remove) && o.file == "":
+		return errors.New("--replace and --delete need the file of the user: --file FILE")
+	case o.replace && o.rules[0] != o.rules[1]:
+		return errors.New("with --replace, give --rights and --names together, or none of them")
+	case o.remove:
+		return e.delete(cmd)
+	}
+	password := access.NewPassword()
+	printed := password
+	if o.given {
+		var err error
+		if password, err = passwordLine(cmd.InOrStdin()); err != nil {
+			return err
+		}
+		printed = ""
+	}
+	e.keepRules = o.replace && !o.rules[0]
+	return e.Write(cmd, password, printed, o.token, o.replace)
 }
 
 // userEdit is a change of one user in a file, or a new user without a file.

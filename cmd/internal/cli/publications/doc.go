@@ -1,3 +1,3 @@
-// Package publications has the verbs for publications: keygen.go, publish.go, subscribe.go (answer queries from
-// published filters), subscribecopy.go (copy one to a file) and peers.go (what a replica follows).
+// Package publications contains the verbs for publications: keygen, publish, replica, fetch and peers. Begin with publish.go and
+// fetch.go; replica.go serves queries.
 package publications

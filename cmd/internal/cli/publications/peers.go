@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -25,7 +24,7 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-const peersHelp = `Print the publications that a replica (umbel subscribe) follows: their versions, how old they are, and
+const peersHelp = `Print the publications that a replica follows: their versions, how old they are, and
 what their updates cost. Without --addr it uses the replica at 127.0.0.1:8780.
 
 With --source or --config the publications are updated once by this command, without a replica. It keeps
@@ -51,71 +50,80 @@ type followed interface {
 	close() error
 }
 
+// PeersCommand is umbel peers.
 func PeersCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "peers",
-		Short:   "print the publications that a replica follows",
-		Long:    peersHelp,
-		Example: peersExample,
-		Args:    cli.NoArguments,
+		Use: "peers", Short: "print the publications that a replica follows", Long: peersHelp, Example: peersExample,
+		Args: cli.NoArguments,
 	}
-	open := addPeersFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f, err := open(cmd)
-		if err != nil {
-			return err
-		}
-		list, err := f.list(cmd.Context())
-		if err := errors.Join(err, f.close()); err != nil {
-			return err
-		}
-		if err := cli.Answer(cmd, api.SubscriptionList{Subscriptions: list}, func(w io.Writer) error { return writePeers(w, list) }); err != nil {
-			return err
-		}
-		others := 0
-		for _, s := range list {
-			if s.State != api.SubscriptionExact {
-				others++
-			}
-		}
-		if others > 0 {
-			return cli.WithCode(cli.ExitStale, fmt.Errorf("%d of %d publications are not exact", others, len(list)))
-		}
-		return nil
-	}
+	var o peersOptions
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return peers(cmd, o) }
 	cmd.AddCommand(peersHasCommand())
 	return cmd
 }
 
-// addPeersFlags adds the flags that name the publications, and returns a function that opens them.
-func addPeersFlags(cmd *cobra.Command) func(cmd *cobra.Command) (followed, error) {
-	flags := cmd.Flags()
-	sources := flags.StringArray("source", nil, "`[NAME=]SOURCE` of a publication: its URL or directory; may be repeated")
-	keys := flags.StringArray("public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
-	config := flags.String("config", "", "YAML `file` with subscriptions, as for umbel subscribe")
-	cache := flags.String("cache", "umbel-cache", "`directory` that keeps the versions for the next run")
-	cli.AddAddrFlags(cmd)
-	return func(cmd *cobra.Command) (followed, error) {
-		if len(*sources) == 0 && *config == "" {
-			n, err := cli.DialOrLocal(cmd)
-			return remotePeers{n}, err
-		}
-		if flags.Lookup(cli.AddrFlag).Changed {
-			return nil, cli.UsageError(cmd, errors.New("--addr uses the publications of a replica; it can't be combined with --source and --config"))
-		}
-		list, err := subscriptionsOf(*sources, *keys)
-		if err != nil {
-			return nil, cli.UsageError(cmd, err)
-		}
-		if *config != "" {
-			more, err := node.ReadSubscriptions(*config)
-			if err != nil {
-				return nil, err
-			}
-			list = slices.Concat(more, list)
-		}
-		return openPeers(cmd, list, *cache)
+// peers prints the publications.
+func peers(cmd *cobra.Command, o peersOptions) error {
+	f, err := o.open(cmd)
+	if err != nil {
+		return err
 	}
+	list, err := f.list(cmd.Context())
+	if err := errors.Join(err, f.close()); err != nil {
+		return err
+	}
+	if err := cli.Answer(cmd, api.SubscriptionList{Subscriptions: list}, func(w io.Writer) error { return writePeers(w, list) }); err != nil {
+		return err
+	}
+	others := 0
+	for _, s := range list {
+		if s.State != api.SubscriptionExact {
+			others++
+		}
+	}
+	if others > 0 {
+		return cli.WithCode(cli.ExitStale, fmt.Errorf("%d of %d publications are not exact", others, len(list)))
+	}
+	return nil
+}
+
+// peersOptions are the flags that name the publications.
+type peersOptions struct {
+	sources, keys []string
+	config, cache string
+}
+
+func (o *peersOptions) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.sources, "source", nil, "`[NAME=]SOURCE` of a publication: its URL or directory; may be repeated")
+	flags.StringArrayVar(&o.keys, "public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
+	flags.StringVar(&o.config, "config", "", "YAML `FILE` with subscriptions, as for umbel replica")
+	flags.StringVar(&o.cache, "cache", "umbel-cache", "`DIRECTORY` that keeps the versions for the next run")
+	cli.AddAddrFlags(cmd)
+}
+
+// open returns the publications of a replica or, with sources, opens them.
+func (o peersOptions) open(cmd *cobra.Command) (followed, error) {
+	if len(o.sources) == 0 && o.config == "" {
+		n, err := cli.DialOrLocal(cmd)
+		return remotePeers{n}, err
+	}
+	if cmd.Flag(cli.AddrFlag).Changed {
+		return nil, cli.UsageError(cmd, errors.New("--addr uses the publications of a replica; it can't be combined with --source and --config"))
+	}
+	list, err := subscriptionsOf(o.sources, o.keys)
+	if err != nil {
+		return nil, cli.UsageError(cmd, err)
+	}
+	if o.config != "" {
+		more, err := node.ReadSubscriptions(o.config)
+		if err != nil {
+			return nil, err
+		}
+		list = slices.Concat(more, list)
+	}
+	return openPeers(cmd, list, o.cache)
 }
 
 // openPeers opens publications and updates each once.
@@ -124,14 +132,14 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 	for i := range list {
 		list[i].BytesPerSecond = 0 // an average over many updates; this is one
 	}
-	all, err := openSources(cmd, list, node.Config{})
+	all, err := openSources(cmd, list, replica.DefaultPeriod)
 	if err != nil {
 		return nil, err
 	}
 	set, err := replica.Open(cmd.Context(), replica.Options{
 		Engine:       engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, ReadOnly: engine.ErrReplica}),
 		Publications: all, Cache: cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes},
-		Log: node.NewLogger(os.Stderr, "text", slog.LevelError),
+		Log: slog.New(errorsOnly{cli.StreamsOf(cmd).Log.Handler()}),
 	})
 	if errors.Is(err, dir.ErrLocked) {
 		return nil, fmt.Errorf("%w; if it is a replica, umbel peers --addr uses what it has", err)
@@ -141,6 +149,17 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 	}
 	set.Update(cmd.Context())
 	return localPeers{set}, nil
+}
+
+// errorsOnly omits warnings: the list has the error of an update that failed.
+type errorsOnly struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (h errorsOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
+
+// WithAttrs implements slog.Handler.
+func (h errorsOnly) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return errorsOnly{h.Handler.WithAttrs(attrs)}
 }
 
 // writePeers prints publications as a table.

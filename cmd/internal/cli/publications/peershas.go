@@ -27,47 +27,48 @@ const peersHasExample = `  umbel peers has https://example.org/large.iso
 
 func peersHasCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "has KEY...",
-		Short:   "print the publications that may contain keys",
-		Long:    peersHasHelp,
-		Example: peersHasExample,
-		Args:    cli.Arguments(1, -1),
+		Use: "has KEY...", Short: "print the publications that may contain keys", Long: peersHasHelp, Example: peersHasExample,
+		Args: cli.Arguments(1, -1),
 	}
-	open := addPeersFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, keys []string) error {
-		if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
-			return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])
-		}
-		f, err := open(cmd)
-		if err != nil {
-			return err
-		}
-		owners, err := f.owners(cmd.Context(), keys)
-		var all []api.Subscription
-		if err == nil {
-			all, err = f.list(cmd.Context())
-		}
-		if err := errors.Join(err, f.close()); err != nil {
-			return err
-		}
-		for i, key := range keys {
-			o := keyOwners{key, owners.Filters[i], owners.Unanswered}
-			if err := cli.Answer(cmd, o, o.Write); err != nil {
-				return err
-			}
-		}
-		none := slices.ContainsFunc(owners.Filters, func(o []string) bool { return len(o) == 0 })
-		switch text := doubts(owners.Unanswered, all); {
-		case none && text != "":
-			return cli.WithCode(cli.ExitStale, errors.New(text))
-		case text != "":
-			cli.Warn(cmd, "%s", text)
-		case none:
-			return cli.ErrAbsent
-		}
-		return nil
-	}
+	var o peersOptions
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, keys []string) error { return peersHas(cmd, o, keys) }
 	return cmd
+}
+
+// peersHas prints the publications that may contain each key.
+func peersHas(cmd *cobra.Command, o peersOptions, keys []string) error {
+	if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
+		return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])
+	}
+	f, err := o.open(cmd)
+	if err != nil {
+		return err
+	}
+	owners, err := f.owners(cmd.Context(), keys)
+	var all []api.Subscription
+	if err == nil {
+		all, err = f.list(cmd.Context())
+	}
+	if err := errors.Join(err, f.close()); err != nil {
+		return err
+	}
+	for i, key := range keys {
+		o := keyOwners{key, owners.Filters[i], owners.Unanswered}
+		if err := cli.Answer(cmd, o, o.Write); err != nil {
+			return err
+		}
+	}
+	none := slices.ContainsFunc(owners.Filters, func(o []string) bool { return len(o) == 0 })
+	switch text := doubts(owners.Unanswered, all); {
+	case none && text != "":
+		return cli.WithCode(cli.ExitStale, errors.New(text))
+	case text != "":
+		cli.Warn(cmd, "%s", text)
+	case none:
+		return cli.ErrAbsent
+	}
+	return nil
 }
 
 // keyOwners is the answer for a key.

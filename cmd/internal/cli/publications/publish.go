@@ -16,6 +16,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
@@ -25,8 +27,8 @@ import (
 )
 
 const publishHelp = `Publish the filter in FILE as the next version of the publication in a directory. Any web server
-can serve the directory, and any copy of it works as well. umbel subscribe follows it: it fetches
-what changed since the version that it has, and verifies it with the public key.
+can serve the directory, and any copy of it works as well. umbel replica and umbel fetch follow it: they fetch
+what changed since the version that they have, and verify it with the public key.
 
 The head of the publication is valid for a time, --valid. Afterwards subscribers no longer take its
 answers for exact. Publish again before, even if the filter has not changed.
@@ -56,7 +58,7 @@ is overfull; 2 other errors.`
 
 const publishExample = `  umbel keygen example.org/words                # prints the public key
   umbel publish words.umb --to public --key words.key
-  umbel publish words.umb --to public --key words.key --follow 10s --listen 127.0.0.1:8080`
+  umbel publish words.umb --to public --key words.key --follow --every 10s --listen 127.0.0.1:8080`
 
 // publication is the result of publishing a version.
 type publication struct {
@@ -85,84 +87,88 @@ func (p publication) Write(w io.Writer) error {
 
 // publisher is one run of umbel publish.
 type publisher struct {
-	cmd     *cobra.Command
-	file    string
-	to      string
+	cmd *cobra.Command
+	publishOptions
 	key     signing.Key
-	follow  time.Duration
-	listen  string
 	log     *slog.Logger
-	o       share.PublisherOptions
 	p       *share.Publisher
 	read    os.FileInfo     // of the file that was read last
 	summary filters.Summary // of its filter
 	shown   uint64          // the version that was printed last
 }
 
+// publishOptions are the arguments and flags of umbel publish.
+type publishOptions struct {
+	file, to, keyFile, listen string
+	follow, seed              bool
+	every, valid, grace       time.Duration
+	maxShrink                 refusal.Share
+	folds                     []uint
+}
+
+// PublishCommand is umbel publish.
 func PublishCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "publish FILE --to DIRECTORY --key FILE",
-		Short:   "publish a filter, or its next version",
-		Long:    publishHelp,
-		Example: publishExample,
-		Args:    cli.Arguments(1, 1),
+		Use: "publish FILE --to DIRECTORY --key FILE", Short: "publish a filter, or its next version", Long: publishHelp, Example: publishExample,
+		Args: cli.Arguments(1, 1),
 	}
+	o := publishOptions{maxShrink: 0.5}
 	flags := cmd.Flags()
-	to := flags.String("to", "", "`DIRECTORY` of the publication")
-	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
-	var valid, follow, grace time.Duration
-	quantity.DurationVar(flags, &valid, "valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
-	quantity.DurationVar(flags, &follow, "follow", 0, "look at the file once per `period`, and publish its changes until ^C")
-	listen := flags.String("listen", "", "serve the directory over HTTP at `HOST:PORT`, with --follow")
-	quantity.DurationVar(flags, &grace, "grace", 10*time.Minute, "time for which objects of earlier versions remain")
-	maxShrink := LostShare(0.5)
-	flags.Var(&maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
-	seed := flags.Bool("publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
-	folds := flags.UintSlice("folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
+	flags.StringVar(&o.to, "to", "", "`DIRECTORY` of the publication")
+	flags.StringVar(&o.keyFile, "key", "", "`FILE` with the private key, made by umbel keygen")
+	flags.BoolVar(&o.follow, "follow", false, "publish the changes of the file until ^C")
+	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod, "with --follow, look at the file once per `DURATION`")
+	quantity.DurationVar(flags, &o.valid, "valid", 0, "time for which the head is valid (default 24h, with --follow three periods, at least 1m)")
+	flags.StringVar(&o.listen, "listen", "", "with --follow, serve the directory over HTTP at `HOST:PORT`")
+	quantity.DurationVar(flags, &o.grace, "grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	flags.Var(&o.maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
+	flags.BoolVar(&o.seed, "publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
+	flags.UintSliceVar(&o.folds, "folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
 	cli.AddFollowLogFlag(cmd)
 	filters.AddLossyFlag(cmd)
+	for _, name := range []string{"every", "listen", "log-format"} {
+		cli.Needs(cmd, name, "follow", "--follow")
+	}
+	cli.Positive(cmd, "every", "valid", "grace")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *to == "" || *key == "" {
-			return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
-		}
-		for name, value := range map[string]time.Duration{"valid": valid, "follow": follow, "grace": grace} {
-			if flags.Changed(name) && value <= 0 {
-				return cli.UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
-			}
-		}
-		if *listen != "" && follow <= 0 {
-			return cli.UsageError(cmd, errors.New("--listen needs --follow"))
-		}
-		if flags.Changed("log-format") && follow <= 0 {
-			return cli.UsageError(cmd, errors.New("--log-format needs --follow"))
-		}
-		k, err := signing.Read(*key)
-		if err != nil {
-			return err
-		}
-		log := cli.StreamsOf(cmd).Log
-		if follow > 0 {
-			log = cli.Follow(cmd).Log
-		}
-		if valid == 0 {
-			valid = 24 * time.Hour
-			if follow > 0 {
-				valid = max(time.Minute, (3*follow + time.Second - 1).Truncate(time.Second))
-			}
-		}
-		if valid > longValid {
-			cli.Warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", valid)
-		}
-		p := publisher{cmd: cmd, file: args[0], to: *to, key: k, follow: follow, listen: *listen, log: log, o: share.PublisherOptions{
-			Key: k.Key, Valid: valid, Grace: grace, PublishSeed: *seed, Workers: runtime.GOMAXPROCS(0),
-			Log: slog.New(Explainer{log.With("file", args[0]).Handler(), args[0]}), Kinds: filter.All, MaxShrink: float64(maxShrink),
-		}}
-		for _, r := range *folds {
-			p.o.Folds = append(p.o.Folds, uint64(r))
-		}
-		return p.run()
+		o.file = args[0]
+		return publish(cmd, o)
 	}
 	return cmd
+}
+
+// publish publishes the filter in a file, and with follow its changes.
+func publish(cmd *cobra.Command, o publishOptions) error {
+	if o.to == "" || o.keyFile == "" {
+		return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+	}
+	p := publisher{cmd: cmd, publishOptions: o, log: logOf(cmd, o.follow)}
+	var err error
+	if p.key, err = signing.Read(o.keyFile); err != nil {
+		return err
+	}
+	if p.valid == 0 {
+		p.valid = 24 * time.Hour
+		if o.follow {
+			p.valid = max(time.Minute, (3*o.every + time.Second - 1).Truncate(time.Second))
+		}
+	}
+	if p.valid > longValid {
+		cli.Warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", p.valid)
+	}
+	return p.run()
+}
+
+// options are those of the publisher of package share.
+func (p *publisher) options(store share.Store) share.PublisherOptions {
+	o := share.PublisherOptions{
+		Store: store, Key: p.key.Key, Valid: p.valid, Grace: p.grace, PublishSeed: p.seed, Workers: runtime.GOMAXPROCS(0),
+		Log: slog.New(refusal.Handler{Handler: p.log.With("file", p.file).Handler(), File: p.file}), Kinds: filter.All, MaxShrink: float64(p.maxShrink),
+	}
+	for _, r := range p.folds {
+		o.Folds = append(o.Folds, uint64(r))
+	}
+	return o
 }
 
 // longValid is the validity above which a version is published with a warning.
@@ -190,9 +196,8 @@ func (p *publisher) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	p.o.Store = store
-	if p.p, err = share.NewPublisher(ctx, p.o); err != nil {
-		return PublishError(p.file, err)
+	if p.p, err = share.NewPublisher(ctx, p.options(store)); err != nil {
+		return refusal.Explain(p.file, err)
 	}
 	if h := p.p.Head(); h != nil {
 		p.shown = h.Version
@@ -201,12 +206,12 @@ func (p *publisher) run() (err error) {
 	defer func() { err = errors.Join(err, p.p.Close(context.WithoutCancel(ctx))) }()
 	h, err := p.p.Publish(ctx, update.State)
 	if h == nil {
-		return PublishError(p.file, err)
+		return refusal.Explain(p.file, err)
 	}
 	if err != nil {
 		p.log.Warn("old objects of the publication remain", event.CleanupFailed, "error", err)
 	}
-	if err := p.Print(h); err != nil || p.follow == 0 {
+	if err := p.Print(h); err != nil || !p.follow {
 		return err
 	}
 	if listener == nil {
@@ -240,7 +245,7 @@ func (p *publisher) next(context.Context) (*share.Update, error) {
 
 // watch publishes the changes of the file until ctx ends.
 func (p *publisher) watch(ctx context.Context) error {
-	err := p.p.Run(ctx, share.Feed{Next: p.next, Period: p.follow, Hold: true, Done: p.done})
+	err := p.p.Run(ctx, share.Feed{Next: p.next, Period: p.every, Hold: true, Done: p.done})
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -257,7 +262,7 @@ func (p *publisher) done(h *share.Head, err error) {
 // Print prints the version of a head, which contains the filter that was read last.
 func (p *publisher) Print(h *share.Head) error {
 	if text := p.summary.Overfull(); text != "" {
-		if p.follow > 0 {
+		if p.follow {
 			p.log.Warn("filter is overfull", event.FilterOverfull, "file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate))
 		} else if cli.Warn(p.cmd, "%s", text); !filters.Accepts(p.cmd) {
 			filters.Exceeded(p.cmd)

@@ -274,7 +274,7 @@ func TestOlderAndLaterVersions(t *testing.T) {
 	}
 	for _, readOnly := range []bool{false, true} {
 		_, err := wal.Open(dir, wal.Options{ReadOnly: readOnly})
-		if !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "umbel backup") || !strings.Contains(err.Error(), "umbel restore") {
+		if !errors.Is(err, wal.ErrVersion) || !strings.Contains(err.Error(), "umbel backup make") || !strings.Contains(err.Error(), "umbel backup restore") {
 			t.Errorf("error %v, want one with the commands that migrate", err)
 		}
 	}

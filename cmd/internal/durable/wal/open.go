@@ -15,7 +15,7 @@ const olderName = "jetstream"
 
 // migrate says how to go on with the directory of an older program.
 const migrate = "the directory was written by an older umbel, which stored its log in JetStream; " +
-	"make a backup with that program (umbel backup --data DIR -o FILE), then restore it with this one (umbel restore FILE --data NEW-DIR)"
+	"make a backup with that program (umbel backup make --data DIR -o FILE), then restore it with this one (umbel backup restore FILE --data NEW-DIR)"
 
 // Supported returns an error that wraps ErrVersion and contains the commands that migrate the data if a
 // directory was written by a program whose log this one does not read. A directory that does not

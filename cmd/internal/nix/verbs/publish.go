@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/refusal"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
@@ -109,7 +110,7 @@ func nixPublishCommand() *cobra.Command {
 	flags.StringVar(&p.listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
 	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
 	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
-	maxShrink := publications.LostShare(0.5)
+	maxShrink := refusal.Share(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
 	cli.AddFollowLogFlag(cmd)
 	cli.Needs(cmd, "listen", "follow", "--follow")
@@ -136,7 +137,7 @@ func nixPublishCommand() *cobra.Command {
 		if p.follow {
 			cli.Follow(cmd)
 		}
-		p.source, p.o.Log = args[0], slog.New(publications.Explainer{Handler: cli.StreamsOf(cmd).Log.Handler(), File: args[0]})
+		p.source, p.o.Log = args[0], slog.New(refusal.Handler{Handler: cli.StreamsOf(cmd).Log.Handler(), File: args[0]})
 		p.o.Design = nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
 		p.share = share.PublisherOptions{
 			Key: p.key.Key, Valid: *valid, Grace: *grace, Workers: runtime.GOMAXPROCS(0), Log: p.o.Log, Kinds: filter.All, MaxShrink: float64(maxShrink),
@@ -169,7 +170,7 @@ func (p *nixPublisher) run() (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	p.share.Store = store
 	if p.o.Publisher, err = share.NewPublisher(ctx, p.share); err != nil {
-		return publications.PublishError(p.source, err)
+		return refusal.Explain(p.source, err)
 	}
 	if s := p.o.Publisher.State(); s != nil && !nixcache.HasKind(s.Kind) {
 		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.to, s.Kind)
@@ -180,7 +181,7 @@ func (p *nixPublisher) run() (err error) {
 	p.p = nixcache.New(p.o)
 	v, err := p.p.Publish(ctx)
 	if v.Head.Version == 0 {
-		return publications.PublishError(p.source, err)
+		return refusal.Explain(p.source, err)
 	}
 	if err != nil {
 		cli.Warn(p.cmd, "%s", report.Text(err))

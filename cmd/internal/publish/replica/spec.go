@@ -87,7 +87,7 @@ func namesFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// set sets the value of a key. Numbers are written as for the flags of umbel subscribe.
+// set sets the value of a key. Numbers are written as for the flags of umbel replica.
 func (s *Spec) set(key, text string) (err error) {
 	switch key {
 	case "filter":

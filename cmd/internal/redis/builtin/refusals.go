@@ -53,7 +53,7 @@ func replicaOf(c *resp.Conn, args [][]byte) {
 		c.Simple("OK")
 		return
 	}
-	c.Error("ERR replication is not supported; use umbel backup or UM.EXPORT")
+	c.Error("ERR replication is not supported; use umbel backup make or UM.EXPORT")
 }
 
 func moduleList(c *resp.Conn, _ [][]byte) {

@@ -27,7 +27,7 @@ A digest is fetched when the last one expires, with longer waits after errors. W
 and a minute after it expired, the answer is 404. A status page at / states what each peer has, and
 why it has no digest; /status.json has the same as JSON, and /metrics for Prometheus.
 
-With --publish the digests are also published in DIRECTORY/NAME, for umbel subscribe, and served at
+With --publish the digests are also published in DIRECTORY/NAME, for umbel replica, and served at
 /NAME/publication. Each peer has a key of its own: --publication-key NAME=FILE, or --publication-key FILE if there is one peer.`
 
 const squidRelayExample = `  umbel-cache squid relay --listen 127.0.0.1:8010 --squid-peer a=http://squid-a:3128`

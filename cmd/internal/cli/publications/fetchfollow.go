@@ -14,7 +14,7 @@ import (
 // follow writes versions as they appear, until ctx ends. It warns when the version in the file has expired.
 // If the file can't be written, it tries again later; an error of the first write ends it, and so does a head that the
 // key did not sign before there is a version.
-func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, period time.Duration) (err error) {
+func (f *fetcher) follow(ctx context.Context, o share.SubscriberOptions, period time.Duration) (err error) {
 	changed := make(chan struct{}, 1)
 	o.Changed = func(*share.View) {
 		select {
@@ -22,50 +22,50 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 		default:
 		}
 	}
-	o.Log = slog.New(unsigned{o.Log.Handler(), s})
-	if s.s, err = share.NewSubscriber(ctx, o); err != nil {
+	o.Log = slog.New(unsigned{o.Log.Handler(), f})
+	if f.s, err = share.NewSubscriber(ctx, o); err != nil {
 		return err
 	}
-	defer s.s.Close()
+	defer f.s.Close()
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- s.s.Run(ctx, period) }()
+	go func() { ended <- f.s.Run(ctx, period) }()
 	defer func() { stop(); <-ended }()
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	warned := false
 	for {
-		switch v := s.s.View(); {
+		switch v := f.s.View(); {
 		case v == nil:
-			if err := s.s.Counters().Err; errors.Is(err, share.ErrSignature) {
+			if err := f.s.Counters().Err; errors.Is(err, share.ErrSignature) {
 				return cli.WithCode(cli.ExitRefused, err)
 			}
 		case v.Exact():
-			same := s.written != nil && s.written.Head().ID == v.Head().ID
+			same := f.written != nil && f.written.Head().ID == v.Head().ID
 			if h := v.Head(); warned && same {
-				s.log.Info("version is valid again", event.SubscriptionExact, "file", s.output, "version", h.Version, "expires", h.Expires().UTC())
+				f.log.Info("version is valid again", event.SubscriptionExact, "file", f.output, "version", h.Version, "expires", h.Expires().UTC())
 			}
 			warned = false
-			if same || time.Now().Before(s.retryAt) {
+			if same || time.Now().Before(f.retryAt) {
 				break
 			}
-			if err := s.put(); err != nil && s.written == nil {
+			if err := f.put(); err != nil && f.written == nil {
 				return err
 			} else if err != nil {
-				s.postpone(err)
+				f.postpone(err)
 			} else {
-				s.delay = 0
-				s.unwritten.Succeeded(s.log).Info("file is written again", event.WriteRecovered, "file", s.output)
+				f.delay = 0
+				f.unwritten.Succeeded(f.log).Info("file is written again", event.WriteRecovered, "file", f.output)
 			}
 		case !warned:
 			warned = true
 			h := v.Head()
-			s.log.Warn("version has expired", event.SubscriptionStale, "file", s.output, "version", h.Version, "expires", h.Expires().UTC())
+			f.log.Warn("version has expired", event.SubscriptionStale, "file", f.output, "version", h.Version, "expires", h.Expires().UTC())
 		}
 		select {
 		case <-ctx.Done():
-			if s.written == nil {
-				return cli.Interrupted(ctx, s.output+" was not written")
+			if f.written == nil {
+				return cli.Interrupted(ctx, f.output+" was not written")
 			}
 			return nil
 		case <-changed:
@@ -77,7 +77,7 @@ func (s *subscriber) follow(ctx context.Context, o share.SubscriberOptions, peri
 // unsigned omits the messages about heads that the key did not sign and that end the verb: nothing is tried again.
 type unsigned struct {
 	slog.Handler
-	s *subscriber
+	f *fetcher
 }
 
 // Handle implements slog.Handler.
@@ -88,7 +88,7 @@ func (h unsigned) Handle(ctx context.Context, r slog.Record) error {
 		refused = errors.Is(err, share.ErrSignature)
 		return !refused
 	})
-	if refused && h.s.s != nil && h.s.s.View() == nil {
+	if refused && h.f.s != nil && h.f.s.View() == nil {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
@@ -96,15 +96,15 @@ func (h unsigned) Handle(ctx context.Context, r slog.Record) error {
 
 // WithAttrs implements slog.Handler.
 func (h unsigned) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return unsigned{h.Handler.WithAttrs(attrs), h.s}
+	return unsigned{h.Handler.WithAttrs(attrs), h.f}
 }
 
 // maxPutDelay bounds the time between two attempts to write the file.
 const maxPutDelay = time.Minute
 
 // postpone notes that the file can't be written, and sets the time of the next attempt.
-func (s *subscriber) postpone(err error) {
-	s.delay = min(max(2*s.delay, time.Second), maxPutDelay)
-	s.retryAt = time.Now().Add(s.delay)
-	s.unwritten.FailedBy(s.log, err).Warn("file cannot be written", event.WriteFailed, "file", s.output, "error", err, "delay", s.delay)
+func (f *fetcher) postpone(err error) {
+	f.delay = min(max(2*f.delay, time.Second), maxPutDelay)
+	f.retryAt = time.Now().Add(f.delay)
+	f.unwritten.FailedBy(f.log, err).Warn("file cannot be written", event.WriteFailed, "file", f.output, "error", err, "delay", f.delay)
 }

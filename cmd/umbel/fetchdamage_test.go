@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// Whatever happens to the objects of a publication, umbel subscribe -o ends with the documented code, 4 if they are
+// Whatever happens to the objects of a publication, umbel fetch ends with the documented code, 4 if they are
 // damaged and 5 if they cannot be read, and writes no file.
-func TestSubscribeDamaged(t *testing.T) {
+func TestFetchDamaged(t *testing.T) {
 	dir := t.TempDir()
 	umbel := func(args string) int {
 		cmd := exec.Command("umbel", strings.Fields(args)...)
@@ -81,7 +81,7 @@ func TestSubscribeDamaged(t *testing.T) {
 			if c.cut && source == "pub" {
 				continue
 			}
-			if got := umbel("subscribe " + source + " --public-key k.pub -o out"); got != c.want {
+			if got := umbel("fetch " + source + " --public-key k.pub -o out"); got != c.want {
 				t.Errorf("%s, from %s: exit code %d, want %d", c.what, source, got, c.want)
 			}
 			if err := os.Remove(filepath.Join(dir, "out")); (err == nil) != (c.want == 0) {
@@ -95,7 +95,7 @@ func TestSubscribeDamaged(t *testing.T) {
 		}
 	}
 	for _, source := range []string{"pub", s.URL + "/pub"} {
-		if got := umbel("subscribe " + source + " --public-key k.pub -o out"); got != 5 {
+		if got := umbel("fetch " + source + " --public-key k.pub -o out"); got != 5 {
 			t.Errorf("without objects, from %s: exit code %d, want 5", source, got)
 		}
 	}
