@@ -7,7 +7,7 @@ import (
 
 // Budget limits what a subscriber receives and keeps, and states the rate that suffices for it. It selects one of the
 // fold classes that the publication offers, again with each head. A field that is zero sets no limit; with the
-// zero Budget a subscriber follows the whole filter and requests nothing else. Each field is a flag of umbel replica.
+// zero Budget a subscriber follows the whole filter and requests nothing else. Each field is a flag of umbel replica and umbel fetch.
 type Budget struct {
 	// Rate is the false-positive rate that suffices (--fpr). The subscriber follows the coarsest class whose
 	// rate is at most Rate, and the finest one that the limits permit if there is none. It changes to a
@@ -28,7 +28,7 @@ type Budget struct {
 	// one that takes at most 0.8 times the limit, or to the coarsest: such a change needs no snapshot. It changes to a
 	// finer one when the saved bytes pay for the change.
 	BytesPerSecond uint64
-	// Memory is the number of bytes of memory that the cells may take (--memory). Unlike SubscriberOptions.Limits it
+	// Memory is the number of bytes of memory that the cells may take (--size). Unlike SubscriberOptions.Limits it
 	// selects a class that fits.
 	Memory uint64
 }

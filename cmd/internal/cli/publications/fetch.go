@@ -53,11 +53,8 @@ func (s subscription) Write(w io.Writer) error {
 const fetchHelp = `Write the current version of a publication (umbel publish) to a file that all verbs read. SOURCE is the URL of
 the publication, or its directory. Nothing is written unless it is signed with the public key, complete and valid.
 
-With --cache the version is kept in a directory, and
-the next run fetches what has changed since then. A cache also refuses heads that are older than the
-last one.
-
-With --follow new versions are fetched and written as they appear, until ^C. A version whose
+With --cache the version is kept in a directory, and the next run fetches what has changed since then. A cache
+also refuses heads that are older than the last one. With --follow new versions are fetched and written as they appear, until ^C. A version whose
 head has expired stays in the file, with a warning. If the file can't be written, that is tried again;
 only the first write ends the command. So does a head that the key did not sign, before the first version.
 --log-format makes a log of the messages on standard error, with an event each; so does --json.
@@ -65,8 +62,7 @@ only the first write ends the command. So does a head that the key did not sign,
 If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --bytes-per-second and --size
 select among them: the smallest one with the rate that suffices, within the limits. It is written as it is, folded.
 
-With --sparse a Bloom filter with k = 1 is written as the equivalent sparse filter: the list of its
-nonzero cells, which takes about as many bytes as the filter has when it is packed.
+With --sparse a Bloom filter with k = 1 is written as the equivalent sparse filter.
 
 A publication of a node (umbel serve) is at http://NODE/v1/publications/FILTER. If it is not public, the
 credentials are those of the other verbs for nodes; those of the environment are sent to such URLs only.
