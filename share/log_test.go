@@ -40,12 +40,12 @@ func TestPublisherLog(t *testing.T) {
 	other := set(t, 1<<14, 0, 501)
 	other.Hasher.Alg++
 	p.publish(other)
-	wantLog(`msg="no delta leads to the version; subscribers fetch a snapshot" version=3`)
+	wantLog(`msg="no delta leads to the version; subscribers fetch a snapshot" event=publication-replaced version=3`)
 	begin()
 	wantLog("")
 	clear(cache.objects)
 	begin()
-	wantLog(`msg="a new stream begins, because the last version cannot be read; subscribers fetch a snapshot" version=3`)
+	wantLog(`msg="a new stream begins, because the last version cannot be read; subscribers fetch a snapshot" event=publication-restarted version=3`)
 }
 
 // A subscriber logs once that no class keeps its budget, and again after one has kept it.
