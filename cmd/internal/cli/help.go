@@ -19,23 +19,21 @@ func PrintHelp(cmd *cobra.Command, _ []string) {
 	p := Page{cmd.OutOrStdout(), PageWidth()}
 	fmt.Fprintf(p.w, "%s: %s\n", cmd.CommandPath(), cmd.Short)
 	fmt.Fprintf(p.w, "\nUsage:\n  %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
-	about := func() {
-		if cmd.Long != "" {
-			p.Text(cmd.Long)
-		}
-	}
-	if cmd.HasParent() {
-		about()
+	if cmd.HasParent() && cmd.Long != "" {
+		p.Text(cmd.Long)
 	}
 	p.verbs(cmd)
 	if cmd.Example != "" {
 		fmt.Fprintf(p.w, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if !cmd.HasParent() {
-		about()
+	if !cmd.HasParent() && cmd.Long != "" {
+		p.Text(fmt.Sprintf("%s help %s describes how keys, rates and sizes are written, what goes where, and the exit codes.", cmd.Name(), conventions))
 	}
 	p.flags(cmd)
 }
+
+// conventions is the topic of the help command with the text that concerns all verbs of a program.
+const conventions = "conventions"
 
 // PageWidth is the width of the terminal, from 60 to 100 columns, and otherwise 80.
 func PageWidth() int {

@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// Exit codes; umbel --help documents them.
+// Exit codes; umbel help conventions documents them.
 const (
 	ExitOK     = 0
 	ExitAbsent = 1

@@ -159,17 +159,21 @@ func Noun(name, short, long, example string, verbs ...*cobra.Command) *cobra.Com
 // helpCommand is cobra's with an error for a verb that does not exist.
 func helpCommand(p Program) *cobra.Command {
 	return &cobra.Command{
-		Use:     "help [VERB]",
-		Short:   "print the help of a verb",
+		Use:     "help [VERB | " + conventions + "]",
+		Short:   "print the help of a verb, or what concerns all of them",
 		Example: "  " + p.Name + " help " + p.Groups[0].Verbs[0].Name(),
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, c := range cmd.Root().Commands() {
 				names = append(names, c.Name()+"\t"+c.Short)
 			}
-			return names, cobra.ShellCompDirectiveNoFileComp
+			return append(names, conventions), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == conventions && p.Long != "" {
+				NewPage(cmd.OutOrStdout()).Text(p.Long)
+				return nil
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
 				return err
