@@ -1,4 +1,4 @@
-# `make test` tests every package in a few minutes; every change passes it. `make test-all` runs all tests in their long
+# `make test` tests every package in a few minutes; every change passes it. `make test-all` runs the shortened tests in their long
 # forms, and .ci/run runs it and the other checks.
 
 MODULES  = $(patsubst %go.mod,./%,$(filter-out tools/%,$(shell git ls-files -co --exclude-standard '*go.mod')))
@@ -57,11 +57,15 @@ tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 
 test:
 	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(SLOW) $(PACKAGES))
 
-# All tests in their long forms, also those that compile large libraries of others, wait for other programs or compute for
+# The packages with tests that are shortened, or left out, in make test. The suite of kinds shortens tests of all kinds.
+LONG = ./cmd/umbel $(addprefix ./,$(shell git grep -lE 'testing[.]Short[(][)]|^//go:build .*(noopenapi|noarrow|noclients)' -- '*.go' | xargs -n1 dirname | sort -u)) \
+	./filter/...
+
+# Their tests in the long forms, also those that compile large libraries of others, wait for other programs or compute for
 # minutes: the HTTP interface against its OpenAPI document, Parquet files of Apache Arrow, the tests of a Redis client,
 # nginx and Squid against the recorded verdicts of HTTP caching tests, and all figures and tables of the papers.
 test-all:
-	$(call tests,-p $(ATONCE) $(STRIPPED),$(SLOW) $(PACKAGES))
+	$(call tests,-p $(ATONCE) $(STRIPPED),$(LONG))
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
