@@ -27,7 +27,7 @@ func PrintHelp(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(p.w, "\nExamples:\n%s\n", cmd.Example)
 	}
 	if !cmd.HasParent() && cmd.Long != "" {
-		p.Text(fmt.Sprintf("%s help %s describes how keys, rates and sizes are written, what goes where, and the exit codes.", cmd.Name(), conventions))
+		p.Text(fmt.Sprintf("%s help %s describes what concerns all verbs: notation, files and exit codes.", cmd.Name(), conventions))
 	}
 	p.flags(cmd)
 }
