@@ -1,4 +1,4 @@
-// Package core provides filters with one array, from which the kinds are built. An
+// Package arrays provides filters with one array, from which the kinds are built. An
 // [Array] holds the cells and their layout; it folds and merges. [Bits] adds
 // and queries keys in an array of bits, [Counters] in an array of counters.
 //
