@@ -12,7 +12,6 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
-	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
@@ -83,9 +82,9 @@ func (in nodeFilterInfo) Write(w io.Writer) error {
 		t.Row("expires", in.Expires.UTC().Format(time.RFC3339))
 	}
 	switch in.Incomplete {
-	case engine.DataLost:
+	case api.FilterLost:
 		t.Row("incomplete", "data of it was lost: every query returns true until it is created again")
-	case engine.Loading:
+	case api.FilterLoading:
 		t.Row("incomplete", "it is being loaded: every query returns true until then")
 	}
 	_, err := t.WriteTo(w)

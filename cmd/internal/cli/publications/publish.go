@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -16,14 +15,11 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/cmd/internal/publish/refusal"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/publisher"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
-	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/share/dir"
 )
 
 const publishHelp = `Publish the filter in FILE as the next version of the publication in a directory. Any web server
@@ -85,13 +81,12 @@ func (p publication) Write(w io.Writer) error {
 	return err
 }
 
-// publisher is one run of umbel publish.
-type publisher struct {
+// publishRun is one run of umbel publish.
+type publishRun struct {
 	cmd *cobra.Command
 	publishOptions
-	key     signing.Key
 	log     *slog.Logger
-	p       *share.Publisher
+	p       *publisher.Publisher
 	read    os.FileInfo     // of the file that was read last
 	summary filters.Summary // of its filter
 	shown   uint64          // the version that was printed last
@@ -102,7 +97,7 @@ type publishOptions struct {
 	file, to, keyFile, listen string
 	follow, seed              bool
 	every, valid, grace       time.Duration
-	maxShrink                 refusal.Share
+	maxShrink                 publisher.Share
 	folds                     []uint
 }
 
@@ -142,11 +137,7 @@ func publish(cmd *cobra.Command, o publishOptions) error {
 	if o.to == "" || o.keyFile == "" {
 		return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
 	}
-	p := publisher{cmd: cmd, publishOptions: o, log: logOf(cmd, o.follow)}
-	var err error
-	if p.key, err = signing.Read(o.keyFile); err != nil {
-		return err
-	}
+	p := publishRun{cmd: cmd, publishOptions: o, log: logOf(cmd, o.follow)}
 	if p.valid == 0 {
 		p.valid = 24 * time.Hour
 		if o.follow {
@@ -159,54 +150,37 @@ func publish(cmd *cobra.Command, o publishOptions) error {
 	return p.run()
 }
 
-// options are those of the publisher of package share.
-func (p *publisher) options(store share.Store) share.PublisherOptions {
+// options are those of the publisher of package publisher.
+func (p *publishRun) options() publisher.Options {
 	o := share.PublisherOptions{
-		Store: store, Key: p.key.Key, Valid: p.valid, Grace: p.grace, PublishSeed: p.seed, Workers: runtime.GOMAXPROCS(0),
-		Log: slog.New(refusal.Handler{Handler: p.log.With("file", p.file).Handler(), File: p.file}), Kinds: filter.All, MaxShrink: float64(p.maxShrink),
+		Valid: p.valid, Grace: p.grace, PublishSeed: p.seed, Workers: runtime.GOMAXPROCS(0), MaxShrink: float64(p.maxShrink),
 	}
 	for _, r := range p.folds {
 		o.Folds = append(o.Folds, uint64(r))
 	}
-	return o
+	return publisher.Options{Directory: p.to, KeyFile: p.keyFile, Listen: p.listen, Source: p.file, Log: p.log, Share: o}
 }
 
 // longValid is the validity above which a version is published with a warning.
 const longValid = 7 * 24 * time.Hour
 
-func (p *publisher) run() (err error) {
+func (p *publishRun) run() (err error) {
 	ctx, stop := cli.SignalContext(p.cmd)
 	defer stop()
 	update, err := p.next(ctx)
 	if err != nil {
 		return err
 	}
-	var listener net.Listener
-	if p.listen != "" {
-		if listener, err = service.Listen("listen", p.listen); err != nil {
-			return err
-		}
-		defer listener.Close()
-	}
-	store, err := dir.Create(p.to)
-	if errors.Is(err, dir.ErrLocked) {
-		return fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", p.to)
-	}
-	if err != nil {
+	if p.p, err = publisher.Open(ctx, p.options()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if p.p, err = share.NewPublisher(ctx, p.options(store)); err != nil {
-		return refusal.Explain(p.file, err)
-	}
+	defer func() { err = errors.Join(err, p.p.Close(ctx)) }()
 	if h := p.p.Head(); h != nil {
 		p.shown = h.Version
 	}
-	// Without the notes the next run continues with larger deltas.
-	defer func() { err = errors.Join(err, p.p.Close(context.WithoutCancel(ctx))) }()
 	h, err := p.p.Publish(ctx, update.State)
 	if h == nil {
-		return refusal.Explain(p.file, err)
+		return publisher.Explain(p.file, err)
 	}
 	if err != nil {
 		p.log.Warn("old objects of the publication remain", event.CleanupFailed, "error", err)
@@ -214,15 +188,13 @@ func (p *publisher) run() (err error) {
 	if err := p.Print(h); err != nil || !p.follow {
 		return err
 	}
-	if listener == nil {
-		return p.watch(ctx)
-	}
-	p.log.Info("serving", event.Ready, "directory", p.to, "listen", "http://"+listener.Addr().String()+"/")
-	return Serve(listener, store, p.key, http.NewServeMux(), p.log).Run(ctx, service.Drain, p.watch)
+	return p.p.Run(ctx, http.NewServeMux(), func(ctx context.Context) error {
+		return p.p.Publisher.Run(ctx, share.Feed{Next: p.next, Period: p.every, Hold: true, Done: p.done})
+	})
 }
 
 // next returns the filter in the file, nil if the file has not changed since it was read.
-func (p *publisher) next(context.Context) (*share.Update, error) {
+func (p *publishRun) next(context.Context) (*share.Update, error) {
 	info, err := os.Stat(p.file)
 	if err != nil {
 		return nil, err
@@ -243,24 +215,15 @@ func (p *publisher) next(context.Context) (*share.Update, error) {
 	return &share.Update{State: s}, nil
 }
 
-// watch publishes the changes of the file until ctx ends.
-func (p *publisher) watch(ctx context.Context) error {
-	err := p.p.Run(ctx, share.Feed{Next: p.next, Period: p.every, Hold: true, Done: p.done})
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // done prints a version that was published.
-func (p *publisher) done(h *share.Head, err error) {
+func (p *publishRun) done(h *share.Head, err error) {
 	if err == nil && h.Version != p.shown {
 		_ = p.Print(h) // a closed pipe ends the process
 	}
 }
 
 // Print prints the version of a head, which contains the filter that was read last.
-func (p *publisher) Print(h *share.Head) error {
+func (p *publishRun) Print(h *share.Head) error {
 	if text := p.summary.Overfull(); text != "" {
 		if p.follow {
 			p.log.Warn("filter is overfull", event.FilterOverfull, "file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate))

@@ -125,6 +125,12 @@ func (n FilterName) Decode() (string, error) {
 	return string(b), nil
 }
 
+// Why a filter is incomplete: every query of it returns true.
+const (
+	FilterLoading = "loading" // parts of it have not been written yet
+	FilterLost    = "lost"    // data of it was lost
+)
+
 // Brief describes a filter in a list.
 type Brief struct {
 	Name       *string    `json:"name,omitempty"`

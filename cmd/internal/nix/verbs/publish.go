@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"path/filepath"
 	"runtime"
@@ -14,16 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
-	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
-	"github.com/umbel-filters/umbel/cmd/internal/publish/refusal"
-	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/publisher"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
-	"github.com/umbel-filters/umbel/filter"
-	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/share/dir"
 )
 
 const nixPublishHelp = `Publish which store paths a binary cache has, as the next version of the publication in a directory: the
@@ -77,15 +69,10 @@ func (v nixVersion) Write(w io.Writer) error {
 
 // nixPublisher is one run of umbel-nix publish.
 type nixPublisher struct {
-	cmd    *cobra.Command
-	source string
-	to     string
-	key    signing.Key
-	follow bool
-	listen string
-	o      nixcache.Options
-	share  share.PublisherOptions
-	p      *nixcache.Publication
+	cmd     *cobra.Command
+	follow  bool
+	publish publisher.Options
+	o       nixcache.Options
 }
 
 func nixPublishCommand() *cobra.Command {
@@ -98,50 +85,45 @@ func nixPublishCommand() *cobra.Command {
 	}
 	p := nixPublisher{cmd: cmd}
 	flags := cmd.Flags()
-	flags.StringVar(&p.to, "to", "", "`DIRECTORY` of the publication")
-	key := flags.String("key", "", "`FILE` with the private key, made by umbel keygen")
+	flags.StringVar(&p.publish.Directory, "to", "", "`DIRECTORY` of the publication")
+	flags.StringVar(&p.publish.KeyFile, "key", "", "`FILE` with the private key, made by umbel keygen")
 	rate, paths, memory := quantity.Rate(0.001), quantity.Count(0), quantity.Size(nixcache.DefaultMemory)
 	flags.VarP(&rate, "fpr", "p", "false-positive `RATE`: the share of absent paths for which a client requests the cache")
 	flags.Var(&paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
 	flags.Var(&memory, "size", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
 	flags.Lookup("paths").DefValue = ""
-	valid := flags.Duration("valid", 0, "time for which the head is valid (default 5m, with --follow 1m)")
+	o := &p.publish.Share
+	o.Workers = runtime.GOMAXPROCS(0)
+	flags.DurationVar(&o.Valid, "valid", 0, "time for which the head is valid (default 5m, with --follow 1m)")
 	flags.BoolVar(&p.follow, "follow", false, "publish changes until ^C")
-	flags.StringVar(&p.listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
+	flags.StringVar(&p.publish.Listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
 	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
-	grace := flags.Duration("grace", 10*time.Minute, "time for which objects of earlier versions remain")
-	maxShrink := refusal.Share(0.5)
+	flags.DurationVar(&o.Grace, "grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	maxShrink := publisher.Share(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
 	cli.AddFollowLogFlag(cmd)
 	cli.Needs(cmd, "listen", "follow", "--follow")
 	cli.Needs(cmd, "log-format", "follow", "--follow")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if p.to == "" || *key == "" {
+		if p.publish.Directory == "" || p.publish.KeyFile == "" {
 			return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
 		}
-		for name, value := range map[string]time.Duration{"valid": *valid, "grace": *grace} {
+		for name, value := range map[string]time.Duration{"valid": o.Valid, "grace": o.Grace} {
 			if flags.Changed(name) && value <= 0 {
 				return cli.UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
 			}
 		}
-		if *valid == 0 {
-			*valid = 5 * time.Minute
+		if o.Valid == 0 {
+			o.Valid = 5 * time.Minute
 			if p.follow {
-				*valid = time.Minute
+				o.Valid = time.Minute
 			}
-		}
-		var err error
-		if p.key, err = signing.Read(*key); err != nil {
-			return err
 		}
 		if p.follow {
 			cli.Follow(cmd)
 		}
-		p.source, p.o.Log = args[0], slog.New(refusal.Handler{Handler: cli.StreamsOf(cmd).Log.Handler(), File: args[0]})
+		o.MaxShrink, p.publish.Source, p.publish.Log = float64(maxShrink), args[0], cli.StreamsOf(cmd).Log
 		p.o.Design = nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
-		p.share = share.PublisherOptions{
-			Key: p.key.Key, Valid: *valid, Grace: *grace, Workers: runtime.GOMAXPROCS(0), Log: p.o.Log, Kinds: filter.All, MaxShrink: float64(maxShrink),
-		}
 		return p.run()
 	}
 	return cmd
@@ -150,38 +132,22 @@ func nixPublishCommand() *cobra.Command {
 func (p *nixPublisher) run() (err error) {
 	ctx, stop := cli.SignalContext(p.cmd)
 	defer stop()
-	if p.o.Source, err = nixcache.NewSource(p.source); err != nil {
+	if p.o.Source, err = nixcache.NewSource(p.publish.Source); err != nil {
 		return err
 	}
-	var listener net.Listener
-	if p.listen != "" {
-		if listener, err = service.Listen("listen", p.listen); err != nil {
-			return err
-		}
-		defer listener.Close()
-	}
-	store, err := dir.Create(p.to)
-	if errors.Is(err, dir.ErrLocked) {
-		return fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", p.to)
-	}
+	to, err := publisher.Open(ctx, p.publish)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	p.share.Store = store
-	if p.o.Publisher, err = share.NewPublisher(ctx, p.share); err != nil {
-		return refusal.Explain(p.source, err)
+	defer func() { err = errors.Join(err, to.Close(ctx)) }()
+	if s := to.State(); s != nil && !nixcache.HasKind(s.Kind) {
+		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.publish.Directory, s.Kind)
 	}
-	if s := p.o.Publisher.State(); s != nil && !nixcache.HasKind(s.Kind) {
-		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.to, s.Kind)
-	}
-	// Without the notes the next run continues with larger deltas.
-	defer func() { err = errors.Join(err, p.o.Publisher.Close(context.WithoutCancel(ctx))) }()
-	p.o.Published = p.Print
-	p.p = nixcache.New(p.o)
-	v, err := p.p.Publish(ctx)
+	p.o.Publisher, p.o.Published, p.o.Log = to.Publisher, p.Print, p.publish.Log
+	n := nixcache.New(p.o)
+	v, err := n.Publish(ctx)
 	if v.Head.Version == 0 {
-		return refusal.Explain(p.source, err)
+		return publisher.Explain(p.publish.Source, err)
 	}
 	if err != nil {
 		cli.Warn(p.cmd, "%s", report.Text(err))
@@ -190,19 +156,7 @@ func (p *nixPublisher) run() (err error) {
 	if !p.follow {
 		return nil
 	}
-	if listener == nil {
-		return p.watch(ctx)
-	}
-	return p.serve(listener, store).Run(ctx, service.Drain, p.watch)
-}
-
-// watch publishes the changes of the cache until ctx ends.
-func (p *nixPublisher) watch(ctx context.Context) error {
-	err := p.p.Follow(ctx, nixcache.DefaultPeriod)
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return to.Run(ctx, p.mux(), func(ctx context.Context) error { return n.Follow(ctx, nixcache.DefaultPeriod) })
 }
 
 // Print prints a version.
@@ -212,7 +166,7 @@ func (p *nixPublisher) Print(v nixcache.Version) {
 	}
 	h := v.Head
 	out := nixVersion{
-		Directory: p.to, Name: h.Name, Version: h.Version, New: v.New, Paths: uint64(v.Paths), Added: uint64(v.Added), Removed: uint64(v.Removed),
+		Directory: p.publish.Directory, Name: h.Name, Version: h.Version, New: v.New, Paths: uint64(v.Paths), Added: uint64(v.Added), Removed: uint64(v.Removed),
 		Cells: v.Cells, K: v.K, Expires: h.Expires(),
 	}
 	if v.New && len(h.Deltas) > 0 {
@@ -223,9 +177,8 @@ func (p *nixPublisher) Print(v nixcache.Version) {
 	}
 }
 
-// serve serves the publication, and the files of --nixbloom.
-func (p *nixPublisher) serve(l net.Listener, source share.Source) *service.Group {
-	cli.Inform(p.cmd, "serving %s at http://%s/", p.to, l.Addr())
+// mux has the files that Nix reads, if they are written.
+func (p *nixPublisher) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	if p.o.Bloom != "" {
 		for _, name := range []string{nixcache.InfoName, nixcache.BloomName} {
@@ -234,5 +187,5 @@ func (p *nixPublisher) serve(l net.Listener, source share.Source) *service.Group
 			})
 		}
 	}
-	return publications.Serve(l, source, p.key, mux, cli.StreamsOf(p.cmd).Log)
+	return mux
 }

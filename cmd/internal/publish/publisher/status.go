@@ -1,36 +1,18 @@
-package publications
+package publisher
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
-	"github.com/umbel-filters/umbel/internal/hop"
 	"github.com/umbel-filters/umbel/share"
-	"github.com/umbel-filters/umbel/share/web"
 	"golang.org/x/mod/sumdb/note"
 )
-
-// Serve serves a publication at l, with its status. mux may have other paths.
-func Serve(l net.Listener, source share.Source, key signing.Key, mux *http.ServeMux, log *slog.Logger) *service.Group {
-	publication := web.NewHandler(source, web.HandlerOptions{})
-	mux.Handle("/", publication)
-	status.Handle(mux, func() status.Report { return reportOf(source, key) })
-	server := service.NewServer(hop.Bodiless(mux), log)
-	server.RegisterOnShutdown(publication.Close) // answers subscribers that wait for a version
-	g := service.NewGroup()
-	g.Serve("--listen", server, service.Stalling(l))
-	return g
-}
 
 // report is the state of a publication, as subscribers see it.
 type report struct {

@@ -1,5 +1,4 @@
-// Package refusal explains why a filter is not published, in the words of the flags of verbs that publish a file.
-package refusal
+package publisher
 
 import (
 	"context"
@@ -69,18 +68,18 @@ func keys(n float64) string {
 	return quantity.Count(math.Round(n)).String()
 }
 
-// Handler is a log handler that explains the errors of a publisher of a file.
-type Handler struct {
+// explaining is a log handler that explains the errors of a publisher of a file.
+type explaining struct {
 	slog.Handler
-	File string
+	file string
 }
 
 // Handle implements slog.Handler.
-func (h Handler) Handle(ctx context.Context, r slog.Record) error {
+func (h explaining) Handle(ctx context.Context, r slog.Record) error {
 	explained := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok {
-			a = slog.Any(a.Key, Explain(h.File, err))
+			a = slog.Any(a.Key, Explain(h.file, err))
 		}
 		explained.AddAttrs(a)
 		return true
@@ -89,6 +88,6 @@ func (h Handler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return Handler{h.Handler.WithAttrs(attrs), h.File}
+func (h explaining) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return explaining{h.Handler.WithAttrs(attrs), h.file}
 }
