@@ -18,7 +18,7 @@ divisor in an interval. umbel's kind folding does that. m is the number of cells
 of cells set per key, n the number of keys and ρ the rate. The paper has no measurements, and
 the copy used here lacks the numbers of its figures.`,
 	Pieces: append([]piece.Piece{
-		equation1, equation6, lemma, table3, smooth, equation14, figure2, planning, oversize, selfFolding, foldRates, twoFolds,
+		equation1, equation6, lemma, table3, smooth, equation14, figure2, planning, oversize, selfFolding, foldRates, twoFolds, broadcast,
 	}, contacts.Pieces...),
 	Errata: errata,
 }
