@@ -3,6 +3,6 @@
 //   - keys reads keys from files and hashes them; build makes filters of them, also of streams of unknown length (distinct,
 //     heavy); uniq passes on the keys that were not seen before
 //   - container reads and writes filters, on top of atomicfile, which writes files as a whole
-//   - merging, folding, ability, explain and trial are what verbs do with filters in memory; spec says what filters to make
+//   - merging, ability, explain and trial are what verbs do with filters in memory; spec says what filters to make
 //   - parquetfile finds the filters in Parquet files; picture draws; quantity parses and prints numbers for people
 package files

@@ -10,10 +10,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
-	"github.com/umbel-filters/umbel/cmd/internal/files/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/fold"
 )
 
 const foldHelp = `Shrink the filter in FILE by an integer factor, keeping all keys. The result is the filter that
@@ -28,8 +28,8 @@ const foldExample = `  umbel fold words.umb --list
   umbel fold words.umb --to-bytes 64KiB --in-place
   umbel fold words.umb -r 2 -o half.umb`
 
-// fold is the flags of umbel fold.
-type fold struct {
+// foldOptions are the flags of umbel fold.
+type foldOptions struct {
 	factor  quantity.Count
 	rate    quantity.Rate
 	bytes   quantity.Size
@@ -39,7 +39,7 @@ type fold struct {
 }
 
 func FoldCommand() *cobra.Command {
-	var what fold
+	var what foldOptions
 	cmd := &cobra.Command{
 		Use:     "fold FILE (-r R | --to-fpr RATE | --to-bytes SIZE) (-o FILE | --in-place)",
 		Short:   "shrink a filter, keeping all keys",
@@ -76,11 +76,11 @@ func FoldCommand() *cobra.Command {
 			return err
 		}
 		if what.list {
-			ladder, err := t.ladder(args[0])
+			f, err := t.open(args[0])
 			if err != nil {
 				return err
 			}
-			return printLadder(cmd, ladder)
+			return printSteps(cmd, args[0], f)
 		}
 		return what.run(t, args[0], target, flags.Changed)
 	}
@@ -88,23 +88,22 @@ func FoldCommand() *cobra.Command {
 }
 
 // run folds a filter and prints the result.
-func (what fold) run(t target, name, target string, given func(string) bool) error {
+func (what foldOptions) run(t target, name, target string, given func(string) bool) error {
 	var words string
 	var factor uint64
 	s, err := t.change(name, target, change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-			ladder, err := ladderOf(name, f)
-			if err != nil {
-				return nil, err
-			}
-			folded, r, err := what.fold(ladder, given)
+			folded, r, err := what.fold(name, f, given)
 			if err != nil && given("factor") {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			if err != nil {
 				return nil, err
 			}
-			words, factor = foldWords(ladder, r), r
+			if words, err = foldWords(f, r); err != nil {
+				return nil, err
+			}
+			factor = r
 			if p, ok := folded.(umbel.Planner); ok && r > 1 {
 				s := folded.Stats()
 				p.SetPlanned(p.Planned().Accepting(s.Keys, max(s.FPRate, float64(what.rate))))
@@ -132,57 +131,51 @@ func (what fold) run(t target, name, target string, given func(string) bool) err
 
 // measure returns the factor by which to fold a node's filter, and the words for the summary.
 // Unless the factor is given it is determined on a copy, because a fold can't be undone.
-func (what fold) measure(t target, name string, given func(string) bool) (string, uint64, error) {
+func (what foldOptions) measure(t target, name string, given func(string) bool) (string, uint64, error) {
 	if r := what.factor; given("factor") && r > 1 {
 		return fmt.Sprintf("folded by %v", r), uint64(r), nil
 	}
-	ladder, err := t.ladder(name)
-	if err != nil {
-		return "", 0, err
-	}
-	_, r, err := what.fold(ladder, given)
-	if err != nil {
-		return "", 0, err
-	}
-	return foldWords(ladder, r), r, nil
-}
-
-// ladder returns the factors by which a filter folds.
-func (t target) ladder(name string) (*folding.Ladder, error) {
 	f, err := t.open(name)
 	if err != nil {
-		return nil, err
+		return "", 0, err
 	}
-	return ladderOf(name, f)
+	_, r, err := what.fold(name, f, given)
+	if err != nil {
+		return "", 0, err
+	}
+	words, err := foldWords(f, r)
+	return words, r, err
 }
 
-func ladderOf(name string, f umbel.Filter) (*folding.Ladder, error) {
+// foldWords describes a fold of f by r; if r is 1, the smallest possible fold.
+func foldWords(f umbel.Filter, r uint64) (string, error) {
+	if r > 1 {
+		return fmt.Sprintf("folded by %v", quantity.Count(r)), nil
+	}
+	steps, err := fold.Steps(filter.All, f)
+	if err != nil || len(steps) == 1 {
+		return fmt.Sprintf("folded by %v", quantity.Count(r)), err
+	}
+	return fmt.Sprintf("unchanged: the smallest fold is by %v, to a rate of %s", quantity.Count(steps[1].Factor), cli.RateOf(steps[1].FPRate)), nil
+}
+
+// fold returns the named filter f folded as the given flag states, and the factor.
+func (what foldOptions) fold(name string, f umbel.Filter, given func(string) bool) (umbel.Filter, uint64, error) {
 	if _, err := require[umbel.Folder](name, f, opFold); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return folding.NewLadder(filter.All, f)
-}
-
-// foldWords describes a fold by r; if r is 1, the smallest possible fold.
-func foldWords(l *folding.Ladder, r uint64) string {
-	if r == 1 && len(l.Factors) > 1 {
-		next := l.Factors[1]
-		return fmt.Sprintf("unchanged: the smallest fold is by %v, to a rate of %s", quantity.Count(next), cli.RateOf(l.Rate(next)))
-	}
-	return fmt.Sprintf("folded by %v", quantity.Count(r))
-}
-
-// fold folds as the given flag says.
-func (what fold) fold(l *folding.Ladder, given func(string) bool) (umbel.Filter, uint64, error) {
 	switch {
 	case given("to-fpr"):
-		return l.ToRate(float64(what.rate))
+		return fold.To(filter.All, f, umbel.Goal{FPRate: float64(what.rate)})
 	case given("to-bytes"):
-		return l.ToBytes(uint64(what.bytes))
+		return fold.To(filter.All, f, umbel.Goal{Bytes: uint64(what.bytes)})
 	}
 	r := uint64(what.factor)
-	f, err := l.Fold(r)
-	return f, r, hintList(err)
+	g, err := filter.All.Open(f.State())
+	if err == nil {
+		err = g.(umbel.Folder).Fold(r)
+	}
+	return g, r, hintList(err)
 }
 
 // seeList adds how to list the factors to the error of an impossible one.
@@ -193,37 +186,42 @@ func hintList(err error) error {
 	return err
 }
 
-// foldSize is one size to which a filter folds.
-type foldSize struct {
+// stepInfo is one fold of a filter.
+type stepInfo struct {
 	Fold   uint64    `json:"fold"`
 	Cells  uint64    `json:"cells"`
 	Bytes  uint64    `json:"bytes"`
 	FPRate cli.Float `json:"fpRate"` // expected
 }
 
-// printLadder prints the factors; as text without those of very high rates.
-func printLadder(cmd *cobra.Command, l *folding.Ladder) error {
+// printSteps prints the folds of the named filter f; as text without those of very high rates.
+func printSteps(cmd *cobra.Command, name string, f umbel.Filter) error {
+	if _, err := require[umbel.Folder](name, f, opFold); err != nil {
+		return err
+	}
+	steps, err := fold.Steps(filter.All, f)
+	if err != nil {
+		return err
+	}
 	w := cmd.OutOrStdout()
 	t := table.New(" Fold", " Cells", " Size", "False-positive rate")
 	useless := 0
-	for _, r := range l.Factors {
-		cells, bytes := l.Size(r)
-		g := foldSize{r, cells, bytes, cli.Float(l.Rate(r))}
+	for _, s := range steps {
 		switch {
 		case cli.WantsJSON(cmd):
-			if err := cli.JSONLine(w, g); err != nil {
+			if err := cli.JSONLine(w, stepInfo{s.Factor, s.Cells, s.Bytes, cli.Float(s.FPRate)}); err != nil {
 				return err
 			}
-		case r > 1 && g.FPRate > 0.9:
+		case s.Factor > 1 && s.FPRate > 0.9:
 			useless++
 		default:
-			t.Row(quantity.Count(r).String(), quantity.Count(cells).String(), quantity.Size(bytes).String(), cli.RateOf(float64(g.FPRate)))
+			t.Row(quantity.Count(s.Factor).String(), quantity.Count(s.Cells).String(), quantity.Size(s.Bytes).String(), cli.RateOf(s.FPRate))
 		}
 	}
 	if cli.WantsJSON(cmd) {
 		return nil
 	}
-	_, err := t.WriteTo(w)
+	_, err = t.WriteTo(w)
 	if useless > 0 {
 		fmt.Fprintf(w, "%d more factors have rates above 90%%\n", useless)
 	}

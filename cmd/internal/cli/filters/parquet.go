@@ -11,11 +11,11 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
-	"github.com/umbel-filters/umbel/cmd/internal/files/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/files/parquetfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/filter/fold"
 	"github.com/umbel-filters/umbel/filter/foreign/splitblock"
 )
 
@@ -172,11 +172,7 @@ func (what parquet) measure(in *chunkInfo, b *splitblock.Filter) error {
 	if what.rate == 0 || s.FPRate > float64(what.rate) {
 		return nil
 	}
-	ladder, err := folding.NewLadder(filter.All, b)
-	if err != nil {
-		return err
-	}
-	folded, r, err := ladder.ToRate(float64(what.rate))
+	folded, r, err := fold.To(filter.All, b, umbel.Goal{FPRate: float64(what.rate)})
 	if err != nil {
 		return err
 	}

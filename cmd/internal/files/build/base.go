@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/files/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/filter/fold"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -62,11 +62,7 @@ func (b *base) finish(o Order, read uint64) (Result, error) {
 	if b.grows {
 		return Result{Filter: b.filter, Read: read}, nil
 	}
-	ladder, err := folding.NewLadder(o.Kinds, b.filter)
-	if err != nil {
-		return Result{}, err
-	}
-	f, r, err := ladder.ToRate(o.Goal.FPRate)
+	f, r, err := fold.To(o.Kinds, b.filter, umbel.Goal{FPRate: o.Goal.FPRate})
 	return Result{Filter: f, Read: read, Fold: r}, err
 }
 

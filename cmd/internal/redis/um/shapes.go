@@ -8,12 +8,12 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
-	"github.com/umbel-filters/umbel/cmd/internal/files/folding"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
+	"github.com/umbel-filters/umbel/filter/fold"
 )
 
 // shapes are the commands of the table of operations.
@@ -116,20 +116,20 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 		n, err := quantity.ParseCount(string(words[0]))
 		return uint64(n), err
 	}
-	var meet func(*folding.Ladder) (umbel.Filter, uint64, error)
+	var goal umbel.Goal
 	switch {
 	case len(words) == 2 && command.Is(words[0], "RATE"):
 		p, err := quantity.ParseRate(string(words[1]))
 		if err != nil {
 			return 0, err
 		}
-		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToRate(float64(p)) }
+		goal.FPRate = float64(p)
 	case len(words) == 2 && command.Is(words[0], "BYTES"):
 		n, err := quantity.ParseSize(string(words[1]))
 		if err != nil {
 			return 0, err
 		}
-		meet = func(l *folding.Ladder) (umbel.Filter, uint64, error) { return l.ToBytes(uint64(n)) }
+		goal.Bytes = uint64(n)
 	default:
 		return 0, errors.New("usage: UM.FOLD key " + foldSyntax)
 	}
@@ -138,11 +138,6 @@ func (u *um) factor(f *engine.Filter, words [][]byte) (by uint64, err error) {
 	if err := hold.Take(f.Bytes()); err != nil { // for trial folds
 		return 0, err
 	}
-	gone := f.Inspect(func(g umbel.Filter) {
-		var l *folding.Ladder
-		if l, err = folding.NewLadder(u.engine.Kinds(), g); err == nil {
-			_, by, err = meet(l)
-		}
-	})
+	gone := f.Inspect(func(g umbel.Filter) { _, by, err = fold.To(u.engine.Kinds(), g, goal) })
 	return by, errors.Join(gone, err)
 }
