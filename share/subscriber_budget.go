@@ -28,7 +28,7 @@ type Budget struct {
 	// one that takes at most 0.8 times the limit, or to the coarsest: such a change needs no snapshot. It changes to a
 	// finer one when the saved bytes pay for the change.
 	BytesPerSecond uint64
-	// Memory is the number of bytes of memory that the cells may take (--size). Unlike SubscriberOptions.Limits it
+	// Memory is the number of bytes of memory that the cells may take (--bytes). Unlike SubscriberOptions.Limits it
 	// selects a class that fits.
 	Memory uint64
 }

@@ -176,7 +176,7 @@ func (p Page) flags(cmd *cobra.Command) {
 
 // describeFlag returns the name of a flag, with its value, and its description.
 func describeFlag(f *pflag.Flag) (name, doc string) {
-	value, doc := FlagValue(f)
+	value, doc := pflag.UnquoteUsage(f)
 	name = "      --" + f.Name
 	if f.Shorthand != "" {
 		name = "  -" + f.Shorthand + ", --" + f.Name
@@ -192,18 +192,4 @@ func describeFlag(f *pflag.Flag) (name, doc string) {
 		doc += " (default " + value + ")"
 	}
 	return name, doc
-}
-
-// FlagValue returns the placeholder of a flag's value, in upper case unless it lists the possible words, and the description
-// of the flag.
-func FlagValue(f *pflag.Flag) (placeholder, doc string) {
-	placeholder, doc = pflag.UnquoteUsage(f)
-	switch placeholder {
-	case "int", "uint", "uint8", "uint32", "float":
-		return "NUMBER", doc
-	}
-	if !strings.Contains(placeholder, "|") {
-		placeholder = strings.ToUpper(placeholder)
-	}
-	return placeholder, doc
 }

@@ -36,12 +36,12 @@ func (f *logFormat) Set(s string) error {
 func (f *logFormat) String() string { return string(*f) }
 
 // Type names the formats for completion.
-func (f *logFormat) Type() string { return "text|json|auto" }
+func (f *logFormat) Type() string { return "auto|text|json" }
 
 // AddLogFormatFlag adds --log-format to a verb that has a log.
 func AddLogFormatFlag(cmd *cobra.Command) *string {
 	format := logFormat("auto")
-	cmd.Flags().Var(&format, "log-format", "`FORMAT` of the log: text, json or auto")
+	cmd.Flags().Var(&format, "log-format", "log format; auto = text on a terminal, otherwise JSON")
 	return (*string)(&format)
 }
 
@@ -49,5 +49,5 @@ func AddLogFormatFlag(cmd *cobra.Command) *string {
 func AddFollowLogFlag(cmd *cobra.Command) {
 	AddLogFormatFlag(cmd)
 	f := cmd.Flags().Lookup("log-format")
-	f.DefValue, f.Usage = "", "report as a log in a `FORMAT`: text, json, or auto for JSON unless on a terminal"
+	f.DefValue, f.Usage = "", "log format, for a log instead of sentences; auto = text on a terminal, otherwise JSON"
 }

@@ -50,7 +50,7 @@ type Config struct {
 	SnapshotAtShutdown   bool          // snapshot-at-shutdown
 	AcceptLoss           bool          // accept-loss
 	MaxMemory            Memory        // max-memory
-	Hash                 string        // hash: auto, redisbloom, siphash or xxh3
+	Hash                 string        // default-hash: auto, redisbloom, siphash or xxh3
 	BFErrorRate          float64       // bf-error-rate
 	BFInitialSize        uint64        // bf-initial-size
 	BFExpansionFactor    uint32        // bf-expansion-factor
@@ -81,7 +81,7 @@ func DefaultConfig() Config {
 func Flags(fs *pflag.FlagSet) { addFlags(fs, Config{}) }
 
 func addFlags(fs *pflag.FlagSet, c Config) {
-	fs.String(fileFlag, "", "YAML `file` with settings; the keys are the names of these flags")
+	fs.String(fileFlag, "", "YAML `FILE` with settings; the keys are the names of these flags")
 	c.flags(fs)
 }
 
@@ -100,50 +100,50 @@ func (c *Config) flags(fs *pflag.FlagSet) {
 
 // serverFlags are the settings of nodes with a data directory and of replicas.
 func (c *Config) serverFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.RESP, "resp", "127.0.0.1:6380", "`address` for Redis clients; off: none")
-	fs.StringVar(&c.HTTP, "http", "127.0.0.1:8780", "`address` for HTTP; off: none")
-	fs.StringVar(&c.Unix, "unix", "", "`path` of a Unix socket for Redis clients, without TLS; its directory decides who may connect")
-	fs.StringVar(&c.TLSCert, "tls-cert", "", "PEM `file` with the certificate chain; enables TLS for all addresses")
-	fs.StringVar(&c.TLSKey, "tls-key", "", "PEM `file` with the key of the certificate")
-	fs.StringVar(&c.TLSClientCA, "tls-client-ca", "", "PEM `file` with the authorities that sign client certificates")
+	fs.StringVar(&c.RESP, "resp", "127.0.0.1:6380", "`ADDRESS` for Redis clients; off: none")
+	fs.StringVar(&c.HTTP, "http", "127.0.0.1:8780", "`ADDRESS` for HTTP; off: none")
+	fs.StringVar(&c.Unix, "unix", "", "`PATH` of a Unix socket for Redis clients, without TLS; its directory decides who may connect")
+	fs.StringVar(&c.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for all addresses")
+	fs.StringVar(&c.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
+	fs.StringVar(&c.TLSClientCA, "tls-client-ca", "", "PEM `FILE` with the authorities that sign client certificates")
 	fs.BoolVar(&c.TLSRequireClient, "tls-require-client-cert", false, "require a client certificate")
-	fs.StringVar(&c.Users, "users", "", "`file` with users, made by umbel user; without it everyone has all rights")
+	fs.StringVar(&c.Users, "users", "", "`FILE` with users, made by umbel user; without it everyone has all rights")
 	fs.BoolVar(&c.AllowInsecureNetwork, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
 
-	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`names` allowed in the Host header besides addresses and localhost, separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
+	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`NAMES` allowed in the Host header besides addresses and localhost, separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
 	c.limitFlags(fs)
-	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "maximum size of an HTTP request body, except streams")
+	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "`SIZE` of an HTTP request body at most, except streams")
 
 	c.MaxMemory = Memory{Auto: true}
-	fs.Var(&c.MaxMemory, "max-memory", "memory limit of all filters; auto = 75 % of available memory; none = no limit")
+	fs.Var(&c.MaxMemory, "max-memory", "`SIZE` of memory at most, of all filters; auto = 75 % of available memory; none = no limit")
 
-	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `address`")
-	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "number of largest filters with their own series")
+	fs.StringVar(&c.Metrics, "metrics", "http", "where Prometheus metrics are served: http = /metrics, off, or a separate `ADDRESS`")
+	fs.IntVar(&c.MetricsFilters, "metrics-filters", 100, "`NUMBER` of largest filters with their own series")
 	fs.BoolVar(&c.Pprof, "pprof", false, "serve /debug/pprof to administrators")
 	choiceVar(fs, &c.LogLevel, "log-level", "info", "minimum level", "debug", "info", "warn", "error")
 	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
-	quantity.DurationVar(fs, &c.DrainDelay, "drain-delay", 0, "how long /readyz fails before connections are closed")
-	quantity.DurationVar(fs, &c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time limit for closing connections and writing changes at shutdown")
+	quantity.DurationVar(fs, &c.DrainDelay, "drain-delay", 0, "`DURATION` for which /readyz fails before connections are closed")
+	quantity.DurationVar(fs, &c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "close connections and write changes within this `DURATION` at shutdown")
 }
 
 // dataFlags are the settings of nodes with a data directory.
 func (c *Config) dataFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.Data, "data", "umbel-data", "data `directory`")
+	fs.StringVar(&c.Data, "data", "umbel-data", "data `DIRECTORY`")
 	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
-	quantity.DurationVar(fs, &c.CommitDelay, "commit-delay", 0, "time to wait for more changes before a write to the log")
-	quantity.DurationVar(fs, &c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "time between snapshots; 0: only on request or by snapshot-bytes")
-	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this size")
+	quantity.DurationVar(fs, &c.CommitDelay, "commit-delay", 0, "`DURATION` to wait for more changes before a write to the log")
+	quantity.DurationVar(fs, &c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "`DURATION` between snapshots; 0: only on request or by snapshot-bytes")
+	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this `SIZE`")
 	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "take a snapshot at shutdown, which shortens the next start")
-	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "limit of the files of log, snapshots, reserve, copies, and publications in the data directory; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
+	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "`SIZE` at most of the files of log, snapshots, reserve, copies, and publications in the data directory; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
 	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if data on the disk is lost, and log what is lost")
 
-	choiceVar(fs, &c.Hash, "hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
-	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive rate of filters made by BF.ADD")
-	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "initial capacity of filters made by BF.ADD, in keys")
-	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "growth factor of the layers of filters made by BF.ADD")
+	choiceVar(fs, &c.Hash, "default-hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
+	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive `RATE` of filters made by BF.ADD")
+	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "`NUMBER` of keys for which BF.ADD makes a filter")
+	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "`NUMBER` by which each layer is larger than the one before, in filters made by BF.ADD")
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
-	fs.Var(&c.Publications, "publications", "filters to publish, a `list` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
+	fs.Var(&c.Publications, "publications", "filters to publish, a `LIST` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
 }
 
 // Validate returns an error if settings contradict each other or would serve other machines

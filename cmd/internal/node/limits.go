@@ -19,7 +19,7 @@ type Limits struct {
 	IdleTimeout     time.Duration // idle-timeout; 0: never
 	MaxBulk         quantity.Size // max-bulk
 	MaxOutput       quantity.Size // max-output
-	Rate            float64       // rate: commands per second and connection; 0: no limit
+	Rate            float64       // resp-rate: commands per second and connection; 0: no limit
 	HTTPRate        float64       // http-rate: requests per second and client; 0: no limit
 	MaxDisk         quantity.Size // max-disk; 0: no limit
 	MaxClientMemory Memory        // max-client-memory
@@ -27,14 +27,14 @@ type Limits struct {
 
 // limitFlags are the settings of Limits, except max-disk, which a replica does not have.
 func (l *Limits) limitFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&l.MaxClients, "max-clients", 10000, "maximum number of Redis connections, and of HTTP connections")
-	quantity.DurationVar(fs, &l.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this time; 0: never")
-	sizeVar(fs, &l.MaxBulk, "max-bulk", "512MiB", "maximum size of a command argument")
-	sizeVar(fs, &l.MaxOutput, "max-output", "64MiB", "reply buffer per client")
-	fs.Float64Var(&l.Rate, "rate", 0, "commands per second per Redis connection; 0: no limit")
-	fs.Float64Var(&l.HTTPRate, "http-rate", 0, "HTTP requests per second per client; 0: no limit")
+	fs.IntVar(&l.MaxClients, "max-clients", 10000, "`NUMBER` of Redis connections at most, and of HTTP connections")
+	quantity.DurationVar(fs, &l.IdleTimeout, "idle-timeout", 0, "close idle Redis connections after this `DURATION`; 0: never")
+	sizeVar(fs, &l.MaxBulk, "max-bulk", "512MiB", "`SIZE` of a command argument at most")
+	sizeVar(fs, &l.MaxOutput, "max-output", "64MiB", "`SIZE` of the reply buffer per client at most")
+	fs.Float64Var(&l.Rate, "resp-rate", 0, "`NUMBER` of commands per second per Redis connection; 0: no limit")
+	fs.Float64Var(&l.HTTPRate, "http-rate", 0, "`NUMBER` of HTTP requests per second per client; 0: no limit")
 	l.MaxClientMemory = Memory{Auto: true}
-	fs.Var(&l.MaxClientMemory, "max-client-memory", "memory limit of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
+	fs.Var(&l.MaxClientMemory, "max-client-memory", "`SIZE` of memory at most, of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
 }
 
 // traffic limits and counts what clients do.

@@ -80,7 +80,7 @@ func unfoldCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	var factor quantity.Count
-	cmd.Flags().VarP(&factor, "factor", "r", "enlarge by `R`")
+	cmd.Flags().VarP(&factor, "factor", "r", "enlarge by the factor `R`")
 	cmd.Flags().Lookup("factor").DefValue = ""
 	cmd = changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
 		if cmd.Flag("output").Value.String() == "" {

@@ -50,13 +50,13 @@ func FoldCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	flags := cmd.Flags()
-	flags.VarP(&what.factor, "factor", "r", "fold by `R`")
+	flags.VarP(&what.factor, "factor", "r", "fold by the factor `R`")
 	flags.Var(&what.rate, "to-fpr", "fold while the rate is at most `RATE`")
 	flags.Var(&what.bytes, "to-bytes", "fold until the cells take at most `SIZE`")
 	flags.BoolVar(&what.list, "list", false, "print the possible factors and their rates")
 	flags.StringVarP(&what.output, "output", "o", "", "`FILE` to write")
 	cli.OutputFlag{}.Guard(cmd)
-	flags.BoolVar(&what.inPlace, "in-place", false, "replace FILE")
+	flags.BoolVar(&what.inPlace, "in-place", false, "replace the filter in FILE")
 	flags.Lookup("factor").DefValue = ""
 	flags.Lookup("to-bytes").DefValue = ""
 	cli.Exclusive(cmd, "factor", "to-fpr", "to-bytes", "list")

@@ -64,7 +64,7 @@ func HasCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&q.Count, "count", "c", false, "print only the number of keys that may be present")
 	flags.BoolVarP(&q.Invert, "invert", "v", false, "print the absent keys instead")
-	flags.BoolVar(&q.explain, "explain", false, "print the cells of each key, and which are zero")
+	flags.BoolVar(&q.explain, "explain", false, "print the reasons: the cells of each key, and which are zero")
 	q.Selection.AddFlag(cmd)
 	cli.Exclusive(cmd, "count", "explain")
 	cli.Exclusive(cmd, "invert", "explain")

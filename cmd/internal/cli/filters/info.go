@@ -20,9 +20,9 @@ import (
 const infoHelp = `Describe the filters in the files: kind, hash, parameters, size, the estimated number of
 distinct keys with its 95% confidence interval, the fill ratio (the share of cells that aren't
 zero), the false-positive rate at that fill, bytes in memory and in the file, and the ID, which
-identifies the contents. The sent size is that of the packed filter (see umbel pack), next to
+identifies the contents. The sent size is that of the packed filter (umbel convert --as packed), next to
 the entropy of its cells; the codings of its blocks follow. Above 16 MiB of cells it is estimated
-from a part of them, unless --packed is given.
+from a part of them; umbel convert --as packed -o /dev/null measures it.
 
 Next to the rate is what the filter was made for, if that is known: a rate with a number of
 keys. A filter is overfull if its rate is more than twice that rate, for few keys more.
@@ -82,7 +82,6 @@ type arrayInfo struct {
 }
 
 func InfoCommand() *cobra.Command {
-	exact := false
 	cmd := &cobra.Command{
 		Use:     "info FILE...",
 		Short:   "describe a filter",
@@ -94,27 +93,22 @@ func InfoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			pack := nearlyPacked
-			if exact {
-				pack = packed
-			}
 			var failed error
 			for i, name := range args {
 				if i > 0 && !cli.WantsJSON(cmd) {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				failed = errors.Join(failed, t.info(name, pack))
+				failed = errors.Join(failed, t.info(name))
 			}
 			return failed
 		},
 	}
-	cmd.Flags().BoolVar(&exact, "packed", false, "pack a large filter to measure its sent size, instead of estimating it")
 	cli.AddAddrFlags(cmd)
 	return cmd
 }
 
 // info describes a file, or a filter on a node.
-func (t target) info(name string, pack func(umbel.State) (packedInfo, error)) error {
+func (t target) info(name string) error {
 	if t.node != nil {
 		in, err := t.node.Info(t.cmd.Context(), name)
 		if err != nil {
@@ -127,7 +121,7 @@ func (t target) info(name string, pack func(umbel.State) (packedInfo, error)) er
 		return inspectDelta(t.cmd, name)
 	}
 	stop := cli.Note(t.cmd, "measuring "+name)
-	in, err := inspect(name, pack)
+	in, err := inspect(name)
 	stop()
 	if err != nil {
 		return err
@@ -135,8 +129,8 @@ func (t target) info(name string, pack func(umbel.State) (packedInfo, error)) er
 	return cli.Answer(t.cmd, in, in.Write)
 }
 
-// inspect describes the filter in a container; pack measures its packed size.
-func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, error) {
+// inspect describes the filter in a container.
+func inspect(name string) (info, error) {
 	s, size, err := container.Read(name)
 	if err != nil {
 		return info{}, err
@@ -145,7 +139,7 @@ func inspect(name string, pack func(umbel.State) (packedInfo, error)) (info, err
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
 		FileBytes: size, ID: hashtree.Identify(s).String(), hasher: s.Hasher,
 	}
-	if in.Sent, err = pack(s); err != nil {
+	if in.Sent, err = nearlyPacked(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
 	w, ok, err := presentWindows(s)

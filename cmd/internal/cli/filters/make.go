@@ -26,10 +26,10 @@ const makeHelp = `Make a filter of the keys in the files, or on standard input.
 Two of --fpr, --keys and --bytes determine the size, or parameters of the kind such as --m and
 --k. The default rate is 1%. If --bytes are enough for a rate below 1e-9, the filter is made for that rate and
 has room for more keys, unless --fpr is given. Without --keys the different keys are counted: their digests are kept
-in memory up to an eighth of --memory, about 3 million keys unless given. If there are more, files
+in memory up to an eighth of --max-memory, about 3 million keys unless given. If there are more, files
 are read twice, and the number is estimated with a standard error of 0.2%; the filter is made for
 0.8% more, and its rate is checked at the end. The keys of a pipe are then added to a filter of half
-of --memory, which is folded to the rate at the end; it may be up to twice as large as with --keys.
+of --max-memory, which is folded to the rate at the end; it may be up to twice as large as with --keys.
 A kind that grows just grows.
 
 A filter of kind bloom or partitioned from 8 MiB on is filled with up to its own size of memory in addition, at
@@ -104,7 +104,7 @@ func MakeCommand() *cobra.Command {
 	flags.StringVar(&r.like, "like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
 	flags.StringVar(&r.log, "weights-log", "", "`FILE` of queried keys, to make a weighted filter")
 	flags.BoolVar(&r.allowEmpty, "allow-empty", false, "make an empty filter if there are no keys")
-	flags.Var(&r.memory, "memory", "`SIZE` of memory to use if the number of keys is unknown")
+	flags.Var(&r.memory, "max-memory", "`SIZE` of memory at most while the number of keys is unknown")
 	r.format = cli.AddFormatFlag(r.cmd)
 	cli.AddAddrFlags(r.cmd)
 	AddStrictFlag(r.cmd)
@@ -156,8 +156,8 @@ func (r *makeRun) order() (build.Order, error) {
 	if err != nil {
 		return build.Order{}, err
 	}
-	if changed("memory") && goal.Keys != 0 {
-		return build.Order{}, cli.UsageError(r.cmd, errors.New("--memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
+	if changed("max-memory") && goal.Keys != 0 {
+		return build.Order{}, cli.UsageError(r.cmd, errors.New("--max-memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
 	}
 	return build.Order{Kinds: filter.All, Kind: clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
 }

@@ -65,12 +65,12 @@ func MeasureCommand() *cobra.Command {
 	flags := cmd.Flags()
 	var wanted spec.Flags
 	wanted.AddGoal(flags)
-	kind := flags.String("kind", "", "only this `KIND`")
+	kind := flags.String("kind", "", "`KIND` of filter (default all)")
 	load := flags.Float64("load", 1, "keys to add, as a `FACTOR` of those in the goal")
 	filters := flags.Int("filters", 5, "`NUMBER` of filters of each kind")
 	queries := quantity.Count(200_000)
 	flags.Var(&queries, "queries", "`NUMBER` of queries per filter")
-	seed := flags.Uint64("random", 1, "`NUMBER` that determines the keys")
+	seed := flags.Uint64("random", 1, "`NUMBER` that determines what is random: the keys")
 	wanted.AddParams(flags, filter.All)
 	completeKinds(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

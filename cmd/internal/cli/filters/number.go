@@ -31,7 +31,7 @@ func (n *numberFlags) add(cmd *cobra.Command) {
 	flags.Lookup("number").DefValue = ""
 	flags.Var(&n.within, "within", "with --number, look for better numbers within `RATE` of M")
 	flags.BoolVar(&n.all, "all-divisors", false, "with --number, list all divisors")
-	for _, goal := range []string{"keys", "fpr", "bytes", "size", "sent", "kind"} {
+	for _, goal := range []string{"keys", "fpr", "bytes", "sent", "kind"} {
 		cli.Exclusive(cmd, "number", goal)
 	}
 	cli.Needs(cmd, "within", "number", "--number M")

@@ -37,7 +37,6 @@ const (
 // [settleOnNode].
 func AddStrictFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool(strictFlag, false, "fail if the filter is overfull, instead of a warning and exit code 6; nothing is written")
-	_ = cmd.Flags().SetAnnotation(strictFlag, ofOverfull, nil) // the flag exists
 	AddLossyFlag(cmd)
 	cli.Exclusive(cmd, strictFlag, lossyFlag)
 }
@@ -67,17 +66,9 @@ func Exceeded(cmd *cobra.Command) {
 // Accepts reports whether --lossy was given.
 func Accepts(cmd *cobra.Command) bool { return cmd.Flag(lossyFlag).Value.String() == "true" }
 
-// ofOverfull marks the flag --strict that is about overfull filters.
-const ofOverfull = "overfull"
-
 // judgesOverfull reports whether a verb warns if a filter is overfull: it has the flag of [addStrictFlag].
 func judgesOverfull(cmd *cobra.Command) bool {
-	flag := cmd.Flags().Lookup(strictFlag)
-	if flag == nil {
-		return false
-	}
-	_, ok := flag.Annotations[ofOverfull]
-	return ok
+	return cmd.Flags().Lookup(strictFlag) != nil
 }
 
 // settle writes f to a file, by write, and returns its summary. If the verb has --strict and f is overfull, settle warns

@@ -59,7 +59,7 @@ func ParquetCommand() *cobra.Command {
 		Args:    cli.Arguments(1, 1),
 	}
 	flags := cmd.Flags()
-	flags.Var(&what.rate, "to-fpr", "print what folding to `RATE` saves")
+	flags.Var(&what.rate, "to-fpr", "print what folding saves while the rate is at most `RATE`")
 	flags.StringVar(&what.column, "column", "", "`COLUMN` to query, as listed, or @ and its index")
 	flags.StringArrayVar(&what.values, "has", nil, "query `VALUE`")
 	flags.StringVar(&what.export, "export", "", "write the filter of `ROWGROUP:COLUMN`")

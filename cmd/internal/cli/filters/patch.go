@@ -53,7 +53,7 @@ func PatchCommand() *cobra.Command {
 	}
 	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
 	AddStrictFlag(r.cmd)
-	r.cmd.Flags().BoolVar(&r.inPlace, "in-place", false, "replace OLD")
+	r.cmd.Flags().BoolVar(&r.inPlace, "in-place", false, "replace the filter in OLD")
 	cli.Exclusive(r.cmd, "output", "in-place")
 	r.cmd.Flags().BoolVar(&r.ifNeeded, "if-needed", false, "accept a delta that was already applied")
 	return r.cmd

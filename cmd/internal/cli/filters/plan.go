@@ -28,12 +28,11 @@ listed below the others. With the number of keys alone the rate is 1%.
 
 --explain prints the formulas of the numbers, in letters and with numbers, and their sources.
 
---size is the same as --bytes: the size of the cells in memory. An unpacked container is a
-few bytes larger.
+--bytes is the size of the cells in memory. An unpacked container is a few bytes larger.
 
 Any of --sent, --churn, --peers, --per-hour, --tail and --query-only plans a filter that is
 sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
---sent; with --sent and --fpr alone, for as many keys as fit. --size is then the memory of a
+--sent; with --sent and --fpr alone, for as many keys as fit. --bytes is then the memory of a
 receiver. With --churn an update is a delta, and --sent
 is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
 over k. See docs/messages.md.
@@ -48,7 +47,7 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --bytes 1MiB
   umbel plan --fpr 1/1000 --bytes 64KiB --kind blocked
   umbel plan -n 1e6 --fpr 1% --kind bloom --explain
-  umbel plan -n 10000 --fpr 1% --churn 5% --size 64KiB
+  umbel plan -n 10000 --fpr 1% --churn 5% --bytes 64KiB
   umbel plan -n 1000 --sent 1400B --query-only
   umbel plan -n 10000 --sent 10000B --curve -
   umbel plan --number 1e6 --within 5%`
@@ -81,7 +80,7 @@ type planRun struct {
 func PlanCommand() *cobra.Command {
 	r := new(planRun)
 	r.cmd = &cobra.Command{
-		Use:     "plan [-n NUMBER] [--fpr RATE] [--size SIZE] [--sent SIZE]",
+		Use:     "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE] [--sent SIZE]",
 		Short:   "print what a filter would cost",
 		Long:    planHelp,
 		Example: planExample,
@@ -92,11 +91,8 @@ func PlanCommand() *cobra.Command {
 	}
 	flags := r.cmd.Flags()
 	r.wanted.AddGoal(flags)
-	flags.Var(&r.wanted.Bytes, "size", "`SIZE` of the filter's cells, or of a receiver's memory")
-	flags.Lookup("size").DefValue = ""
-	cli.Exclusive(r.cmd, "bytes", "size")
-	flags.StringVar(&r.kind, "kind", "", "only this `KIND`")
-	flags.BoolVar(&r.explained, "explain", false, "print the formulas behind the numbers")
+	flags.StringVar(&r.kind, "kind", "", "`KIND` of filter (default all)")
+	flags.BoolVar(&r.explained, "explain", false, "print the reasons: the formulas behind the numbers")
 	r.wanted.AddParams(flags, filter.All)
 	r.message.add(r.cmd)
 	r.size.add(r.cmd)
@@ -109,8 +105,8 @@ func (r *planRun) run() error {
 	if flags.Changed("number") {
 		return r.size.print(r.cmd)
 	}
-	if flags.Changed("size") && r.wanted.Bytes == 0 {
-		return cli.UsageError(r.cmd, errors.New("--size is 0, want a size above 0; without the flag it is planned"))
+	if flags.Changed("bytes") && r.wanted.Bytes == 0 {
+		return cli.UsageError(r.cmd, errors.New("--bytes is 0, want a size above 0; without the flag it is planned"))
 	}
 	s := r.wanted.Spec()
 	if r.message.given(flags) {

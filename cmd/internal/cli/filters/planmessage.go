@@ -45,11 +45,11 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 		flags.Lookup(name).DefValue = value
 	}
 	for _, name := range messageFlagNames {
-		for _, other := range []string{"bytes", "kind", "explain"} {
+		for _, other := range []string{"kind", "explain"} {
 			cli.Exclusive(cmd, name, other)
 		}
 	}
-	for _, name := range []string{"fpr", "size", "churn", "peers", "per-hour", "tail", "query-only"} {
+	for _, name := range []string{"fpr", "bytes", "churn", "peers", "per-hour", "tail", "query-only"} {
 		cli.Exclusive(cmd, "curve", name)
 	}
 }

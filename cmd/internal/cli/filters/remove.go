@@ -27,13 +27,13 @@ can't be removed and stays; such keys are counted, and the exit code is 1, too.
 Remove only keys that were added. The filter returns true for other keys at its false-positive rate, and removing one
 of them removes cells of keys that were added, which may then be absent: false negatives. If
 absent keys show that keys were removed that had never been added, a warning estimates how many were false positives.
-With --strict nothing is written if any key is absent; false positives among the keys are not noticed even so.
+With --all-or-none nothing is written if any key is absent; false positives among the keys are not noticed even so.
 
 Without any key nothing is written, and the exit code is 2, unless --allow-empty is given. Only
 some kinds support this; umbel kinds lists them.`
 
 const removeExample = `  umbel remove sessions.umb ended.txt
-  umbel remove sessions.umb --strict ended.txt
+  umbel remove sessions.umb --all-or-none ended.txt
   echo umbelliferous | umbel remove words.umb -o fewer.umb`
 
 // removal is the result of umbel remove.
@@ -58,15 +58,15 @@ func RemoveCommand() *cobra.Command {
 	output := cli.AddOutputFlag(cmd, "`FILE` to write instead", cli.OutputFlag{InPlace: true})
 	format := cli.AddFormatFlag(cmd)
 	allowEmpty := cli.AddAllowEmptyFlag(cmd)
-	strict := cmd.Flags().Bool(strictFlag, false, "fail if any key is absent, and remove nothing")
+	whole := cmd.Flags().Bool("all-or-none", false, "remove all keys, or none if one is absent")
 	cli.AddAddrFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t, err := targetOf(cmd)
 		if err != nil {
 			return err
 		}
-		if *strict && t.node != nil {
-			return cli.UsageError(cmd, errors.New("--strict can't be combined with --addr: a node removes keys as they arrive, before it knows whether a later one is absent; query them first with umbel has"))
+		if *whole && t.node != nil {
+			return cli.UsageError(cmd, errors.New("--all-or-none can't be combined with --addr: a node removes keys as they arrive, before it knows whether a later one is absent; query them first with umbel has"))
 		}
 		done := removal{Absent: []cli.KeyJSON{}}
 		done.Summary, err = t.change(args[0], *output, change{
@@ -77,7 +77,7 @@ func RemoveCommand() *cobra.Command {
 				_, counts := f.(umbel.Counter)
 				done.limit = counterLimit(f)
 				err := done.remove(cmd, local{args[0], f, nil}, counts, args, format(), *allowEmpty)
-				if err == nil && *strict && len(done.absent) > 0 {
+				if err == nil && *whole && len(done.absent) > 0 {
 					err = done.refuse(cmd, args[0], format())
 				}
 				return f, err
@@ -144,17 +144,17 @@ func (done *removal) falsePositives() float64 {
 	return math.Min(float64(len(done.absent))*p/(1-p), float64(done.Removed))
 }
 
-// refuse prints the absent keys, and returns the error for --strict.
+// refuse prints the absent keys, and returns the error for --all-or-none.
 func (done *removal) refuse(cmd *cobra.Command, file string, format keys.Format) error {
 	if !cli.IsQuiet(cmd) {
 		if err := cli.Answer(cmd, refusedRemoval{0, done.Absent}, func(w io.Writer) error { return done.printAbsent(w, format) }); err != nil {
 			return err
 		}
 	}
-	return cli.WithCode(cli.ExitAbsent, fmt.Errorf("%s: %s absent; nothing was removed (--strict)", file, countOf(len(done.absent))))
+	return cli.WithCode(cli.ExitAbsent, fmt.Errorf("%s: %s absent; nothing was removed (--all-or-none)", file, countOf(len(done.absent))))
 }
 
-// refusedRemoval is the result of umbel remove --strict if keys are absent.
+// refusedRemoval is the result of umbel remove --all-or-none if keys are absent.
 type refusedRemoval struct {
 	Removed uint64        `json:"removed"`
 	Absent  []cli.KeyJSON `json:"absent"`

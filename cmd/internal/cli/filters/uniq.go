@@ -94,9 +94,9 @@ func UniqCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&r.stream.Known, "known", false, "print the lines that were seen before instead")
 	flags.BoolVarP(&r.count, "count", "c", false, "print only the number of lines")
-	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`TIME` after which the state is saved, 0 for only at the end")
+	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`DURATION` after which the state is saved, 0 for only at the end")
 	AddStrictFlag(cmd)
-	flags.Lookup(strictFlag).Usage = "fail when the filter is overfull, instead of a warning"
+	flags.Lookup(strictFlag).Usage = "fail if the filter is overfull, instead of a warning"
 	flags.Lookup(lossyFlag).Usage = "exit with 0 even if more new lines were taken for known ones than --fpr permits"
 	r.state.addFlags(cmd)
 	format := cli.AddFormatFlag(cmd)

@@ -55,13 +55,13 @@ type uniqState struct {
 func (s *uniqState) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "state", "", "`FILE` with the lines seen, which is made if it does not exist")
-	quantity.DurationVar(flags, &s.lasting, "forget", 0, "forget lines that were not seen for this `TIME`, such as 1h")
+	quantity.DurationVar(flags, &s.lasting, "forget", 0, "forget lines that were not seen for this `DURATION`, such as 1h")
 	s.rate = 1e-6
-	flags.VarP(&s.rate, "fpr", "p", "`RATE` of new lines that are taken for known ones, 1e-6 by default")
+	flags.VarP(&s.rate, "fpr", "p", "false-positive `RATE`: the share of new lines that are taken for known ones (default 1e-6)")
 	flags.Lookup("fpr").DefValue = ""
-	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of different lines at first, with --forget in this time")
+	flags.VarP(&s.keys, "keys", "n", "`NUMBER` of distinct keys, which are lines, at first; with --forget in this time")
 	flags.Lookup("keys").DefValue = ""
-	flags.Var(&s.most, "max-memory", "limit of the filter's `SIZE`, none by default")
+	flags.Var(&s.most, "max-memory", "`SIZE` of memory at most, of the filter (default no limit)")
 	flags.Lookup("max-memory").DefValue = ""
 	cli.OutputFlag{Name: "state"}.Guard(cmd)
 }

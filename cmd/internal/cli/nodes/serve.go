@@ -38,7 +38,7 @@ func ServeCommand() *cobra.Command {
 		Args: cli.NoArguments,
 	}
 	node.Flags(cmd.Flags())
-	check := cmd.Flags().Bool("check", false, "check that a node can start with the data on disk, and exit; change nothing")
+	check := cmd.Flags().Bool("check", false, "only check that a node can start with the data on disk, and change nothing")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		load := func() (node.Config, error) {
 			c, _, err := node.LoadConfig(cmd.Flags())

@@ -30,7 +30,7 @@ func statusCommand() *cobra.Command {
 		Example: "  umbel node status --addr filters.example:8780 --token-file token\n" +
 			"  umbel node status --check\n  umbel node status --check --writable --timeout 2s --addr filters.example:8780",
 	}
-	check := cmd.Flags().Bool("check", false, "check that the node answers, and print one word")
+	check := cmd.Flags().Bool("check", false, "only check that the node answers, and print one word")
 	writable := cmd.Flags().Bool("writable", false, "with --check, check that changes are accepted, too")
 	cli.Needs(cmd, "writable", "check", "--check")
 	return onNode(cmd, func(n *remote.Client, _ []string) error {

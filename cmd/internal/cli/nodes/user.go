@@ -16,7 +16,7 @@ import (
 
 const userHelp = `Create a user with a password, and add it to the file of umbel serve --users. The password is
 random and printed once; --password-stdin reads it from standard input. With --token the user
-also gets a token for HTTP, which is printed. The file contains only hashes. Without --file the
+also gets a token for HTTP, which is printed. The file contains only hashes. Without --users the
 user is printed in the format of the file.
 
 The rights are read (query, count, list, get), add (make filters, add keys), remove (remove,
@@ -25,15 +25,15 @@ any text, ? any character.
 
 With --replace an existing user gets a new password and, with --token, a new token instead of its
 tokens. Its rights stay unless --rights and --names are given. With --delete the user is removed.
-Both change only this user, and need --file.
+Both change only this user, and need --users.
 
 A running node reloads the file on SIGHUP. Rights change at once, also for clients that have logged
 in; users that are not in the file any more lose all rights.`
 
-const userExample = `  umbel user alice --rights read,add --names 'users:*' --file users.yaml
-  umbel user root --rights read,add,remove,admin --names '*' --token --file users.yaml
-  umbel user alice --replace --file users.yaml
-  umbel user alice --delete --file users.yaml`
+const userExample = `  umbel user alice --rights read,add --names 'users:*' --users users.yaml
+  umbel user root --rights read,add,remove,admin --names '*' --token --users users.yaml
+  umbel user alice --replace --users users.yaml
+  umbel user alice --delete --users users.yaml`
 
 // newUser is the result of umbel user.
 type newUser struct {
@@ -41,7 +41,7 @@ type newUser struct {
 	Password string `json:"password,omitempty"` // unless it was given
 	Token    string `json:"token,omitempty"`
 	File     string `json:"file,omitempty"`
-	Entry    string `json:"entry,omitempty"` // without --file
+	Entry    string `json:"entry,omitempty"` // without --users
 	Deleted  bool   `json:"deleted,omitempty"`
 }
 
@@ -63,10 +63,10 @@ func UserCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.rights, "rights", []string{"read"}, "`RIGHTS` of the user: read, add, remove, admin")
 	flags.StringSliceVar(&o.names, "names", []string{"*"}, "`PATTERNS` of names of filters")
-	flags.StringVar(&o.file, "file", "", "`FILE` of users to add the user to")
+	flags.StringVar(&o.file, "users", "", "`FILE` with users, in which the user is added or changed")
 	flags.BoolVar(&o.given, "password-stdin", false, "read the password from standard input")
 	flags.BoolVar(&o.token, "token", false, "create a token for HTTP too")
-	flags.BoolVar(&o.replace, "replace", false, "replace the password of an existing user")
+	flags.BoolVar(&o.replace, "replace", false, "replace an existing user's password")
 	flags.BoolVar(&o.remove, "delete", false, "delete the user")
 	for _, other := range []string{"replace", "rights", "names", "password-stdin", "token"} {
 		cli.Exclusive(cmd, "delete", other)
@@ -83,7 +83,7 @@ func editUser(cmd *cobra.Command, name string, o userOptions) error {
 	e := userEdit{name: name, file: o.file, rule: access.FileRule{Rights: o.rights, Names: o.names}}
 	switch {
 	case (o.replace || o.remove) && o.file == "":
-		return errors.New("--replace and --delete need the file of the user: --file FILE")
+		return errors.New("--replace and --delete need the file of the user: --users FILE")
 	case o.replace && o.rules[0] != o.rules[1]:
 		return errors.New("with --replace, give --rights and --names together, or none of them")
 	case o.remove:

@@ -59,7 +59,7 @@ head has expired stays in the file, with a warning. If the file can't be written
 only the first write ends the command. So does a head that the key did not sign, before the first version.
 --log-format makes a log of the messages on standard error, with an event each; so does --json.
 
-If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --bytes-per-second and --size
+If a publication has folds (umbel publish --folds), --fpr, --start-bytes, --bytes-per-second and --bytes
 select among them: the smallest one with the rate that suffices, within the limits. It is written as it is, folded.
 
 With --sparse a Bloom filter with k = 1 is written as the equivalent sparse filter.
@@ -96,8 +96,8 @@ func FetchCommand() *cobra.Command {
 	o := fetchOptions{output: cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})}
 	o.add(flags)
 	flags.StringVar(&o.cache, "cache", "", "`DIRECTORY` that keeps the version, so that the next run fetches only what has changed")
-	flags.BoolVar(&o.follow, "follow", false, "write new versions as they appear, until ^C")
-	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod, "with --follow, look for new versions once per `DURATION`, if the source does not report them")
+	flags.BoolVar(&o.follow, "follow", false, "follow changes until ^C: write each new version")
+	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod, "with --follow, look for changes once per `DURATION`, if the source does not report them")
 	cli.AddFollowLogFlag(cmd)
 	cli.AddCredentialFlags(cmd)
 	cli.Required(cmd, "output", cli.ErrNoOutput.Error())

@@ -98,8 +98,8 @@ func (o *peersOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.sources, "source", nil, "`[NAME=]SOURCE` of a publication: its URL or directory; may be repeated")
 	flags.StringArrayVar(&o.keys, "public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
-	flags.StringVar(&o.config, "config", "", "YAML `FILE` with subscriptions, as for umbel replica")
-	flags.StringVar(&o.cache, "cache", "umbel-cache", "`DIRECTORY` that keeps the versions for the next run")
+	flags.StringVar(&o.config, "config", "", "YAML `FILE` with settings, as for umbel replica; its subscriptions are used")
+	flags.StringVar(&o.cache, "cache", "umbel-versions", "`DIRECTORY` that keeps the versions for the next run")
 	cli.AddAddrFlags(cmd)
 }
 

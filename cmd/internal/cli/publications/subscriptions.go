@@ -20,12 +20,12 @@ type subscriptionFlags struct {
 
 func (f *subscriptionFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.keys, "public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
-	flags.BoolVar(&f.sparse, "sparse", false, "keep Bloom filters with k = 1 as sparse filters")
+	flags.BoolVar(&f.sparse, "sparse", false, "keep a Bloom filter with k = 1 as a sparse filter")
 	flags.VarP((*quantity.Rate)(&f.budget.FPR), "fpr", "p", "false-positive `RATE` that suffices")
 	flags.Var((*quantity.Size)(&f.budget.StartBytes), "start-bytes", "`SIZE` of the first version to fetch at most; a larger one follows")
 	flags.Var((*quantity.Size)(&f.budget.BytesPerSecond), "bytes-per-second", "`SIZE` to receive per second at most, on average after the first version")
-	flags.Var((*quantity.Size)(&f.budget.Memory), "size", "`SIZE` of the filter's cells at most")
-	for _, name := range []string{"fpr", "start-bytes", "bytes-per-second", "size"} {
+	flags.Var((*quantity.Size)(&f.budget.Memory), "bytes", "`SIZE` of the filter's cells at most")
+	for _, name := range []string{"fpr", "start-bytes", "bytes-per-second", "bytes"} {
 		flags.Lookup(name).DefValue = ""
 	}
 }

@@ -72,7 +72,7 @@ func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
 	g, ok := grower(f)
 	if !ok {
 		return nil, sentinel.Errorf(umbel.ErrGoal,
-			"kind %s neither folds nor grows, and needs the number of keys; give --keys, or key files instead of a pipe, or more --memory", o.Kind.Name)
+			"kind %s neither folds nor grows, and needs the number of keys; give --keys, or key files instead of a pipe, or more --max-memory", o.Kind.Name)
 	}
 	return &base{order: o, filter: f, capacity: keys, insert: admit(g, keys), grows: true}, nil
 }
@@ -102,6 +102,6 @@ func (b *base) check() error {
 		return nil
 	}
 	return sentinel.Errorf(umbel.ErrGoal,
-		"the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; give --keys, or key files instead of a pipe, or more --memory",
+		"the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; give --keys, or key files instead of a pipe, or more --max-memory",
 		quantity.Size(b.order.Memory), quantity.Count(b.capacity), quantity.Rate(b.order.Goal.FPRate).Percent())
 }

@@ -75,12 +75,6 @@ func (f *Flags) AddGoal(flags *pflag.FlagSet) {
 		flag.DefValue = "" // zero is not a default to print
 		f.added = append(f.added, flag)
 	}
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "rate" { // the term of the papers
-			name = "fpr"
-		}
-		return pflag.NormalizedName(name)
-	})
 }
 
 // AddKind adds --kind, --hash and --seed. The default is the first of the kinds.

@@ -63,7 +63,7 @@ func TestNotations(t *testing.T) {
 	if f.Given() {
 		t.Error("flags are given before they are parsed")
 	}
-	if err := flags.Parse([]string{"-n", "1k", "--rate", "1%", "--bytes=4KiB", "--hash", "siphash", "--seed", "0102", "--growth=2", "--tightening=0.5"}); err != nil {
+	if err := flags.Parse([]string{"-n", "1k", "--fpr", "1%", "--bytes=4KiB", "--hash", "siphash", "--seed", "0102", "--growth=2", "--tightening=0.5"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Spec(); !f.Given() || !sameParams(got, want) || f.Kind != filter.All[0].Name {

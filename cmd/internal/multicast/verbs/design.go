@@ -42,7 +42,7 @@ func multicastDesignCommand() *cobra.Command {
 	var want designFlags
 	want.add(cmd)
 	flags := cmd.Flags()
-	out := cli.AddOutputFlag(cmd, "write the design to `FILE`, as JSON", cli.OutputFlag{Heads: []string{"{\n\t\"version\":"}, Inputs: []string{"frequencies"}})
+	out := cli.AddOutputFlag(cmd, "`FILE` to write: the design as JSON", cli.OutputFlag{Heads: []string{"{\n\t\"version\":"}, Inputs: []string{"frequencies"}})
 	lengths := flags.Bool("lengths", false, "list the length of each number of links")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var d *adaptive.Design

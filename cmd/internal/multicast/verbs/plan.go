@@ -40,8 +40,8 @@ func multicastPlanCommand() *cobra.Command {
 	from.add(cmd)
 	flags := cmd.Flags()
 	group := flags.Uint32("group", 1, "`NUMBER` of the group")
-	out := flags.StringP("output", "o", "", "write the header's bytes to `FILE`")
-	svg := flags.String("svg", "", "draw the tree to `FILE`")
+	out := flags.StringP("output", "o", "", "`FILE` to write: the bytes of the header")
+	svg := flags.String("svg", "", "write a drawing to `FILE`: the tree")
 	// Headers begin with the version.
 	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"\x10"}, Inputs: treeInputs}, cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

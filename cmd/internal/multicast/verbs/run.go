@@ -60,18 +60,18 @@ func multicastRunCommand() *cobra.Command {
 	flags.Float64Var(&r.pace.Rate, "packet-rate", 0, "largest number of `PACKETS` per second (default no limit)")
 	flags.IntVar(&r.pace.Window, "in-flight", 64, "largest `NUMBER` of packets in flight; 0 means no limit")
 	flags.Var(&r.loss, "loss", "`SHARE` of copies that each link drops (default none)")
-	quantity.DurationVar(flags, &r.plane.Fault.Delay, "delay", 0, "`TIME` for which copies wait before they are sent, such as 5ms")
+	quantity.DurationVar(flags, &r.plane.Fault.Delay, "delay", 0, "`DURATION` for which copies wait before they are sent, such as 5ms")
 	r.how.addWindow(cmd, "adds sequence numbers to packets")
 	flags.BoolVar(&r.how.ordered, "only-sequenced", false, "routers drop packets without a sequence number; needs --window-sources")
 	flags.BoolVar(&r.trace, "trace", false, "record the paths of packets")
 	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
 	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with one line per node: its name and its address with a port")
-	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "`HOST:PORT` of node #0; the others have the following ports")
+	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "receive packets of node #0 at `HOST:PORT`, and those of the others at the following ports")
 	flags.UintSliceVar(&r.join, "join", nil, "comma-separated `NUMBERS` of groups whose packets the node delivers")
 	flags.Lookup("join").DefValue = "" // print no default
 	flags.Uint64Var(&r.until, "until", 0, "end after this `NUMBER` of deliveries")
-	quantity.DurationVar(flags, &r.lasting, "for", 0, "end after this `TIME`, such as 1h")
-	quantity.DurationVar(flags, &r.after, "after", time.Second, "`TIME` to wait before sending")
+	quantity.DurationVar(flags, &r.lasting, "for", 0, "end after this `DURATION`, such as 1h")
+	quantity.DurationVar(flags, &r.after, "after", time.Second, "`DURATION` to wait before sending")
 	cli.Exclusive(cmd, "node", "sender")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {

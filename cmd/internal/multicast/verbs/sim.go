@@ -49,7 +49,7 @@ func multicastSimCommand() *cobra.Command {
 	var e sim.Experiment
 	flags.IntVar(&e.Receivers, "receivers-per-tree", 16, "`NUMBER` of receivers of each tree")
 	flags.IntVar(&e.Trees, "trees", 300, "`NUMBER` of trees")
-	flags.Uint64Var(&e.Seed, "random", 1, "`NUMBER` that determines trees and changes")
+	flags.Uint64Var(&e.Seed, "random", 1, "`NUMBER` that determines what is random: trees and changes")
 	flags.BoolVar(&e.Clustered, "clustered", false, "receivers are close to each other")
 	fail := flags.String("fail", "0", "comma-separated `NUMBERS` of links that fail")
 	add := flags.String("add", "0", "comma-separated `NUMBERS` of links that are added")

@@ -36,8 +36,8 @@ func multicastTopoCommand() *cobra.Command {
 	flags := cmd.Flags()
 	largest := flags.Bool("largest", false, "keep the largest connected part")
 	nodes := flags.Bool("nodes", false, "list the nodes with their neighbors")
-	out := flags.StringP("output", "o", "", "write the network to `FILE` as edges in TSV")
-	svg := flags.String("svg", "", "draw the network to `FILE`")
+	out := flags.StringP("output", "o", "", "`FILE` to write: the network as edges in TSV")
+	svg := flags.String("svg", "", "write a drawing to `FILE`: the network")
 	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"# "}, Inputs: []string{"topology"}}, cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: []string{"topology"}})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		g, err := net.graph(cmd)

@@ -38,7 +38,7 @@ func multicastTraceCommand() *cobra.Command {
 	from.how.addWindow(cmd, "for --header with a sequence number")
 	flags := cmd.Flags()
 	header := flags.String("header", "", "a packet in `HEX`")
-	svg := flags.String("svg", "", "draw the tree to `FILE`")
+	svg := flags.String("svg", "", "write a drawing to `FILE`: the tree")
 	cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs}.Guard(cmd)
 	cli.Exclusive(cmd, "header", "receivers")
 	cli.Exclusive(cmd, "header", "svg")

@@ -26,7 +26,7 @@ With --follow the list or directory is looked at twice per second, additions are
 is renewed, until ^C. A head is valid for a minute then (--valid): a client that has no valid head requests the cache
 for every path, because a wrong "absent" would cost a build. With --listen as well, the publication is served over HTTP.
 
-The filter has as few cells per path as --size permits, since that gives the smallest messages. It is made for --paths
+The filter has as few cells per path as --bytes permits, since that gives the smallest messages. It is made for --paths
 paths, by default a quarter more than there are. A cache that outgrows it gets a larger one.
 
 With --nixbloom the file bloom-filter and its line in nix-cache-info are written to a directory, usually that of
@@ -90,15 +90,15 @@ func nixPublishCommand() *cobra.Command {
 	rate, paths, memory := quantity.Rate(0.001), quantity.Count(0), quantity.Size(nixcache.DefaultMemory)
 	flags.VarP(&rate, "fpr", "p", "false-positive `RATE`: the share of absent paths for which a client requests the cache")
 	flags.Var(&paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
-	flags.Var(&memory, "size", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
+	flags.Var(&memory, "bytes", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
 	flags.Lookup("paths").DefValue = ""
 	o := &p.publish.Share
 	o.Workers = runtime.GOMAXPROCS(0)
-	flags.DurationVar(&o.Valid, "valid", 0, "time for which the head is valid (default 5m, with --follow 1m)")
-	flags.BoolVar(&p.follow, "follow", false, "publish changes until ^C")
+	quantity.DurationVar(flags, &o.Valid, "valid", 0, "`DURATION` for which the head is valid (default 5m, with --follow 1m)")
+	flags.BoolVar(&p.follow, "follow", false, "follow changes until ^C: publish each")
 	flags.StringVar(&p.publish.Listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
 	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
-	flags.DurationVar(&o.Grace, "grace", 10*time.Minute, "time for which objects of earlier versions remain")
+	quantity.DurationVar(flags, &o.Grace, "grace", 10*time.Minute, "`DURATION` for which objects of earlier versions remain")
 	maxShrink := publisher.Share(0.5)
 	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
 	cli.AddFollowLogFlag(cmd)

@@ -12,7 +12,7 @@ type digest = umbel.Digest
 
 func TestList(t *testing.T) {
 	var l List
-	if err := l.Set("- {filter: a, source: https://example.org/a, public-key: a.pub, zone: 1, cost: 2.5, sparse: true, fpr: 5%, start-bytes: 7, bytes-per-second: 2kB, memory: 1MiB}\n- {source: b, public-key: b.pub, fpr: 0}"); err != nil {
+	if err := l.Set("- {filter: a, source: https://example.org/a, public-key: a.pub, zone: 1, cost: 2.5, sparse: true, fpr: 5%, start-bytes: 7, bytes-per-second: 2kB, bytes: 1MiB}\n- {source: b, public-key: b.pub, fpr: 0}"); err != nil {
 		t.Fatal(err)
 	}
 	want := List{{"a", "https://example.org/a", "a.pub", 1, 2.5, true, Budget{0.05, 7, 2000, 1 << 20}}, {"", "b", "b.pub", 0, 0, false, Budget{}}}
@@ -31,12 +31,12 @@ func TestList(t *testing.T) {
 		"[{source: a}]":                `subscription 1 of "a": public-key is missing`,
 		"[{source: a, key: x}]":        `subscription 1 of "a": key: unknown key`,
 		"[{source: a, zone: [1]}]":     `subscription 1 of "a": zone: want a single value`,
-		"[{source: a, public-key: x, zone: 1.5}]":     `zone: "1.5" is not a whole number`,
-		"[{source: a, public-key: x, fpr: 1}]":        `subscription 1 of "a": fpr: rate "1" must lie`,
-		"[{source: a, public-key: x, memory: 1 pie}]": `subscription 1 of "a": memory: size "1 pie"`,
-		"[{source: a, public-key: x, sparse: 2}]":     `sparse: "2" is neither true nor false`,
-		"[{source: a, public-key: x, cost: .nan}]":    "not a finite number",
-		"[{source: a, public-key: x, cost: inf}]":     "not a finite number",
+		"[{source: a, public-key: x, zone: 1.5}]":    `zone: "1.5" is not a whole number`,
+		"[{source: a, public-key: x, fpr: 1}]":       `subscription 1 of "a": fpr: rate "1" must lie`,
+		"[{source: a, public-key: x, bytes: 1 pie}]": `subscription 1 of "a": bytes: size "1 pie"`,
+		"[{source: a, public-key: x, sparse: 2}]":    `sparse: "2" is neither true nor false`,
+		"[{source: a, public-key: x, cost: .nan}]":   "not a finite number",
+		"[{source: a, public-key: x, cost: inf}]":    "not a finite number",
 		"[{source: 'https://u:secret@a.example', public-key: x}, {source: 'https://u:secret@a.example', fpr: x}]": `subscription 2 of "https://a.example": fpr`,
 		"[{filter: a, source: a, public-key: x}, {filter: a, source: b, public-key: x}]":                          "two subscriptions",
 	} {

@@ -33,7 +33,7 @@ type Budget struct {
 	FPR            float64 `json:"fpr,omitempty"` // false-positive rate that suffices
 	StartBytes     uint64  `json:"start-bytes,omitempty"`
 	BytesPerSecond uint64  `json:"bytes-per-second,omitempty"`
-	Memory         uint64  `json:"memory,omitempty"` // bytes of the cells
+	Memory         uint64  `json:"bytes,omitempty"` // bytes of the cells
 }
 
 // Share returns the budget for a subscriber.
@@ -116,10 +116,10 @@ func (s *Spec) set(key, text string) (err error) {
 		err = (*quantity.Size)(&s.StartBytes).Set(text)
 	case "bytes-per-second":
 		err = (*quantity.Size)(&s.BytesPerSecond).Set(text)
-	case "memory":
+	case "bytes":
 		err = (*quantity.Size)(&s.Memory).Set(text)
 	default:
-		return errors.New("unknown key; want filter, source, public-key, zone, cost, sparse, fpr, start-bytes, bytes-per-second or memory")
+		return errors.New("unknown key; want filter, source, public-key, zone, cost, sparse, fpr, start-bytes, bytes-per-second or bytes")
 	}
 	return err
 }

@@ -243,7 +243,7 @@ func TestSeed(t *testing.T) {
 		"BF.MEXISTS k a b c", "*3[:1, :1, :0]",
 		"BF.INFO k CAPACITY", "*1[:1000]",
 	)
-	const refused = "the filter hashes with siphash and RedisBloom with murmur64a: make filters with the option hash=redisbloom, or move this one with UM.EXPORT"
+	const refused = "the filter hashes with siphash and RedisBloom with murmur64a: make filters with the setting default-hash redisbloom, or move this one with UM.EXPORT"
 	p.Expect("BF.SCANDUMP k 0", "-ERR "+refused)
 	if _, err := p.module.Dump(p.engine.Get([]byte("k"))); err == nil || err.Error() != refused {
 		t.Errorf("DUMP: %v, want %s", err, refused)

@@ -44,9 +44,9 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&o.SquidDigest, "squid-digest", false, "let Squids read what is published as a cache digest, without the secret")
 	flags.StringVar(&o.Host, "host", "", "`HOST` of keys and requests, if caches change the Host header")
 	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "try siblings for requests with cookies too, without these")
-	flags.StringSliceVar(&f.deny, "deny-query", nil, "never publish URLs with these parameters in the query, such as `token,signature`")
-	flags.DurationVar(&o.Period, "period", time.Second, "time between two versions of the publication")
-	flags.DurationVar(&o.Patience, "patience", 40*time.Millisecond, "time that siblings have to answer before the origin is requested")
+	flags.StringSliceVar(&f.deny, "deny-query", nil, "never publish URLs with these `PARAMETERS` in the query, such as token,signature")
+	quantity.DurationVar(flags, &o.Period, "period", time.Second, "`DURATION` between two versions of the publication")
+	quantity.DurationVar(flags, &o.Patience, "patience", 40*time.Millisecond, "`DURATION` that siblings have to answer before the origin is requested")
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE` of the publication (default 1%)")
 	f.maxHeld = 1_000_000
 	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")

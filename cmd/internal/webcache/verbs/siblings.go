@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
@@ -63,14 +64,14 @@ func siblingsCommand() *cobra.Command {
 	}
 	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
-	flags.StringVar(&f.config.Listen, "listen", "127.0.0.1:8790", "`HOST:PORT` for the cache")
-	flags.StringVar(&f.config.Status, "status", "", "`HOST:PORT` of the status page: text; JSON at /status.json; Prometheus at /metrics")
+	flags.StringVar(&f.config.Listen, "listen", "127.0.0.1:8790", "serve the cache at `HOST:PORT`")
+	flags.StringVar(&f.config.Status, "status", "", "serve counters at `HOST:PORT`: text; JSON at /status.json; Prometheus at /metrics")
 	flags.StringVar(&f.origin, "origin", "", "`URL` of the origin")
 	f.add(cmd)
 	flags.StringVar(&f.freshness, "freshness", siblings.FreshnessAge.String(), "`HOW` the cache reads ages: age, x-accel-expires or max-age")
 	_ = cmd.RegisterFlagCompletionFunc("freshness", cobra.FixedCompletions([]string{"age", "x-accel-expires", "max-age"}, cobra.ShellCompDirectiveNoFileComp))
-	flags.DurationVar(&f.mesh.Keep, "keep", 0, "publish a response for this `TIME` at most after it was stored (default for its lifetime)")
-	flags.DurationVar(&f.mesh.ProbePeriod, "probe", 0, "time between two probes of the own cache, which notice that it was emptied")
+	quantity.DurationVar(flags, &f.mesh.Keep, "keep", 0, "publish a response for this `DURATION` at most after it was stored (default for its lifetime)")
+	quantity.DurationVar(flags, &f.mesh.ProbePeriod, "probe", 0, "`DURATION` between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
 	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
 	f.logFormat = cli.AddLogFormatFlag(cmd)

@@ -42,20 +42,21 @@ func squidFetchCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	output := addDigestFlag(cmd, cli.OutputFlag{Fetches: true})
-	timeout := cmd.Flags().Duration("timeout", squidpeer.DefaultTimeout, "time for the transfer")
+	var timeout time.Duration
+	quantity.DurationVar(cmd.Flags(), &timeout, "transfer-timeout", squidpeer.DefaultTimeout, "`DURATION` of a transfer at most")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *output == "" {
 			return cli.UsageError(cmd, cli.ErrNoOutput)
 		}
-		if *timeout <= 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--timeout is %v, want more than 0", *timeout))
+		if timeout <= 0 {
+			return cli.UsageError(cmd, fmt.Errorf("--transfer-timeout is %v, want more than 0", timeout))
 		}
 		url, err := squidpeer.URL(args[0])
 		if err != nil {
 			return cli.UsageError(cmd, err)
 		}
 		cli.Interruptible(cmd)
-		got, err := squidpeer.Fetcher{Timeout: *timeout, MaxMask: squid.MaxMask}.Fetch(cmd.Context(), url)
+		got, err := squidpeer.Fetcher{Timeout: timeout, MaxMask: squid.MaxMask}.Fetch(cmd.Context(), url)
 		if err != nil {
 			return err
 		}

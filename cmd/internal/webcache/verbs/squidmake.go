@@ -19,7 +19,7 @@ const squidMakeHelp = `Make a cache digest from URLs, for Squids to read: those 
 standard input. Its capacity is their number, or --capacity. URLs are changed to the form in which
 Squid stores them.
 
-A digest has --bits bits per object, by default 5 as in Squid; Squid refuses digests in which more
+A digest has --bits-per-object bits per object, by default 5 as in Squid; Squid refuses digests in which more
 than 65% of the bits are set. With --tolerant the digest is one that all releases of Squid read
 without false negatives; then the default is the least number of bits with which the rate is as low
 as with 5 bits otherwise, up to 10.`
@@ -48,7 +48,7 @@ func squidMakeCommand() *cobra.Command {
 	flags := cmd.Flags()
 	output := addDigestFlag(cmd, cli.OutputFlag{})
 	flags.Var(&size.capacity, "capacity", "`NUMBER` of objects that the digest is made for")
-	flags.Uint8Var(&size.bits, "bits", 0, "bits per object, 1 to 127 (default 5)")
+	flags.Uint8Var(&size.bits, "bits-per-object", 0, "`NUMBER` of bits per object, 1 to 127 (default 5)")
 	flags.BoolVar(&size.tolerant, "tolerant", false, "make it readable for Squids with bug 5510")
 	request.add(flags)
 	keysOf, _ := cli.AddKeyFlags(cmd)
@@ -120,7 +120,7 @@ func (s digestSize) make(ds []umbel.Digest) (squid.Digest, error) {
 	}
 	d, err := s.choose(ds, uint32(capacity))
 	if errors.Is(err, squid.ErrOverfull) {
-		return d, fmt.Errorf("%.1f%% of the bits would be set, and Squid refuses digests above 65%%; give more --bits or a larger --capacity", 100*d.Fill())
+		return d, fmt.Errorf("%.1f%% of the bits would be set, and Squid refuses digests above 65%%; give more --bits-per-object or a larger --capacity", 100*d.Fill())
 	}
 	return d, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/squidpeer"
@@ -58,7 +59,7 @@ func squidRelayCommand() *cobra.Command {
 	flags.StringArrayVar(&r.peers, "squid-peer", nil, "`NAME=URL` of a Squid whose digest is relayed, or NAME=HOST:PORT; once for each")
 	flags.StringVar(&r.publish, "publish", "", "publish the digests below `DIRECTORY`")
 	flags.StringArrayVar(&r.keys, "publication-key", nil, "`NAME=FILE` with the private key of a peer's publication")
-	flags.DurationVar(&r.timeout, "timeout", squidpeer.DefaultTimeout, "time for one transfer")
+	quantity.DurationVar(flags, &r.timeout, "transfer-timeout", squidpeer.DefaultTimeout, "`DURATION` of a transfer at most")
 	cli.AddFollowLogFlag(cmd)
 	cli.Required(cmd, "listen", "give the address to serve at: --listen HOST:PORT")
 	cli.Required(cmd, "squid-peer", "give the Squids: --squid-peer NAME=URL")
@@ -76,7 +77,7 @@ func (r relayRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	if r.timeout <= 0 {
-		return cli.UsageError(r.cmd, fmt.Errorf("--timeout is %v, want more than 0", r.timeout))
+		return cli.UsageError(r.cmd, fmt.Errorf("--transfer-timeout is %v, want more than 0", r.timeout))
 	}
 	o := squidpeer.Options{Fetcher: squidpeer.Fetcher{Timeout: r.timeout}, Log: cli.Follow(r.cmd).Log}
 	if o.Peers, err = r.list(); err != nil {
