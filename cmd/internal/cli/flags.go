@@ -62,7 +62,7 @@ var wantedValues = map[string]string{
 	"uint32": "a whole number from 0 to 4294967295", "uint64": "a whole number of at least 0",
 }
 
-// unknownFlag returns the error for a flag that cmd does not have, with the nearest that it has.
+// unknownFlag returns the error for a flag that cmd does not have, with the name that it has now, or the nearest that cmd has.
 func unknownFlag(cmd *cobra.Command, name string) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -71,6 +71,9 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 		}
 	})
 	err := fmt.Errorf("unknown flag --%s", name)
+	if now := suggest.Renamed(name, names); now != "" {
+		return fmt.Errorf("%w; it is --%s now", err, now)
+	}
 	if near := suggest.Nearest(name, names); len(near) > 0 {
 		return fmt.Errorf("%w; did you mean --%s?", err, strings.Join(near, " or --"))
 	}

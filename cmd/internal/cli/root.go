@@ -116,31 +116,41 @@ var synonyms = map[string][]string{
 	"rm": {"remove", "node delete"}, "del": {"remove", "node delete"}, "stat": {"info"}, "describe": {"info"}, "size": {"info"},
 	"dedupe": {"uniq"}, "dedup": {"uniq"}, "ls": {"node list"}, "upload": {"node put"}, "download": {"node get"}, "server": {"serve"},
 	"compress": {"convert --as packed"}, "shrink": {"fold"}, "apply": {"patch"}, "draw": {"show"},
-	"unfold": {"edit unfold"}, "clear": {"edit clear"}, "advance": {"edit advance"}, "compact": {"edit compact"},
-	"pack": {"convert --as packed"}, "unpack": {"convert"}, "redisbloom": {"convert --as redis"}, "number": {"plan --number"}, "refine": {"diff --refine"}, "diff-sets": {"merge --subtract"},
 }
 
-// formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them.
+// formerVerbs are the verbs that umbel had in earlier versions, with the commands that replace them. Those that are verbs of a noun
+// now are found by their names.
 var formerVerbs = map[string]string{
-	"cache": "umbel-cache serve", "siblings": "umbel-cache siblings", "squid": "umbel-cache squid",
-	"list": "umbel node list", "get": "umbel node get", "put": "umbel node put", "delete": "umbel node delete", "status": "umbel node status",
-	"health": "umbel node status --check", "config": "umbel node config", "snapshot": "umbel node snapshot",
-	"acknowledge": "umbel node acknowledge", "restore": "umbel backup restore", "subscribe": "umbel replica or, with -o, umbel fetch",
-	"nix": "umbel-nix", "multicast": "umbel-multicast", "demo": "go run ./examples/demo, in a checkout,",
+	"cache": "umbel-cache serve", "siblings": "umbel-cache siblings", "squid": "umbel-cache squid", "nix": "umbel-nix", "multicast": "umbel-multicast",
+	"health": "umbel node status --check", "subscribe": "umbel replica or, with -o, umbel fetch",
+	"pack": "umbel convert --as packed", "unpack": "umbel convert", "redisbloom": "umbel convert --as redis",
+	"number": "umbel plan --number", "refine": "umbel diff --refine", "diff-sets": "umbel merge --subtract",
+	"demo": "go run ./examples/demo, in a checkout,",
 }
 
-// similarVerbs returns the verbs of cmd that a user may have meant by word.
+// similarVerbs returns the verbs of cmd that a user may have meant by word, with the nouns before them.
 func similarVerbs(cmd *cobra.Command, word string) []string {
-	var names []string
+	var names, nested []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() || c.Name() == "help" {
 			names = append(names, c.Name())
 		}
-	}
-	if verbs := synonyms[word]; len(verbs) > 0 {
-		if first, _, _ := strings.Cut(verbs[0], " "); slices.Contains(names, first) {
-			return verbs
+		if i := slices.IndexFunc(c.Commands(), func(v *cobra.Command) bool { return v.Name() == word }); i >= 0 {
+			nested = append(nested, c.Name()+" "+word)
 		}
+	}
+	if len(nested) > 0 {
+		return nested
+	}
+	var known []string
+	for _, path := range synonyms[word] {
+		path = strings.TrimPrefix(path, cmd.Name()+" ")
+		if first, _, _ := strings.Cut(path, " "); slices.Contains(names, first) {
+			known = append(known, path)
+		}
+	}
+	if len(known) > 0 {
+		return known
 	}
 	return suggest.Nearest(word, names)
 }

@@ -71,6 +71,7 @@ func TestLoadErrors(t *testing.T) {
 		file    string
 		want    []string
 	}{
+		{"renamed in the file", nil, "hash: siphash", []string{"umbel.yaml: hash", "it is default-hash now"}},
 		{"unknown in the file", nil, "durabilty: always", []string{"umbel.yaml: durabilty", "did you mean durability?"}},
 		{"nested", nil, "resp: {listen: x}", []string{"umbel.yaml: resp", "want a single value"}},
 		{"unknown variable", []string{"UMBEL_BF_EROR_RATE=1"}, "", []string{"UMBEL_BF_EROR_RATE", "did you mean bf-error-rate?"}},

@@ -178,10 +178,13 @@ func variable(key string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// hint names the settings that a wrong name resembles, or the verb that lists all.
+// hint names the setting that had a name in earlier versions, those that a wrong name resembles, or the verb that lists all.
 func hint(name string, known *pflag.FlagSet) string {
 	var names []string
 	known.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if now := suggest.Renamed(name, names); now != "" {
+		return "it is " + now + " now"
+	}
 	if near := suggest.Nearest(name, names); len(near) > 0 {
 		return "did you mean " + strings.Join(near, " or ") + "?"
 	}

@@ -19,6 +19,20 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+func TestRenamed(t *testing.T) {
+	for _, c := range []struct {
+		word, want string
+		names      []string
+	}{
+		{"weights", "weights-log", []string{"fpr", "weights-log"}}, {"weights", "frequencies", []string{"fpr", "frequencies"}},
+		{"weights", "", []string{"fpr"}}, {"zebra", "", []string{"fpr"}}, {"rate", "fpr", []string{"fpr", "keys"}},
+	} {
+		if got := Renamed(c.word, c.names); got != c.want {
+			t.Errorf("Renamed(%q, %q) = %q, want %q", c.word, c.names, got, c.want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	verbs := []string{"make", "man", "add", "has", "merge", "pack", "patch", "measure"}
 	for word, want := range map[string][]string{
