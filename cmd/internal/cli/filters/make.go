@@ -17,7 +17,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
-	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/weighted"
 )
 
@@ -159,7 +158,7 @@ func (r *makeRun) order() (build.Order, error) {
 	if changed("max-memory") && goal.Keys != 0 {
 		return build.Order{}, cli.UsageError(r.cmd, errors.New("--max-memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
 	}
-	return build.Order{Kinds: filter.All, Kind: clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
+	return build.Order{Kind: clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
 }
 
 // inFile makes the filter in the output file.

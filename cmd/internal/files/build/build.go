@@ -1,7 +1,8 @@
-// Package build makes filters from streams of keys.
+// Package build makes filters of the keys in files.
 package build
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,11 +15,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/filter/build"
+	"github.com/umbel-filters/umbel/internal/distinct"
+	"github.com/umbel-filters/umbel/internal/filling"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Order describes a filter to make.
 type Order struct {
-	Kinds  umbel.Kinds
 	Kind   umbel.Kind
 	Goal   umbel.Goal // may be incomplete
 	Params umbel.Params
@@ -28,29 +32,79 @@ type Order struct {
 
 // Result is a filter, and how it was made.
 type Result struct {
-	Filter umbel.Filter
-	Read   uint64 // keys read, including repetitions
-	// Distinct is the number of different keys, 0 if it was not counted. If Estimated is set, its
-	// standard error is [distinct.Error].
-	Distinct  uint64
-	Estimated bool
-	Fold      uint64 // factor by which a larger filter was folded, 0 for none
-	Weights   *Gain  // what a log of queries has gained, nil without one
+	build.Result
+	Weights *Gain // what a log of queries has gained, nil without one
 }
 
 // Make makes the filter from the keys in the files. If the order doesn't determine its size, the
-// different keys are counted first: see [Order.gather]. It returns an error wrapping umbel.ErrGoal if
+// different keys are counted first: see package [build]. It returns an error wrapping umbel.ErrGoal if
 // there are too many keys for the rate, or wrapping umbel.ErrLimit if a filter that grows reaches its
 // limit. A filter that can be sealed is sealed.
 func (o Order) Make(files []*os.File) (Result, error) {
-	made, err := o.unsealed(files)
+	again := offsets(files)
+	o, _, err := o.complete(again != nil)
 	if err != nil {
 		return Result{}, err
 	}
-	if s, ok := made.Filter.(umbel.Sealer); ok {
-		err = s.Seal()
+	passes := 0
+	made, err := build.Order{
+		Kind: o.fitting(), Goal: o.Goal, Params: o.Params,
+		Twice: again != nil, Memory: o.Memory, Spare: spare(o.Memory / 8), Workers: o.Keys.Workers,
+	}.Make(func(add func([]umbel.Digest) error) error {
+		if passes++; passes == 2 {
+			o.Keys.Tick = nil // the progress bar was for the first pass
+			if err := rewind(files, again); err != nil {
+				return err
+			}
+		}
+		_, err := o.Keys.Run(readers(files), add)
+		return err
+	})
+	return Result{Result: made}, o.explain(err)
+}
+
+// explain replaces the remedy for a library's caller in an error by that for the user of a command.
+func (o Order) explain(err error) error {
+	little, ok := errors.AsType[*filling.RoomError](err)
+	if !ok {
+		return err
 	}
-	return made, err
+	const remedy = "give --keys, or key files instead of a pipe, or more --max-memory"
+	if little.Keys == 0 {
+		return sentinel.Errorf(umbel.ErrGoal, "kind %s neither folds nor grows, and needs the number of keys; %s", little.Kind, remedy)
+	}
+	return sentinel.Errorf(umbel.ErrGoal, "the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; %s",
+		quantity.Size(little.Memory), quantity.Count(little.Keys), quantity.Rate(little.FPRate).Percent(), remedy)
+}
+
+// fitting is the kind of the order, which completes goals as [spec.Complete] does, and makes filters only if there is memory for them.
+func (o Order) fitting() umbel.Kind {
+	kind, fitting := o.Kind, o.Kind
+	fitting.Plan = func(g umbel.Goal, ps umbel.Params) (umbel.Forecast, error) {
+		return kind.Plan(spec.Complete(kind, g, ps), ps)
+	}
+	fitting.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
+		g = spec.Complete(kind, g, ps)
+		forecast, err := kind.Plan(g, ps)
+		if err != nil {
+			return nil, err
+		}
+		what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %s", kind.Name, quantity.Count(forecast.Keys), quantity.Rate(forecast.FPRate).Percent())
+		if err := container.Fits(what, forecast.Bytes); err != nil {
+			return nil, err
+		}
+		return kind.New(g, ps)
+	}
+	return fitting
+}
+
+// spare returns the memory that is free after the given number of bytes is used.
+func spare(used uint64) uint64 {
+	free, known := memory.Available()
+	if !known {
+		return math.MaxUint64
+	}
+	return free - min(used, free)
 }
 
 // FillEmpty is Make with an empty filter that exists, for any number of keys.
@@ -59,20 +113,7 @@ func (o Order) FillEmpty(f umbel.Filter, files []*os.File) (Result, error) {
 	if s, ok := f.(umbel.Sealer); ok && err == nil {
 		err = s.Seal()
 	}
-	return Result{Filter: f, Read: read}, err
-}
-
-// unsealed is Make without sealing.
-func (o Order) unsealed(files []*os.File) (Result, error) {
-	again := offsets(files)
-	o, sized, err := o.complete(again != nil)
-	switch {
-	case err != nil:
-		return Result{}, err
-	case sized:
-		return o.fill(func(add func([]umbel.Digest) error) (uint64, error) { return o.Keys.Run(readers(files), add) })
-	}
-	return o.gather(files, again)
+	return Result{Result: build.Result{Filter: f, Read: read}}, err
 }
 
 // Sized completes the order for another place than this program's memory: it counts the different
@@ -84,18 +125,13 @@ func (o Order) Sized(files []*os.File) (Order, bool, error) {
 	if err != nil || sized || again == nil {
 		return o, sized, err
 	}
-	c, err := o.count(files, again)
-	if err != nil {
+	c := distinct.NewCounter(o.Memory/8, false, nil)
+	if _, err := o.Keys.Run(readers(files), c.Add); err != nil {
 		return o, false, err
 	}
-	return o.withKeys(c.plan()), true, rewind(files, again)
-}
-
-// withKeys completes the order with the number of keys that were counted.
-func (o Order) withKeys(n uint64) Order {
-	o.Goal.Keys = n
+	o.Goal.Keys = c.Plan()
 	o.Goal = spec.Complete(o.Kind, o.Goal, o.Params)
-	return o
+	return o, true, rewind(files, again)
 }
 
 // complete sets the rate to [spec.DefaultRate] if the order needs one. It returns false if the order is
@@ -137,90 +173,17 @@ func Remaining(f *os.File) (int64, bool) {
 	return max(info.Size()-offset, 0), err == nil
 }
 
-// empty makes the empty filter of the order, if there is memory for it.
-func (o Order) empty() (umbel.Filter, umbel.Forecast, error) {
-	forecast, err := o.Kind.Plan(o.Goal, o.Params)
-	if err != nil {
-		return nil, forecast, err
-	}
-	what := fmt.Sprintf("a filter of kind %s for %v keys at a rate of %s", o.Kind.Name, quantity.Count(forecast.Keys), quantity.Rate(forecast.FPRate).Percent())
-	if err := container.Fits(what, forecast.Bytes); err != nil {
-		return nil, forecast, err
-	}
-	f, err := o.Kind.New(o.Goal, o.Params)
-	return f, forecast, err
-}
-
-// fill makes the filter that the order determines and adds the keys that run passes to add. run
-// returns their number.
-func (o Order) fill(run func(add func([]umbel.Digest) error) (uint64, error)) (Result, error) {
-	f, forecast, err := o.empty()
-	if err != nil {
-		return Result{}, err
-	}
-	if g, ok := grower(f); ok {
-		read, err := run(admit(g, forecast.Keys))
-		return Result{Filter: f, Read: read}, err
-	}
-	add, flush := filler(f, o.Keys.Workers)
-	read, err := run(always(add))
-	flush()
-	return Result{Filter: f, Read: read}, err
-}
-
-// growing is a filter that grows, or rejects keys.
-type growing interface {
-	umbel.Filter
-	umbel.Grower
-}
-
-// grower returns f if it manages its own capacity. A filter with a clock doesn't: all keys of
-// one run have the same age, and its capacity is for the keys of a period.
-func grower(f umbel.Filter) (growing, bool) {
-	g, ok := f.(growing)
-	_, clock := f.(umbel.Advancer)
-	return g, ok && !clock
-}
-
-// admit returns a function that adds the planned number of keys unconditionally, and others
-// until g rejects one. It is safe for concurrent use.
-func admit(g growing, planned uint64) func([]umbel.Digest) error {
-	var mu sync.Mutex
-	return func(ds []umbel.Digest) error {
-		mu.Lock()
-		defer mu.Unlock()
-		sure := min(planned, uint64(len(ds)))
-		umbel.AddAll(g, nil, ds[:sure])
-		planned -= sure
-		for _, d := range ds[sure:] {
-			if _, err := g.TryAdd(d); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
 // Add adds all keys of the files to f, with the workers of the job, and returns their number.
 // If keys determine their class they are added with it. If f is an umbel.Grower and reaches its
 // limit, Add returns an error wrapping umbel.ErrLimit; some keys are then added. A filter with a clock has
 // no limit.
 func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
-	if g, ok := grower(f); ok {
-		return job.Run(readers(files), admit(g, 0))
+	if !filling.Grows(f) {
+		job.Take = taker(f)
 	}
-	job.Take = taker(f)
-	add, flush := filler(f, job.Workers)
+	add, flush := filling.Filler(f, job.Workers, 0, spare(f.State().Bytes())) // the pages of a new filter aren't in use yet
 	defer flush()
-	return job.Run(readers(files), always(add))
-}
-
-// always returns add with a nil error.
-func always(add func([]umbel.Digest)) func([]umbel.Digest) error {
-	return func(ds []umbel.Digest) error {
-		add(ds)
-		return nil
-	}
+	return job.Run(readers(files), add)
 }
 
 func readers(files []*os.File) []io.Reader {
@@ -251,39 +214,25 @@ func taker(f umbel.Filter) func(key []byte, d umbel.Digest) bool {
 	}
 }
 
-// loaderAlone is the size from which a loader is faster than a BatchAdder for one goroutine, which needs no atomic
-// instructions: that of a shared cache.
-const loaderAlone = 32 << 20
-
-// filler is adder for a filter that nobody reads until all keys are added. The second function adds what the first has
-// collected. A large filter is filled by an [umbel.Loader] if there is memory for it.
-func filler(f umbel.Filter, workers int) (add func([]umbel.Digest), flush func()) {
-	if b, ok := f.(umbel.BulkAdder); ok {
-		size := f.State().Bytes()
-		free, known := memory.Available()
-		if !known {
-			free = math.MaxUint64
+// offsets returns the offsets of regular files, and nil if one of the files is a pipe.
+func offsets(files []*os.File) []int64 {
+	again := []int64{}
+	for _, f := range files {
+		offset, err := f.Seek(0, io.SeekCurrent)
+		if _, regular := Remaining(f); !regular || err != nil {
+			return nil
 		}
-		if workers > 1 || size >= loaderAlone {
-			if l := b.NewLoader(free - min(size, free)); l != nil { // the pages of a new filter aren't in use yet
-				return l.AddAll, l.Flush
-			}
-		}
+		again = append(again, offset)
 	}
-	return adder(f, workers), func() {}
+	return again
 }
 
-// adder returns a function that adds digests, safe for use by that many goroutines.
-func adder(f umbel.Filter, workers int) func([]umbel.Digest) {
-	if workers > 1 {
-		if a, ok := f.(umbel.AtomicBatchAdder); ok {
-			return a.AddAllAtomic
+// rewind sets the offsets of files.
+func rewind(files []*os.File, offsets []int64) error {
+	for i, f := range files {
+		if _, err := f.Seek(offsets[i], io.SeekStart); err != nil {
+			return err
 		}
 	}
-	var mu sync.Mutex
-	return func(ds []umbel.Digest) {
-		mu.Lock()
-		defer mu.Unlock()
-		umbel.AddAll(f, nil, ds)
-	}
+	return nil
 }

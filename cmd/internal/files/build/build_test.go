@@ -3,7 +3,6 @@ package build
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"testing"
 
@@ -22,7 +21,7 @@ func pipe(t *testing.T, n int) *os.File { return piped(t, keyFile(t, n)) }
 
 func order(v umbel.Kind, g umbel.Goal, ps ...umbel.Param) Order {
 	return Order{
-		Kinds: filter.All, Kind: v, Goal: g, Params: ps,
+		Kind: v, Goal: g, Params: ps,
 		Keys: keys.Job{Format: keys.Lines, Workers: 2}, Memory: 1 << 19,
 	}
 }
@@ -73,36 +72,6 @@ func TestSame(t *testing.T) {
 		for i := range ids {
 			if ids[i] != ids[0] {
 				t.Errorf("%s: filter %d differs from the first", v.Name, i)
-			}
-		}
-	}
-}
-
-// Of a long pipe the filter is folded to the rate and is at most three times as
-// large as the one made with a count. That takes a kind that folds, and memory for it.
-func TestStream(t *testing.T) {
-	for _, v := range filter.All {
-		for _, n := range []int{5000, 20000, 100000} {
-			tight, err := v.Plan(umbel.Goal{Keys: uint64(n), FPRate: 0.01}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f, err := v.New(umbel.Goal{Keys: uint64(n), FPRate: 0.01}, nil); err != nil {
-				t.Fatal(err)
-			} else if _, ok := f.(umbel.Folder); !ok || tight.Bytes > order(v, umbel.Goal{}).Memory/2 {
-				continue
-			}
-			made, err := order(v, umbel.Goal{FPRate: 0.01}).Make([]*os.File{pipe(t, n)})
-			if err != nil {
-				t.Fatalf("%s of %d keys: %v", v.Name, n, err)
-			}
-			mustHaveAll(t, made.Filter, n)
-			s := made.Filter.Stats()
-			if s.FPRate > 0.01 || made.Fold == 0 || made.Read != uint64(n) {
-				t.Errorf("%s of %d keys: rate %v, folded by %d, read %d", v.Name, n, s.FPRate, made.Fold, made.Read)
-			}
-			if s.Bytes > 3*tight.Bytes {
-				t.Errorf("%s of %d keys: %d bytes, planned %d", v.Name, n, s.Bytes, tight.Bytes)
 			}
 		}
 	}
@@ -191,32 +160,3 @@ func TestAdder(t *testing.T) {
 }
 
 type plain struct{ umbel.Filter }
-
-// A filter larger than the caches, which is filled by a loader, is the same as with single additions.
-func TestLoaded(t *testing.T) {
-	const n = 20_000
-	for _, name := range []string{"bloom", "partitioned"} {
-		kind, err := filter.All.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		goal := umbel.Goal{Keys: 8_000_000, FPRate: 0.01}
-		want, err := kind.New(goal, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want.(umbel.BulkAdder).NewLoader(math.MaxUint64) == nil {
-			t.Fatalf("%s: the filter is too small for a loader", name)
-		}
-		for i := range n {
-			want.Add(umbel.Hasher{}.HashString(fmt.Sprint("key ", i)))
-		}
-		made, err := order(kind, goal).Make([]*os.File{keyFile(t, n)})
-		if err != nil || made.Read != n {
-			t.Fatal(made.Read, err)
-		}
-		if hashtree.Identify(made.Filter.State()) != hashtree.Identify(want.State()) {
-			t.Errorf("%s: a loader makes another filter", name)
-		}
-	}
-}

@@ -15,9 +15,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/filter/build"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/internal/distinct"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
+
+// digestBytes is the memory of a digest.
+const digestBytes = 16
 
 // heavyCounters is the number of counters for keys of a log, about 16 MiB.
 const heavyCounters = 1 << 17
@@ -39,7 +44,7 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 		return Result{}, err
 	}
 	if o.Goal.Keys == 0 {
-		o.Goal.Keys = there.census.plan()
+		o.Goal.Keys = there.counter.Plan()
 	}
 	if o.Goal.FPRate == 0 && o.Goal.Bytes == 0 {
 		o.Goal.FPRate = spec.DefaultRate
@@ -63,8 +68,8 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 	}
 	read, err := there.addTo(f, o.Keys, files)
 	f.SetPlanned(umbel.PlannedBy(o.Goal, forecast))
-	made := Result{Filter: f, Read: read}
-	made.Distinct, made.Estimated = there.census.distinct()
+	made := Result{Result: build.Result{Filter: f, Read: read}}
+	made.Distinct, made.Estimated = there.counter.Count()
 	made.Weights = gainOf(shape, forecast)
 	return made, err
 }
@@ -91,7 +96,7 @@ func (o Order) queries(log *os.File) (*heavy.Summary, error) {
 // looked is the result of the first pass over the keys.
 type looked struct {
 	keys    uint64
-	census  *census
+	counter *distinct.Counter
 	members map[umbel.Digest]bool // queried keys, and whether they are present
 	held    [][]umbel.Digest      // all digests, for a pipe
 	again   []int64               // offsets of files, nil for a pipe
@@ -99,7 +104,7 @@ type looked struct {
 
 // look reads the keys, and finds the items among them.
 func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
-	l := looked{census: o.newCensus(true), again: offsets(files), members: make(map[umbel.Digest]bool, len(items))}
+	l := looked{counter: distinct.NewCounter(o.Memory/8, false, nil), again: offsets(files), members: make(map[umbel.Digest]bool, len(items))}
 	for _, item := range items {
 		l.members[item.Digest] = false
 	}
@@ -113,7 +118,7 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 	l.keys, err = o.Keys.Run(readers(files), func(ds []umbel.Digest) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if err := l.census.add(ds); err != nil {
+		if err := l.counter.Add(ds); err != nil {
 			return err
 		}
 		for _, d := range ds {
@@ -133,7 +138,6 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 		l.held = append(l.held, slices.Clone(ds))
 		return nil
 	})
-	l.census.end(l.keys)
 	return l, err
 }
 

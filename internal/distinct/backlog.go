@@ -1,10 +1,9 @@
-package build
+package distinct
 
 import (
 	"slices"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/files/distinct"
 )
 
 // backlog is a list of digests, with repetitions.
@@ -34,8 +33,8 @@ func (b *backlog) add(ds []umbel.Digest) {
 }
 
 // sketch returns a sketch of the digests.
-func (b *backlog) sketch() *distinct.Sketches {
-	s := new(distinct.Sketches)
+func (b *backlog) sketch() *Sketches {
+	s := new(Sketches)
 	for _, ds := range b.chunks {
 		s.AddAll(ds)
 	}

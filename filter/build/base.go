@@ -5,14 +5,12 @@ import (
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/filter/fold"
+	"github.com/umbel-filters/umbel/internal/distinct"
+	"github.com/umbel-filters/umbel/internal/filling"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
-
-// digestBytes is the memory of a digest.
-const digestBytes = 16
 
 // base is a filter that is larger than necessary, or that grows.
 type base struct {
@@ -27,12 +25,23 @@ type base struct {
 	next atomic.Uint64 // keys read at the next measurement
 }
 
-// newBase makes a filter that grows if the kind doesn't fold. Otherwise it makes a filter of half
+// newBase makes a base and adds the digests of c, which has no more room.
+func (o Order) newBase(c *distinct.Counter) (*base, error) {
+	b, err := o.emptyBase(c.Stored())
+	if err != nil {
+		return nil, err
+	}
+	b.read.Add(c.Stored())
+	_, err = c.Pour(b.insert)
+	return b, err
+}
+
+// emptyBase makes a filter that grows if the kind doesn't fold. Otherwise it makes a filter of half
 // the memory that folds well: its unit is a multiple of the group of every kind.
-func (o Order) newBase(keys uint64) (*base, error) {
+func (o Order) emptyBase(keys uint64) (*base, error) {
 	grown := o
 	grown.Goal.Keys = keys
-	if f, _, err := grown.empty(); err == nil {
+	if f, err := o.Kind.New(grown.Goal, o.Params); err == nil {
 		if _, folds := f.(umbel.Folder); !folds {
 			return grown.growingBase(f, keys)
 		}
@@ -45,36 +54,37 @@ func (o Order) newBase(keys uint64) (*base, error) {
 	unit := 64 * max(uint64(forecast.K), 1)
 	units := o.Goal.Bytes / unit
 	o.Goal.Bytes = unit * max(plan.RoundFoldable(units-units/128), 1)
-	f, forecast, err := o.empty()
+	if forecast, err = o.Kind.Plan(o.Goal, o.Params); err != nil {
+		return nil, err
+	}
+	f, err := o.Kind.New(o.Goal, o.Params)
 	if err != nil {
 		return nil, err
 	}
-	b := &base{order: o, filter: f, capacity: forecast.Keys, insert: always(adder(f, o.Keys.Workers))}
+	b := &base{order: o, filter: f, capacity: forecast.Keys, insert: filling.Adder(f, o.Workers)}
 	b.next.Store(b.capacity)
 	return b, nil
 }
 
+// growingBase makes a base of a kind that grows.
+func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
+	if !filling.Grows(f) {
+		return nil, sentinel.Wrap(umbel.ErrGoal, &filling.RoomError{Kind: o.Kind.Name, Memory: o.Memory, FPRate: o.Goal.FPRate})
+	}
+	add, _ := filling.Filler(f, o.Workers, keys, 0)
+	return &base{order: o, filter: f, capacity: keys, insert: add, grows: true}, nil
+}
+
 // finish folds the base to the rate of the order, after the given number of keys.
-func (b *base) finish(o Order, read uint64) (Result, error) {
+func (b *base) finish(read uint64) (Result, error) {
 	if err := b.check(); err != nil {
 		return Result{}, err
 	}
 	if b.grows {
 		return Result{Filter: b.filter, Read: read}, nil
 	}
-	f, r, err := fold.To(o.Kinds, b.filter, umbel.Goal{FPRate: o.Goal.FPRate})
+	f, r, err := fold.To(umbel.Kinds{b.order.Kind}, b.filter, umbel.Goal{FPRate: b.order.Goal.FPRate})
 	return Result{Filter: f, Read: read, Fold: r}, err
-}
-
-// growingBase makes a base of a kind that grows. It returns an error wrapping umbel.ErrGoal if the
-// kind doesn't.
-func (o Order) growingBase(f umbel.Filter, keys uint64) (*base, error) {
-	g, ok := grower(f)
-	if !ok {
-		return nil, sentinel.Errorf(umbel.ErrGoal,
-			"kind %s neither folds nor grows, and needs the number of keys; give --keys, or key files instead of a pipe, or more --max-memory", o.Kind.Name)
-	}
-	return &base{order: o, filter: f, capacity: keys, insert: admit(g, keys), grows: true}, nil
 }
 
 func (b *base) add(ds []umbel.Digest) error {
@@ -97,11 +107,9 @@ func (b *base) add(ds []umbel.Digest) error {
 func (b *base) check() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	stats := b.filter.Stats()
-	if stats.FPRate <= b.order.Goal.FPRate {
+	goal := b.order.Goal
+	if b.filter.Stats().FPRate <= goal.FPRate {
 		return nil
 	}
-	return sentinel.Errorf(umbel.ErrGoal,
-		"the keys of the pipe need more than %v of memory, in which a filter holds %v at a rate of %s; give --keys, or key files instead of a pipe, or more --max-memory",
-		quantity.Size(b.order.Memory), quantity.Count(b.capacity), quantity.Rate(b.order.Goal.FPRate).Percent())
+	return sentinel.Wrap(umbel.ErrGoal, &filling.RoomError{Kind: b.order.Kind.Name, Memory: b.order.Memory, Keys: b.capacity, FPRate: goal.FPRate})
 }
