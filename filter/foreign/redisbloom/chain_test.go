@@ -337,7 +337,7 @@ func TestEntriesAtTheirEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := redisbloom.Load(chunks, 0)
+		g, err := loadAll(chunks)
 		if err != nil {
 			t.Fatalf("%d entries and 300 keys more: %v", entries, err)
 		}

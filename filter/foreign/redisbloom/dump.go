@@ -45,16 +45,16 @@ func (f *Filter) header() []byte {
 }
 
 // parseHeader returns the filter that a header describes, without its bits. It allocates in
-// proportion to the header. The error wraps ErrBadData, errors.ErrUnsupported or, if the
+// proportion to the header. The error wraps umbel.ErrCorrupt, errors.ErrUnsupported or, if the
 // bits of the layers exceed the given bytes, umbel.ErrLimit.
 func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 	if len(b) < headBytes+layerBytes || (len(b)-headBytes)%layerBytes != 0 {
-		return nil, fmt.Errorf("redisbloom: a header of %d bytes, want %d and %d for each layer: %w", len(b), headBytes, layerBytes, ErrBadData)
+		return nil, fmt.Errorf("redisbloom: a header of %d bytes, want %d and %d for each layer: %w", len(b), headBytes, layerBytes, errBadData)
 	}
 	le := binary.LittleEndian
 	size, n := le.Uint64(b), le.Uint32(b[8:])
 	if there := (len(b) - headBytes) / layerBytes; uint64(n) != uint64(there) {
-		return nil, fmt.Errorf("redisbloom: a header with %d layers says that it has %d: %w", there, n, ErrBadData)
+		return nil, fmt.Errorf("redisbloom: a header with %d layers says that it has %d: %w", there, n, errBadData)
 	}
 	f := withLayers(int(n))
 	f.hasher, f.flags, f.expansion = RedisHasher, flags(le.Uint32(b[12:])), le.Uint32(b[16:])
@@ -62,7 +62,7 @@ func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 	for i := range f.layers {
 		l, err := parseLayer(b[headBytes+i*layerBytes:])
 		if err != nil {
-			return nil, fmt.Errorf("layer %d: %w: %w", i, err, ErrBadData)
+			return nil, fmt.Errorf("layer %d: %w: %w", i, err, errBadData)
 		}
 		f.layers[i] = l
 		bytes, over = bits.Add64(bytes, l.bits/8, 0)
@@ -71,10 +71,10 @@ func parseHeader(b []byte, maxBytes uint64) (*Filter, error) {
 		}
 	}
 	if err := f.check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrBadData)
+		return nil, fmt.Errorf("%w: %w", err, errBadData)
 	}
 	if sum, _ := f.items(); sum != size {
-		return nil, fmt.Errorf("redisbloom: a filter of %d items with layers of %d: %w", size, sum, ErrBadData)
+		return nil, fmt.Errorf("redisbloom: a filter of %d items with layers of %d: %w", size, sum, errBadData)
 	}
 	f.maxBytes = growthRoom(bytes)
 	return f, nil

@@ -87,7 +87,7 @@ func worksAsLoaded(t *testing.T, f *redisbloom.Filter) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := redisbloom.Load(chunks, 0)
+	loaded, err := loadAll(chunks)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package redisbloom
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/umbel-filters/umbel"
@@ -12,14 +11,14 @@ import (
 
 // The errors of BF.LOADCHUNK, in its words. Each wraps umbel.ErrCorrupt.
 var (
-	// ErrBadData: the header is wrong, or iter is below 1 or the length of the data.
-	ErrBadData = sentinel.Errorf(umbel.ErrCorrupt, "received bad data")
-	// ErrNotFound: the first chunk is not a header.
-	ErrNotFound = sentinel.Errorf(umbel.ErrCorrupt, "not found")
-	// ErrOffset: the chunk begins outside of all layers.
-	ErrOffset = sentinel.Errorf(umbel.ErrCorrupt, "invalid offset - no link found")
-	// ErrChunk: the chunk ends after the end of its layer.
-	ErrChunk = sentinel.Errorf(umbel.ErrCorrupt, "invalid chunk - Too big for current filter")
+	// errBadData: the header is wrong, or iter is below 1 or the length of the data.
+	errBadData = sentinel.Errorf(umbel.ErrCorrupt, "received bad data")
+	// errNotFound: the first chunk is not a header.
+	errNotFound = sentinel.Errorf(umbel.ErrCorrupt, "not found")
+	// errOffset: the chunk begins outside of all layers.
+	errOffset = sentinel.Errorf(umbel.ErrCorrupt, "invalid offset - no link found")
+	// errChunk: the chunk ends after the end of its layer.
+	errChunk = sentinel.Errorf(umbel.ErrCorrupt, "invalid chunk - Too big for current filter")
 )
 
 // Loader assembles a filter from the chunks of a dump. Its zero value is ready to use. It is
@@ -37,30 +36,30 @@ type Loader struct {
 // in any order, each with the iter that BF.SCANDUMP returned with it. Bytes that are loaded
 // again are replaced. The memory of a layer is allocated with its first chunk.
 //
-// The error wraps ErrBadData, ErrNotFound, ErrOffset or ErrChunk; umbel.ErrLimit if the filter
+// The error wraps umbel.ErrCorrupt, and contains the words of BF.LOADCHUNK; umbel.ErrLimit if the filter
 // exceeds MaxBytes; errors.ErrUnsupported for dumps of RedisBloom before version 2 with other
 // hashes. On error the Loader is unchanged.
 func (l *Loader) LoadChunk(iter int64, data []byte) error {
 	if l.filter == nil {
 		if iter != 1 {
-			return fmt.Errorf("redisbloom: iter %d before the header, want 1: %w", iter, ErrNotFound)
+			return fmt.Errorf("redisbloom: iter %d before the header, want 1: %w", iter, errNotFound)
 		}
 		return l.header(data)
 	}
 	if iter < 1 || iter < int64(len(data)) {
-		return fmt.Errorf("redisbloom: iter %d with %d bytes: %w", iter, len(data), ErrBadData)
+		return fmt.Errorf("redisbloom: iter %d with %d bytes: %w", iter, len(data), errBadData)
 	}
 	start := iter - int64(len(data)) - 1
 	if start < 0 {
-		return fmt.Errorf("redisbloom: iter %d with %d bytes: %w", iter, len(data), ErrOffset)
+		return fmt.Errorf("redisbloom: iter %d with %d bytes: %w", iter, len(data), errOffset)
 	}
 	i, at := l.filter.locate(uint64(start))
 	if i == len(l.filter.layers) {
-		return fmt.Errorf("redisbloom: a chunk from byte %d, the layers have %d: %w", start, l.filter.bytes(), ErrOffset)
+		return fmt.Errorf("redisbloom: a chunk from byte %d, the layers have %d: %w", start, l.filter.bytes(), errOffset)
 	}
 	layer := &l.filter.layers[i]
 	if room := layer.bits/8 - at; uint64(len(data)) > room {
-		return fmt.Errorf("redisbloom: a chunk of %d bytes where layer %d has %d left: %w", len(data), i, room, ErrChunk)
+		return fmt.Errorf("redisbloom: a chunk of %d bytes where layer %d has %d left: %w", len(data), i, room, errChunk)
 	}
 	if len(data) == 0 {
 		return nil
@@ -96,7 +95,7 @@ func (l *Loader) Missing() uint64 { return l.missing }
 // more chunks can be loaded.
 func (l *Loader) Filter() (*Filter, error) {
 	if l.filter == nil {
-		return nil, fmt.Errorf("redisbloom: no header: %w", ErrNotFound)
+		return nil, fmt.Errorf("redisbloom: no header: %w", errNotFound)
 	}
 	if l.missing > 0 {
 		return nil, sentinel.Errorf(umbel.ErrCorrupt, "redisbloom: %d of %d bytes are missing, the first at iter %d", l.missing, l.filter.bytes(), l.firstGap())
@@ -116,19 +115,6 @@ func (l *Loader) firstGap() uint64 {
 		before += layer.bits / 8
 	}
 	return before
-}
-
-// Load returns the filter of a dump whose bits take at most maxBytes; 0 means
-// wire.DefaultBytes. The chunks are those of Chunks or BF.SCANDUMP. Errors are those of
-// Loader.
-func Load(chunks iter.Seq2[int64, []byte], maxBytes uint64) (*Filter, error) {
-	l := Loader{MaxBytes: maxBytes}
-	for iter, data := range chunks {
-		if err := l.LoadChunk(iter, data); err != nil {
-			return nil, err
-		}
-	}
-	return l.Filter()
 }
 
 // FromHeader returns the filter that the header of a dump describes, with the counts of the

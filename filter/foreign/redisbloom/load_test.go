@@ -3,6 +3,7 @@ package redisbloom_test
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,7 +24,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := redisbloom.Load(chunks, 0)
+	g, err := loadAll(chunks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +68,25 @@ func load(t *testing.T, l *redisbloom.Loader, iter int64, data []byte) {
 	}
 }
 
+// loadAll returns the filter of the chunks.
+func loadAll(chunks iter.Seq2[int64, []byte]) (*redisbloom.Filter, error) {
+	var l redisbloom.Loader
+	for iter, data := range chunks {
+		if err := l.LoadChunk(iter, data); err != nil {
+			return nil, err
+		}
+	}
+	return l.Filter()
+}
+
 // TestLoadIncomplete: an incomplete filter is refused, since it would have false negatives.
 func TestLoadIncomplete(t *testing.T) {
 	f := reserve(t, redisbloom.Options{ErrorRate: 0.01, Capacity: 50})
 	addAll(f, digests(1, 100))
 	cs := dump(t, f)
 	var l redisbloom.Loader
-	if _, err := l.Filter(); !errors.Is(err, redisbloom.ErrNotFound) {
-		t.Errorf("without a header: %v, want ErrNotFound", err)
+	if _, err := l.Filter(); !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("without a header: %v, want ErrCorrupt", err)
 	}
 	load(t, &l, 1, cs[0].data)
 	load(t, &l, cs[2].iter, cs[2].data)
@@ -92,8 +104,8 @@ func TestLoadIncomplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, g, f)
-	if err := l.LoadChunk(3, []byte{0}); !errors.Is(err, redisbloom.ErrNotFound) {
-		t.Errorf("a chunk after the filter was taken: %v, want ErrNotFound", err)
+	if err := l.LoadChunk(3, []byte{0}); !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("a chunk after the filter was taken: %v, want ErrCorrupt", err)
 	}
 }
 
@@ -117,8 +129,8 @@ func TestFromHeader(t *testing.T) {
 	if g, err := redisbloom.FromHeader(cs[0].data, 231); g != nil || !errors.Is(err, umbel.ErrLimit) {
 		t.Errorf("%v, %v, want ErrLimit", g, err)
 	}
-	if g, err := redisbloom.FromHeader(cs[1].data, 1<<20); g != nil || !errors.Is(err, redisbloom.ErrBadData) {
-		t.Errorf("%v, %v, want ErrBadData", g, err)
+	if g, err := redisbloom.FromHeader(cs[1].data, 1<<20); g != nil || !errors.Is(err, umbel.ErrCorrupt) {
+		t.Errorf("%v, %v, want ErrCorrupt", g, err)
 	}
 }
 
@@ -202,37 +214,37 @@ func TestHeaders(t *testing.T) {
 		want   error
 	}{
 		"as it is":              {func(b []byte) []byte { return b }, nil},
-		"empty":                 {func([]byte) []byte { return nil }, redisbloom.ErrBadData},
-		"cut short":             {func(b []byte) []byte { return b[:len(b)-1] }, redisbloom.ErrBadData},
-		"a byte too many":       {func(b []byte) []byte { return append(b, 0) }, redisbloom.ErrBadData},
-		"a layer missing":       {func(b []byte) []byte { return b[:second] }, redisbloom.ErrBadData},
-		"no layers":             {func(b []byte) []byte { le.PutUint32(b[8:], 0); return b[:20] }, redisbloom.ErrBadData},
-		"2^32-1 layers":         {put4(8, math.MaxUint32), redisbloom.ErrBadData},
-		"another size":          {put8(0, 7), redisbloom.ErrBadData},
-		"entries that overflow": {both(put8(0, 3), put8(20+16, 1<<63+1), put8(second+16, 1<<63+2)), redisbloom.ErrBadData},
-		"unknown options":       {put4(12, 16+5), redisbloom.ErrBadData},
+		"empty":                 {func([]byte) []byte { return nil }, umbel.ErrCorrupt},
+		"cut short":             {func(b []byte) []byte { return b[:len(b)-1] }, umbel.ErrCorrupt},
+		"a byte too many":       {func(b []byte) []byte { return append(b, 0) }, umbel.ErrCorrupt},
+		"a layer missing":       {func(b []byte) []byte { return b[:second] }, umbel.ErrCorrupt},
+		"no layers":             {func(b []byte) []byte { le.PutUint32(b[8:], 0); return b[:20] }, umbel.ErrCorrupt},
+		"2^32-1 layers":         {put4(8, math.MaxUint32), umbel.ErrCorrupt},
+		"another size":          {put8(0, 7), umbel.ErrCorrupt},
+		"entries that overflow": {both(put8(0, 3), put8(20+16, 1<<63+1), put8(second+16, 1<<63+2)), umbel.ErrCorrupt},
+		"unknown options":       {put4(12, 16+5), umbel.ErrCorrupt},
 		"a hash of 32 bits":     {put4(12, 1), errors.ErrUnsupported},
-		"no expansion":          {put4(16, 0), redisbloom.ErrBadData},
+		"no expansion":          {put4(16, 0), umbel.ErrCorrupt},
 		"no expansion, fixed":   {both(put4(12, 13), put4(16, 0)), nil},
-		"bits of other bytes":   {put8(20, 16), redisbloom.ErrBadData},
-		"part of a word":        {both(put8(20, 9), put8(28, 72)), redisbloom.ErrBadData},
-		"no bits":               {both(put8(20, 0), put8(28, 0)), redisbloom.ErrBadData},
-		"bits that overflow":    {both(put8(20, 8), put8(28, 64+1<<63)), redisbloom.ErrBadData},
-		"an error of 0":         {put8(20+24, 0), redisbloom.ErrBadData},
-		"an error of 1":         {put8(20+24, math.Float64bits(1)), redisbloom.ErrBadData},
-		"no number":             {put8(20+24, math.Float64bits(math.NaN())), redisbloom.ErrBadData},
-		"bits per key, none":    {put8(20+32, math.Float64bits(math.NaN())), redisbloom.ErrBadData},
-		"bits per key, endless": {put8(20+32, math.Float64bits(math.Inf(1))), redisbloom.ErrBadData},
-		"other hashes":          {put4(20+40, 4), redisbloom.ErrBadData},
-		"a million hashes":      {both(put4(20+40, 1e6), put8(20+32, math.Float64bits(1e6/0.693147180559945))), redisbloom.ErrBadData},
-		"no hashes":             {both(put4(20+40, 0), put8(20+32, 0)), redisbloom.ErrBadData},
-		"no capacity":           {put8(20+44, 0), redisbloom.ErrBadData},
+		"bits of other bytes":   {put8(20, 16), umbel.ErrCorrupt},
+		"part of a word":        {both(put8(20, 9), put8(28, 72)), umbel.ErrCorrupt},
+		"no bits":               {both(put8(20, 0), put8(28, 0)), umbel.ErrCorrupt},
+		"bits that overflow":    {both(put8(20, 8), put8(28, 64+1<<63)), umbel.ErrCorrupt},
+		"an error of 0":         {put8(20+24, 0), umbel.ErrCorrupt},
+		"an error of 1":         {put8(20+24, math.Float64bits(1)), umbel.ErrCorrupt},
+		"no number":             {put8(20+24, math.Float64bits(math.NaN())), umbel.ErrCorrupt},
+		"bits per key, none":    {put8(20+32, math.Float64bits(math.NaN())), umbel.ErrCorrupt},
+		"bits per key, endless": {put8(20+32, math.Float64bits(math.Inf(1))), umbel.ErrCorrupt},
+		"other hashes":          {put4(20+40, 4), umbel.ErrCorrupt},
+		"a million hashes":      {both(put4(20+40, 1e6), put8(20+32, math.Float64bits(1e6/0.693147180559945))), umbel.ErrCorrupt},
+		"no hashes":             {both(put4(20+40, 0), put8(20+32, 0)), umbel.ErrCorrupt},
+		"no capacity":           {put8(20+44, 0), umbel.ErrCorrupt},
 		"n2 of the size":        {func(b []byte) []byte { b[72] = 6; return b }, nil},
-		"n2 of another size":    {func(b []byte) []byte { b[72] = 7; return b }, redisbloom.ErrBadData},
-		"n2 of 255":             {func(b []byte) []byte { b[72] = 255; return b }, redisbloom.ErrBadData},
+		"n2 of another size":    {func(b []byte) []byte { b[72] = 7; return b }, umbel.ErrCorrupt},
+		"n2 of 255":             {func(b []byte) []byte { b[72] = 255; return b }, umbel.ErrCorrupt},
 		"a gigabyte":            {both(put8(20, 1<<30), put8(28, 1<<33)), umbel.ErrLimit},
 		"2^53 bytes":            {both(put8(20, 1<<53), put8(28, 1<<56)), umbel.ErrLimit},
-		"2^61-8 bytes":          {both(put8(20, 1<<61-8), put8(28, 1<<64-64)), redisbloom.ErrBadData},
+		"2^61-8 bytes":          {both(put8(20, 1<<61-8), put8(28, 1<<64-64)), umbel.ErrCorrupt},
 	} {
 		var l redisbloom.Loader
 		header := c.change(slices.Clone(good))

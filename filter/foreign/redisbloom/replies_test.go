@@ -205,10 +205,9 @@ func loadChunk(f *redisbloom.Filter, iter int64, data string) string {
 		}
 	}
 	err := l.LoadChunk(iter, []byte(data))
-	for _, reason := range []error{redisbloom.ErrBadData, redisbloom.ErrOffset, redisbloom.ErrChunk} {
-		if errors.Is(err, reason) {
-			text, _, _ := strings.Cut(reason.Error(), ": ")
-			return "-ERR " + text
+	for _, words := range []string{"received bad data", "invalid offset - no link found", "invalid chunk - Too big for current filter"} {
+		if errors.Is(err, umbel.ErrCorrupt) && strings.HasSuffix(err.Error(), words) {
+			return "-ERR " + words
 		}
 	}
 	return "+OK"
