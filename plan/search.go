@@ -28,6 +28,11 @@ type CompressedSearch struct {
 	Cells uint64 // the most cells, 0 for 2^63
 	MaxK  int    // the most cells per key, 0 for 16
 	Dense bool   // allow a k above the best one of that size
+
+	// PowerOfTwo permits only numbers of cells that are powers of two: Mitzenmacher 2002, section III, mentions
+	// the restriction. The search then returns the best of these.
+	PowerOfTwo bool
+
 	// Bits returns the size of what is sent, which for each k must not fall with the number of cells: of a
 	// whole message, of a delta, or if it is nil the mean of [Filter.WireBits].
 	Bits func(f Filter) float64
@@ -77,6 +82,9 @@ func (s CompressedSearch) MinBits(p float64) (Filter, error) {
 	least := math.Inf(1) // the bits of best
 	for k := 1; k <= s.maxK(); k++ {
 		m, err := SizeForK(s.Keys, k, p)
+		if s.PowerOfTwo {
+			m = planning.PowerOfTwo(m, true)
+		}
 		if err != nil || m > s.cells() || !s.Dense && k > BestK(m, s.Keys) {
 			continue
 		}
@@ -98,6 +106,9 @@ func (s CompressedSearch) largest(k int, bits float64) (Filter, error) {
 	if m == 0 {
 		return Filter{}, sentinel.Errorf(ErrRange, "%d keys with %d cells per key are not sent with %.0f bits, the smallest filter takes %.0f; allow more",
 			s.Keys, k, bits, s.bits(Filter{1, k}))
+	}
+	if s.PowerOfTwo { // fewer cells are sent with fewer bits
+		m = planning.PowerOfTwo(m, false)
 	}
 	return Filter{m, k}, nil
 }

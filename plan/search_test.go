@@ -323,6 +323,47 @@ func TestSizesRise(t *testing.T) {
 	}
 }
 
+// TestPowersOfTwo: a search for powers of two finds the best of all of them.
+func TestPowersOfTwo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, 1<<20).Draw(t, "n")
+		s := CompressedSearch{Keys: n, PowerOfTwo: true, Cells: rapid.SampledFrom([]uint64{0, 64 * n}).Draw(t, "cells")}
+		p := math.Exp(-rapid.Float64Range(.1, 12).Draw(t, "ln 1/p"))
+		bits := float64(n)*rapid.Float64Range(1, 20).Draw(t, "bits") + 100
+		fewest, lowest := math.Inf(1), math.Inf(1)
+		for m := uint64(1); m <= s.cells() && m < 1<<62; m *= 2 {
+			for k := 1; k <= min(s.maxK(), BestK(m, n)); k++ {
+				f := Filter{m, k}
+				if f.FPRate(n) <= p {
+					fewest = min(fewest, f.WireBits(n).Mean)
+				}
+				if f.WireBits(n).Mean <= bits {
+					lowest = min(lowest, f.FPRate(n))
+				}
+			}
+		}
+		check := func(f Filter, err error, got, want float64) {
+			t.Helper()
+			if math.IsInf(want, 1) {
+				if err == nil {
+					t.Fatalf("%+v, want an error", f)
+				}
+				return
+			}
+			if err != nil || f.M&(f.M-1) != 0 || !fixture.Near(got, want, 1e-9) {
+				t.Fatalf("%+v with %v, %v, want %v", f, got, err, want)
+			}
+		}
+		f, err := s.MinBits(p)
+		check(f, err, s.bits(max1(f)), fewest)
+		f, err = s.MinFPRate(bits)
+		check(f, err, max1(f).FPRate(n), lowest)
+	})
+}
+
+// max1 returns f, or a filter of one cell for none.
+func max1(f Filter) Filter { return Filter{max(f.M, 1), max(f.K, 1)} }
+
 func TestSearchErrors(t *testing.T) {
 	for name, s := range map[string]CompressedSearch{
 		"no keys":    {},

@@ -56,7 +56,7 @@ func ExampleGoal_Plan() {
 	}
 	fmt.Println(g.Has(h.HashUint64(7)), g.Has(h.HashUint64(7000)), err)
 	// Output:
-	// sparse, k=1, rate 0.0185: 987 bytes, <nil>
+	// sparse, k=1, rate 0.0183: 991 bytes, <nil>
 	// true false <nil>
 }
 
@@ -75,8 +75,8 @@ func ExampleGoal_Plan_churn() {
 		fmt.Printf("%s, k=%d, is not the first: %s\n", o.Kind, o.K, o.Why)
 	}
 	// Output:
-	// sparse k=1: first 10156 bytes, then 1225,  24499 an hour
-	// bloom  k=2: first 11230 bytes, then 1766,  35323 an hour
+	// sparse k=1: first 10152 bytes, then 1225,  24499 an hour
+	// bloom  k=2: first 11228 bytes, then 1766,  35323 an hour
 	// bloom  k=7: first 12086 bytes, then 2701,  54020 an hour
 	// ribbon k=0: first  8625 bytes, then 8625, 172500 an hour
 	// bloom, k=2, is not the first: sends 1.44 times as much

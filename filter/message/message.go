@@ -12,7 +12,9 @@ import (
 	"slices"
 
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/ribbon"
+	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/internal/planning"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
@@ -37,18 +39,24 @@ type Goal struct {
 	Keys      uint64  // distinct keys, at least 1
 	Bits      float64 // largest size of an update, with its container
 	FPRate    float64 // highest rate of the filter
-	Memory    uint64  // bytes that a receiver may use for a filter
+	Memory    uint64  // bytes that a receiver may use for a filter, 0 for wire.DefaultBytes or what the plain filter takes if that is more
 	Churn     float64 // share of the keys that is replaced between two updates
 	Peers     int     // receivers, 0 for 1
 	PerHour   float64 // updates, 0 for 1
 	QueryOnly bool    // receivers query, and don't add, merge or fold: a ribbon filter is allowed
-	Tail      float64 // probability that an update has more than Bits, 0 for [DefaultTail]
+	Kind      string  // "bloom", "sparse", "ribbon" or "counting": only this kind; empty for the first three
+
+	// PowerOfTwo permits only filters whose number of cells is a power of two, as programs need that reduce a
+	// hash with a mask. A ribbon filter has no such cells.
+	PowerOfTwo bool
+	Tail       float64 // probability that an update has more than Bits, 0 for [DefaultTail]
 }
 
 // Option is one way to meet a [Goal]. The example of [Goal.Plan] makes and sends the filter of each option.
 type Option struct {
-	Kind     string  // "bloom"; "sparse", sent as a bloom filter with k=1 and stored as positions; or "ribbon"
+	Kind     string  // "bloom"; "sparse", a bloom filter with k=1 that receivers store as positions; "ribbon"; or "counting"
 	Coded    bool    // the whole filter is sent compressed
+	List     bool    // of kind sparse: the list of positions is sent, not the cells of the bloom filter
 	M        uint64  // cells, 0 for ribbon
 	K        int     // cells set per key, 0 for ribbon
 	FPRate   float64 // with all keys; of ribbon, with many keys: make the filter for this rate
@@ -82,10 +90,15 @@ func (o Option) Update() Size {
 //   - the plain Bloom filter, half full, sent uncompressed;
 //   - the compressed Bloom filter: larger and sparser, with fewer cells per key, at most
 //     16 (Mitzenmacher 2002);
-//   - the compressed filter with k=1, which a receiver stores as positions, in a filter of kind sparse. To
-//     apply a delta it temporarily needs all cells;
+//   - the compressed filter with k=1, which a receiver stores as positions, in a filter of kind sparse. What
+//     is sent is the smaller one of the packed list of positions and the packed cells. The latter are considered
+//     while all cells would fit into [wire.DefaultBytes], since receivers refuse more without another limit. To
+//     apply a delta a receiver temporarily needs all cells, so under the same condition;
 //   - the ribbon filter (Dillinger and Walzer 2021), the smallest one if receivers only query; but
 //     each update is a whole filter.
+//
+// With Kind the options are those of that kind. Of kind counting these are the plain and the compressed filter; receivers
+// can remove keys.
 //
 // Sizes from 4096 cells on are whole words. Options that don't fit come last, with the reason.
 //
@@ -94,7 +107,10 @@ func (q Goal) Plan() ([]Option, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	options := []Option{q.plain(), q.coded(), q.sparse(), q.ribbon()}
+	options, err := q.options()
+	if err != nil {
+		return nil, err
+	}
 	for i := range options {
 		o := &options[i]
 		o.PerHour = o.Update().Mean / 8 * float64(max(q.Peers, 1)) * q.perHour()
@@ -111,6 +127,27 @@ func (q Goal) Plan() ([]Option, error) {
 		}
 	}
 	return options, nil
+}
+
+// options returns the options in the order of preference.
+func (q Goal) options() ([]Option, error) {
+	cells := func(c coder) []Option {
+		plain := q.plain(c)
+		return []Option{plain, q.coded(c, plain.M)}
+	}
+	switch q.Kind {
+	case "":
+		return append(cells(q.bits()), q.sparse(), q.ribbon()), nil
+	case bloom.Name:
+		return cells(q.bits()), nil
+	case counting.Name:
+		return cells(q.counters()), nil
+	case sparse.Name:
+		return []Option{q.sparse()}, nil
+	case ribbon.Name:
+		return []Option{q.ribbon()}, nil
+	}
+	return nil, sentinel.Errorf(plan.ErrRange, "kind %.40q, want bloom, sparse, ribbon or counting; others are not planned as messages", q.Kind)
 }
 
 // MostKeys returns a number of keys for which Plan returns an option that meets the requirements, while with one key more
@@ -155,7 +192,7 @@ func (q Goal) judge(o *Option) {
 		o.Why = fmt.Sprintf("needs %d bytes at a receiver, %d are allowed", o.Memory, q.Memory)
 	case q.Bits > 0 && update.Most > q.Bits:
 		o.Why = fmt.Sprintf("sends up to %.0f bytes, %.0f are allowed", math.Ceil(update.Most/8), math.Floor(q.Bits/8))
-	case o.Kind == ribbon.Name && !q.QueryOnly:
+	case o.Kind == ribbon.Name && !q.QueryOnly && q.Kind == "":
 		o.Why = "receivers can only query it: no deltas, no additions, no merging, no folding"
 	default:
 		o.Fits = true
@@ -203,9 +240,9 @@ func (q Goal) why(o, best Option) string {
 	return text
 }
 
-// refusal returns the error for options of which none fits, with the reason of kind bloom.
+// refusal returns the error for options of which none fits, with the reason of kind bloom or counting.
 func refusal(options []Option) error {
-	o := options[max(slices.IndexFunc(options, func(o Option) bool { return o.Kind == bloom.Name }), 0)]
+	o := options[max(slices.IndexFunc(options, func(o Option) bool { return o.Kind == bloom.Name || o.Kind == counting.Name }), 0)]
 	return sentinel.Errorf(plan.ErrRange, "no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s)", o.Kind, o.Why)
 }
 

@@ -49,13 +49,13 @@ func TestPackedAsPlanned(t *testing.T) {
 			n := float64(c.trials)
 			mean := sum / n
 			sd, sigma := math.Sqrt(max(0, squares/n-mean*mean)), f.WireBits(c.n).Deviation
-			forecast := snapshotBits(f, c.n, 0.5)
-			granted := measured().container + 8*blockBytes*math.Ceil(float64(c.m)/blockCells)
+			forecast := cellsOf(f, c.n).atMost(0.5)
+			granted := measured().container + 8*7*math.Ceil(float64(c.m)/blockCells)
 			// The standard error of the mean is sigma/sqrt(n), of which 4 are allowed. A byte is for rounding up.
 			if off := 4*sigma/math.Sqrt(n) + 8; mean > forecast+off || mean < forecast-granted-off {
 				t.Errorf("%.1f bytes on average, forecast %.1f, of which %.0f for coder and container", mean/8, forecast/8, granted/8)
 			}
-			if limit := snapshotBits(f, c.n, 1e-6); most > limit {
+			if limit := cellsOf(f, c.n).atMost(1e-6); most > limit {
 				t.Errorf("a container of %.0f bytes, limit %.1f", most/8, limit/8)
 			}
 			// Rounding to bytes adds to the deviation. The measured deviation of n values has a relative
@@ -63,7 +63,7 @@ func TestPackedAsPlanned(t *testing.T) {
 			if sigma > 30 && math.Abs(sd/sigma-1) > 0.05+4/math.Sqrt(2*n) {
 				t.Errorf("deviation of %.2f bytes, forecast %.2f", sd/8, sigma/8)
 			}
-			t.Logf("%.1f ± %.1f bytes, at most %.0f; forecast %.1f ± %.1f, at most %.0f", mean/8, sd/8, most/8, forecast/8, sigma/8, snapshotBits(f, c.n, 1e-6)/8)
+			t.Logf("%.1f ± %.1f bytes, at most %.0f; forecast %.1f ± %.1f, at most %.0f", mean/8, sd/8, most/8, forecast/8, sigma/8, cellsOf(f, c.n).atMost(1e-6)/8)
 		})
 	}
 }
@@ -103,7 +103,7 @@ func TestUpdatesAsPlanned(t *testing.T) {
 			// Allowed are 4 standard errors of the mean, an unused allowance for blocks, and 6 bits
 			// per block if the fill is between two levels of the coder.
 			levels := 6 * float64(c.m) / blockCells
-			if off := 4*sigma/math.Sqrt(trials) + 8; mean > forecast+off+levels || mean < 0.98*forecast-off-8*blockBytes {
+			if off := 4*sigma/math.Sqrt(trials) + 8; mean > forecast+off+levels || mean < 0.98*forecast-off-8*7 {
 				t.Errorf("%.1f bytes on average, forecast %.1f", mean/8, forecast/8)
 			}
 			if limit := updateOf(f, c.n, c.churn).message(1e-6); most > limit {

@@ -6,44 +6,70 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/ribbon"
+	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/internal/coding/eliasfano"
 	"github.com/umbel-filters/umbel/internal/occupancy"
 	"github.com/umbel-filters/umbel/plan"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// A container and a delta code blocks of 64 KiB. blockBytes is what a coded block takes besides an ideal code,
-// on average at most: coding, length, level, and the coder's loss.
+// A container and a delta code blocks of 64 KiB. Besides an ideal code a block takes codedBytes on average at most, for
+// its coding, its level and the coder's loss, and the length of its payload.
 const (
 	blockCells = 1 << 19
-	blockBytes = 7
+	codedBytes = 3
 )
+
+// lengthBytes returns the bytes of the length of a payload that has so many bytes on average: one up to 127, two up to 16,383.
+func lengthBytes(payload float64) float64 {
+	beyond := func(log float64) float64 { return min(max(math.Log2(payload)-log+0.5, 0), 1) }
+	return 1 + beyond(7) + beyond(14)
+}
+
+// inBlocks returns the bits that blocks take of which all payloads have the given bits, besides another number of bytes
+// for each.
+func inBlocks(bits, blocks, each float64) float64 {
+	return bits + 8*blocks*(each+lengthBytes(bits/8/blocks))
+}
 
 // around is the size in bits of what surrounds the cells in a message.
 type around struct {
 	container float64 // of kind bloom, with the note of its plan
+	counting  float64 // of kind counting, with that note
+	list      float64 // of kind sparse, with that note
 	ribbon    float64 // of kind ribbon, with that note and the codings of its blocks
 	delta     float64 // of which 64 bytes are the IDs of base and result
 }
 
 // measured returns the sizes around the cells, of the smallest messages. They don't depend on the filter.
 var measured = sync.OnceValue(func() around {
+	const coding = 1 // byte of an uncoded block
+	note := umbel.Planned{Keys: 1, FPRate: 0.5}
 	b, err := bloom.NewShape(bloom.Shape{M: 1, K: 1})
 	mustNot(err)
-	b.SetPlanned(umbel.Planned{Keys: 1, FPRate: 0.5})
-	s := b.State()
-	change, err := delta.Append(nil, s, s)
+	b.SetPlanned(note)
+	c, err := counting.NewShape(counting.Shape{M: 1, K: 1})
 	mustNot(err)
-	const coding = 1 // byte of an uncoded block
+	c.SetPlanned(note)
+	l, err := sparse.NewShape(sparse.Shape{M: 1})
+	mustNot(err)
+	l.Add(umbel.Digest{})
+	l.SetPlanned(note)
 	r, err := ribbon.New(1, 0.5)
 	mustNot(err)
 	r.Add(umbel.Digest{})
 	mustNot(r.Seal())
-	sealed := r.State()
+	change, err := delta.Append(nil, b.State(), b.State())
+	mustNot(err)
+	without := func(s umbel.State, codings uint64) float64 { return 8 * float64(wire.Size(s)-s.Bytes()-codings) }
 	return around{
-		container: 8 * float64(wire.Size(s)-s.Bytes()-coding),
-		ribbon:    8 * float64(wire.Size(sealed)-sealed.Bytes()),
+		container: without(b.State(), coding),
+		counting:  without(c.State(), coding),
+		list:      without(l.State(), coding), // the low bits of one position in one cell are an empty array
+		ribbon:    without(r.State(), 0),
 		delta:     8 * float64(len(change)),
 	}
 })
@@ -54,72 +80,101 @@ func mustNot(err error) {
 	}
 }
 
+// sent is the size in bits of a message with coded blocks. Blocks that don't shrink are sent uncoded, so it
+// is never more than raw.
+type sent struct {
+	plan.Bits
+	raw float64
+}
+
+// atMost returns the size that the message exceeds with probability tail. A tail of 0.5 gives the mean.
+func (s sent) atMost(tail float64) float64 { return min(s.Bits.AtMost(tail), s.raw) }
+
+// size returns the distribution for a probability tail.
+func (s sent) size(tail float64) Size {
+	return Size{Bits: plan.Bits{Mean: s.atMost(0.5), Deviation: s.Deviation}, Most: s.atMost(tail)}
+}
+
 // rawBits returns the size of a container of m uncoded cells, which are whole words.
 func rawBits(m uint64) float64 {
 	return 64*math.Ceil(float64(m)/64) + (measured().container + 8*math.Ceil(float64(m)/blockCells))
 }
 
-// snapshotBits returns the size in bits that the container of a filter with n keys, with coded blocks,
-// exceeds with probability tail: that of an ideal code, and what the coder and the container with the note of
-// its plan add. A tail of 0.5 gives the mean. Blocks that don't shrink are sent uncoded, so it is never more
-// than the cells themselves and the container.
-func snapshotBits(f plan.Filter, n uint64, tail float64) float64 {
-	blocks := math.Ceil(float64(f.M) / blockCells)
-	coded := f.WireBits(n).AtMost(tail) + 8*blockBytes*blocks
-	return min(coded+measured().container, rawBits(f.M))
-}
-
-// sentBits returns the size in bits that an update exceeds with probability tail: a delta if the share churn
-// of the keys is replaced, or the whole filter if it is 0.
-func sentBits(f plan.Filter, n uint64, churn, tail float64) float64 {
-	if churn > 0 {
-		return updateOf(f, n, churn).message(tail)
-	}
-	return snapshotBits(f, n, tail)
-}
-
-// A delta with less than the share sparseChange of changed cells contains positions, since that is below
-// the odds of the coder. Their code takes sparseCost times an ideal one.
-const (
-	sparseChange = 1.0 / (1 << 17)
-	sparseCost   = 1.02
-)
-
-// deltaRun is the number of blocks with similar changes that a delta codes as one, at least. Then
-// blockBytes doesn't include all that a block may cost because its fill ratio is between two of
-// the coder's levels p_j = j²/2^16: up to levelBits, 2^19/(2^17·ln 2), a third of it on average.
-const (
-	deltaRun  = 16
-	levelBits = 5.8
-)
-
-// update is the size in bits of the changes in a delta, without its message.
-type update struct {
-	plan.Bits
-	blocks float64 // of the filter
-	levels float64 // what the coder's levels add at most
-}
-
-// updateOf returns the update of a filter after the share churn of its n keys was replaced. If few cells
-// change it contains their positions, and takes XORDeltaBits and up to 2 % more.
-func updateOf(f plan.Filter, n uint64, churn float64) update {
-	blocks := float64(f.M) / blockCells
+// cellsOf returns the size of the container of the cells of a filter with n keys: that of an ideal code, and what
+// the coder and the container with the note of its plan add. Blocks with few ones list them.
+func cellsOf(f plan.Filter, n uint64) sent {
 	m := float64(f.M)
-	comes := occupancy.Fill(m, churn*float64(f.K)*float64(n)) // the probability that the new keys hit a cell
-	if 2*(1-f.Fill(n))*comes < sparseChange {
-		b := f.XORDeltaBits(n, churn)
-		return update{plan.Bits{Mean: sparseCost * b.Mean, Deviation: sparseCost * b.Deviation}, blocks, 0}
+	blocks := math.Ceil(m / blockCells)
+	coded := f.WireBits(n)
+	ideal := coded
+	coded.Mean = inBlocks(ideal.Mean, blocks, codedBytes)
+	if each := listed(m*f.Fill(n)/blocks, m/blocks); blocks*each.Mean < coded.Mean {
+		coded.Mean = blocks * each.Mean
+		coded.Deviation = math.Hypot(ideal.Deviation, math.Sqrt(blocks)*each.Deviation)
 	}
-	return update{f.DeltaBits(n, churn), blocks, levelBits * blocks}
+	coded.Mean += measured().container
+	return sent{coded, rawBits(f.M)}
 }
 
-// message returns the size that the message exceeds with probability tail, for all levels;
-// with a tail of 0.5 or more it omits them.
-func (u update) message(tail float64) float64 {
-	around := measured().delta + 8*blockBytes*math.Ceil(u.blocks/deltaRun)
-	bits := plan.Bits{Mean: around + u.Mean, Deviation: u.Deviation}.AtMost(tail)
-	if tail < 0.5 {
-		bits += u.levels
+// fewOnes is the number of ones per block, on average, from which on blocks are coded.
+const fewOnes = 64
+
+// listed returns the size of a block in which ones of the cells are ones, on average, if it lists their positions: its
+// coding, and if it has ones the length of the list, the number of ones, the parameter of the code of Golomb 1966, and
+// the gaps in whole bytes. The deviation is that for a given number of ones in all blocks together. The mean
+// is infinite from fewOnes on.
+func listed(ones, cells float64) plan.Bits {
+	if ones >= fewOnes {
+		return plan.Bits{Mean: math.Inf(1)}
 	}
-	return bits
+	const coding, head, rounding = 8, 3 * 8, 3.5
+	p := math.Exp(-ones) // of j ones in a block: Poisson
+	mean, square, product := p*coding, p*coding*coding, 0.0
+	for j := 1.0; j < ones || p > 1e-12; j++ {
+		p *= ones / j
+		bits := coding + head + rounding + j*gapBits((cells-j)/(j+1))
+		mean, square, product = mean+p*bits, square+p*bits*bits, product+p*bits*j
+	}
+	variance := square - mean*mean
+	if ones > 0 {
+		variance -= (product - mean*ones) * (product - mean*ones) / ones
+	}
+	return plan.Bits{Mean: mean, Deviation: math.Sqrt(max(variance, 0))}
+}
+
+// gapBits returns the bits of a gap in the code of Golomb 1966 with the best power of two, for gaps with a
+// geometric distribution of the given mean: k + 1/(1-q^(2^k)), where q = mean/(mean+1).
+func gapBits(mean float64) float64 {
+	if mean <= 0 {
+		return 1
+	}
+	k := math.Max(0, math.Floor(math.Log2(mean*math.Ln2)))
+	bits := func(k float64) float64 { return k - 1/math.Expm1(-math.Exp2(k)*math.Log1p(1/mean)) + 1 }
+	return min(bits(k), bits(k+1))
+}
+
+// listOf returns the size of the packed container of kind sparse: n keys in cells that are stored as the list of
+// their positions. The low bits of a position are random; the unary code of the others is coded.
+func listOf(f plan.Filter, n uint64) sent {
+	m := float64(f.M)
+	fill := f.Fill(n)
+	ones := uint64(math.Round(m * fill))
+	low, high := eliasfano.LowBits(ones, f.M), float64(eliasfano.HighBits(ones, f.M))
+	words := func(bits float64) float64 { return 64*math.Ceil(bits/64) + 8*math.Ceil(bits/blockCells) }
+	around := measured().list + words(float64(low))
+	return sent{
+		plan.Bits{
+			Mean:      around + inBlocks(high*entropy(float64(ones)/high), math.Ceil(high/blockCells), codedBytes),
+			Deviation: math.Sqrt(occupancy.Variance(m, float64(n))) * (float64(eliasfano.Low(ones, f.M)) + 2),
+		},
+		around + words(high),
+	}
+}
+
+// entropy returns the bits per cell for cells that are one with probability p.
+func entropy(p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return 0
+	}
+	return -p*math.Log2(p) - (1-p)*math.Log1p(-p)/math.Ln2
 }

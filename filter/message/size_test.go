@@ -40,6 +40,12 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
+// sentBits returns the size of an update of kind bloom.
+func sentBits(f plan.Filter, n uint64, churn, tail float64) float64 {
+	q := Goal{Keys: n, Churn: churn}
+	return q.updateBits(q.bits(), f, tail)
+}
+
 // TestSizesRise: for each k the size rises with the number of cells, which the bisection
 // requires.
 func TestSizesRise(t *testing.T) {

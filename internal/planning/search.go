@@ -1,6 +1,9 @@
 package planning
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Least returns the smallest x in [1, high] for which ok holds, and whether there is one. If
 // ok holds for x it must hold for all larger numbers. Where rounding violates that, ok still
@@ -107,4 +110,16 @@ func LeastSize(n uint64, p float64, kLow, kHigh int, unit func(k int) uint64, ra
 		return 0, 0, TooManyCells(n, p)
 	}
 	return m, k, nil
+}
+
+// PowerOfTwo returns the power of two that is next to m, at least m if up and otherwise at most m. It returns m
+// if that is 0, or if up and m is above 2^63.
+func PowerOfTwo(m uint64, up bool) uint64 {
+	if m == 0 || up && m > 1<<63 {
+		return m
+	}
+	if up {
+		m = 2*m - 1
+	}
+	return 1 << (bits.Len64(m) - 1)
 }

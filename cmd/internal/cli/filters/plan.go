@@ -30,12 +30,12 @@ listed below the others. With the number of keys alone the rate is 1%.
 
 --bytes is the size of the cells in memory. An unpacked container is a few bytes larger.
 
-Any of --sent, --churn, --peers, --per-hour, --tail and --query-only plans a filter that is
+Any of --sent, --churn, --peers, --per-hour, --tail, --query-only and --power-of-two plans a filter that is
 sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
 --sent; with --sent and --fpr alone, for as many keys as fit. --bytes is then the memory of a
 receiver. With --churn an update is a delta, and --sent
-is its limit; the first message is the whole filter. --curve draws the rates that --sent allows,
-over k. See docs/messages.md.
+is its limit; the first message is the whole filter. --kind counting plans a filter from which receivers
+remove keys. --curve draws the rates that --sent allows, over k. See docs/messages.md.
 
 --number M shows how well a filter of M groups of cells folds, and which numbers near M are better. It folds to each
 divisor of M, so a good size has many divisors, close to each other. A fold keeps the cells of a group together: 1 cell
@@ -49,6 +49,7 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1e6 --fpr 1% --kind bloom --explain
   umbel plan -n 10000 --fpr 1% --churn 5% --bytes 64KiB
   umbel plan -n 1000 --sent 1400B --query-only
+  umbel plan -n 10000 --fpr 1% --kind counting --peers 20
   umbel plan -n 10000 --sent 10000B --curve -
   umbel plan --number 1e6 --within 5%`
 
@@ -113,7 +114,7 @@ func (r *planRun) run() error {
 		if len(s.Params) > 0 {
 			return cli.UsageError(r.cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
 		}
-		return planMessage(r.cmd, &r.wanted, r.message)
+		return planMessage(r.cmd, &r.wanted, r.message, r.kind)
 	}
 	kinds, err := r.kinds(s)
 	if err != nil {

@@ -24,11 +24,12 @@ type messageFlags struct {
 	perHour   float64
 	tail      quantity.Rate
 	queryOnly bool
+	power     bool
 	curve     string
 }
 
-// about are the flags that plan a message.
-var messageFlagNames = []string{"sent", "churn", "peers", "per-hour", "tail", "query-only", "curve"}
+// messageFlagNames are the flags that plan a message.
+var messageFlagNames = []string{"sent", "churn", "peers", "per-hour", "tail", "query-only", "power-of-two", "curve"}
 
 func (f *messageFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -39,17 +40,16 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 	f.tail = message.DefaultTail
 	flags.Var(&f.tail, "tail", "`PROBABILITY` that a message is larger than --sent")
 	flags.BoolVar(&f.queryOnly, "query-only", false, "receivers only query: they apply no deltas, and don't merge or fold")
+	flags.BoolVar(&f.power, "power-of-two", false, "only numbers of cells that are powers of two")
 	flags.StringVar(&f.curve, "curve", "", "draw the rates that --sent allows to `FILE`, as SVG; - prints them")
 	cli.OutputFlag{Name: "curve", Heads: []string{cli.SVGHead}}.Guard(cmd)
 	for name, value := range map[string]string{"sent": "", "churn": "", "peers": "", "tail": "1e-6"} {
 		flags.Lookup(name).DefValue = value
 	}
 	for _, name := range messageFlagNames {
-		for _, other := range []string{"kind", "explain"} {
-			cli.Exclusive(cmd, name, other)
-		}
+		cli.Exclusive(cmd, name, "explain")
 	}
-	for _, name := range []string{"fpr", "bytes", "churn", "peers", "per-hour", "tail", "query-only"} {
+	for _, name := range []string{"fpr", "bytes", "churn", "peers", "per-hour", "tail", "query-only", "power-of-two", "kind"} {
 		cli.Exclusive(cmd, "curve", name)
 	}
 }
@@ -79,9 +79,9 @@ func (f *messageFlags) given(flags *pflag.FlagSet) bool {
 }
 
 // message returns the message to plan. With keys alone the rate is 1%.
-func (f *messageFlags) message(g *spec.Flags) message.Goal {
+func (f *messageFlags) message(g *spec.Flags, kind string) message.Goal {
 	q := message.Goal{
-		Keys: uint64(g.Keys), Bits: 8 * float64(f.sent), FPRate: float64(g.Rate), Memory: uint64(g.Bytes),
+		Kind: kind, PowerOfTwo: f.power, Keys: uint64(g.Keys), Bits: 8 * float64(f.sent), FPRate: float64(g.Rate), Memory: uint64(g.Bytes),
 		Churn: float64(f.churn), Peers: int(min(f.peers, math.MaxInt)), PerHour: f.perHour, QueryOnly: f.queryOnly, Tail: float64(f.tail),
 	}
 	if q.Bits == 0 && q.FPRate == 0 {
@@ -94,6 +94,7 @@ func (f *messageFlags) message(g *spec.Flags) message.Goal {
 type messagePlan struct {
 	Kind              string    `json:"kind"`
 	Coded             bool      `json:"coded"`
+	List              bool      `json:"list,omitempty"` // of positions, not the cells
 	Keys              uint64    `json:"keys"`
 	Cells             uint64    `json:"cells,omitempty"`
 	K                 int       `json:"k,omitempty"`
@@ -112,7 +113,7 @@ type messagePlan struct {
 
 func newMessagePlan(keys uint64, o message.Option) messagePlan {
 	s := messagePlan{
-		Kind: o.Kind, Coded: o.Coded, Keys: keys, Cells: o.M, K: o.K, FPRate: cli.Float(o.FPRate), Memory: o.Memory, PerHour: cli.Float(o.PerHour), Fits: o.Fits,
+		Kind: o.Kind, Coded: o.Coded, List: o.List, Keys: keys, Cells: o.M, K: o.K, FPRate: cli.Float(o.FPRate), Memory: o.Memory, PerHour: cli.Float(o.PerHour), Fits: o.Fits,
 		Snapshot: cli.Float(o.Snapshot.Mean / 8), SnapshotDeviation: cli.Float(o.Snapshot.Deviation / 8), SnapshotMost: cli.Float(o.Snapshot.Most / 8),
 		Delta: cli.Float(o.Delta.Mean / 8), DeltaDeviation: cli.Float(o.Delta.Deviation / 8), DeltaMost: cli.Float(o.Delta.Most / 8),
 	}
@@ -123,8 +124,8 @@ func newMessagePlan(keys uint64, o message.Option) messagePlan {
 }
 
 // planMessage prints the ways to send a filter.
-func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags) error {
-	q := f.message(g)
+func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags, kind string) error {
+	q := f.message(g, kind)
 	if err := f.check(cmd.Flags()); err != nil {
 		return cli.UsageError(cmd, err)
 	}
@@ -223,10 +224,10 @@ func printMessagePlans(cmd *cobra.Command, q message.Goal, options []message.Opt
 	return err
 }
 
-// label names an option: a Bloom filter is sent plain or coded.
+// label names an option: filters with cells are sent plain or coded.
 func label(o message.Option) string {
-	if o.Kind == "bloom" && o.Coded {
-		return "bloom, coded"
+	if o.Coded && o.Kind != "sparse" {
+		return o.Kind + ", coded"
 	}
 	return o.Kind
 }
@@ -237,7 +238,10 @@ func bestWords(q message.Goal, o message.Option) string {
 	if q.FPRate > 0 {
 		words = "sends the least"
 	}
-	if o.Kind == "sparse" {
+	switch {
+	case o.List:
+		words += "; the list of positions, which receivers store and query"
+	case o.Kind == "sparse":
 		words += "; a coded bloom filter, of which receivers store positions"
 	}
 	return words
@@ -246,14 +250,19 @@ func bestWords(q message.Goal, o message.Option) string {
 // commandsFor returns the commands that make an option.
 func commandsFor(q message.Goal, o message.Option) []string {
 	made := fmt.Sprintf("--kind %s -n %d --fpr %.6g", o.Kind, q.Keys, cmp.Or(q.FPRate, o.FPRate))
-	if o.K > 0 {
+	switch {
+	case o.Kind == "counting":
+		made = fmt.Sprintf("--kind counting --m %d --k %d", o.M, o.K)
+	case o.List:
+		made = fmt.Sprintf("--kind sparse --m %d", o.M)
+	case o.K > 0:
 		made = fmt.Sprintf("--m %d --k %d", o.M, o.K)
 	}
 	commands := []string{"umbel make -o filter.umb " + made + " KEYFILE"}
 	if o.Coded {
 		commands = append(commands, "umbel convert --as packed filter.umb -o message.umb")
 	}
-	if o.Kind == "sparse" {
+	if o.Kind == "sparse" && !o.List {
 		commands = append(commands, "umbel convert message.umb --sparse -o copy.umb     # on receivers",
 			"umbel fetch SOURCE --public-key KEY --sparse -o copy.umb  # or")
 	}
