@@ -17,7 +17,7 @@ type Feed struct {
 	// Next returns what to publish, or nil if that is what it returned last. A filter that has not changed is not
 	// published again, so Next need not find that out. Run calls it at the beginning, once per Period, after each value of
 	// Wake and before it renews a head, and then reads the state until it calls Done: nothing may change the filter
-	// meanwhile. It may read the state again, after a failure, until it calls Next.
+	// meanwhile. It may read the state again, after a failure or if the change was too small, until it calls Next.
 	Next func(ctx context.Context) (*Update, error)
 	// Period is the time from one call of Next to the other. If it is zero, Run calls Next for its other reasons only.
 	Period time.Duration
@@ -28,6 +28,12 @@ type Feed struct {
 	//	default:
 	//	}
 	Wake <-chan struct{}
+	// WhenChanged is the share of cells, from 0 to 1, that must have changed since the last version: an update with a
+	// smaller change is published when the head is due to be renewed, a third of its validity after it was signed, or with
+	// further changes. Until then subscribers don't have it. The number of cells that differ is divided by the number of those of the last
+	// version that are not zero; that is about the share of keys that were added or removed. (Mitzenmacher
+	// 2002, section IV, divides by all cells.) With 0 each change is published.
+	WhenChanged float64
 	// Hold makes Run renew the head of the last version even if Next fails, or the filter cannot be published or is
 	// refused. Without it, the head expires, and subscribers become stale.
 	Hold bool
@@ -47,10 +53,13 @@ const firstRetry = time.Second
 //
 // The first failure is logged, then at most one per minute with the number of those that were omitted, another cause at
 // once, and the first success after it. Run returns an error wrapping ErrFork if something else changed the store:
-// continue with a new publisher. It wraps umbel.ErrGoal if feed has no Next.
+// continue with a new publisher. It wraps umbel.ErrGoal if feed has no Next or no valid WhenChanged.
 func (p *Publisher) Run(ctx context.Context, feed Feed) error {
 	if feed.Next == nil {
 		return sentinel.Errorf(umbel.ErrGoal, "run a publisher with a Feed that has Next")
+	}
+	if err := checkWhenChanged(feed.WhenChanged); err != nil {
+		return err
 	}
 	r := runner{p: p, feed: feed}
 	for {
@@ -111,6 +120,9 @@ func (r *runner) look(ctx context.Context) error {
 func (r *runner) publish(ctx context.Context) error {
 	if r.update == nil {
 		return r.refused
+	}
+	if r.awaits() {
+		return nil
 	}
 	h, err := r.p.put(ctx, *r.update, false)
 	if h != nil {

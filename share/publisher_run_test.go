@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -277,6 +278,44 @@ func TestPublisherRunShrunk(t *testing.T) {
 	})
 }
 
+// With WhenChanged a small change waits for further ones, at most until the head is due to be renewed. A change of
+// another shape, or only of parameters, does not wait.
+func TestPublisherRunWhenChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := feed(t, set(t, 1<<14, 0, 1000), share.Feed{Period: time.Second, WhenChanged: 0.05}, nil)
+		defer x.end()
+		x.set(set(t, 1<<14, 0, 1020)) // 2 %
+		x.pass(2 * time.Second)
+		if x.Head().Version != 1 {
+			t.Errorf("version %d after a change of 2 %%", x.Head().Version)
+		}
+		x.set(set(t, 1<<14, 0, 1060))
+		x.pass(time.Second)
+		x.want(2, x.state)
+		x.set(set(t, 1<<14, 0, 1061))
+		x.pass(10 * time.Second)
+		if x.Head().Version != 2 {
+			t.Errorf("version %d after a change of one key", x.Head().Version)
+		}
+		x.pass(10 * time.Second)
+		if x.want(3, x.state); x.store.heads != 3 {
+			t.Errorf("%d heads, want 3: the version takes the place of a renewal", x.store.heads)
+		}
+		x.set(set(t, 1<<14, 0, 1000)) // removals count as well
+		x.pass(time.Second)
+		x.want(4, x.state)
+		x.set(set(t, 1<<13, 0, 1000))
+		x.pass(time.Second)
+		x.want(5, x.state)
+	})
+	next := func(context.Context) (*share.Update, error) { return nil, nil }
+	for _, part := range []float64{-0.1, 1.1, math.NaN()} {
+		if err := new(share.Publisher).Run(t.Context(), share.Feed{Next: next, WhenChanged: part}); !errors.Is(err, umbel.ErrGoal) {
+			t.Errorf("%v: %v", part, err)
+		}
+	}
+}
+
 // Whatever happens, what Run publishes is what its feed returned: as soon as feed and store have worked for as long as an
 // attempt may wait, and without a head more than changes and renewals need.
 func TestPublisherRunLaw(t *testing.T) {
@@ -285,7 +324,7 @@ func TestPublisherRunLaw(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 33))
 			period := []time.Duration{time.Second, 7 * time.Second, time.Minute}[rng.IntN(3)]
-			x := feed(t, set(t, 1<<12, 0, 100), share.Feed{Period: period, Hold: rng.IntN(2) == 0}, nil)
+			x := feed(t, set(t, 1<<12, 0, 100), share.Feed{Period: period, Hold: rng.IntN(2) == 0, WhenChanged: []float64{0, 0.05, 1}[rng.IntN(3)]}, nil)
 			defer x.end()
 			began, changes := time.Now(), 1
 			for range 60 {

@@ -113,7 +113,7 @@ func (m *Mesh) Run(ctx context.Context) error {
 	if m.o.ProbePeriod > 0 {
 		group.Go(func() { m.probes(ctx) })
 	}
-	return m.publisher.Run(ctx, share.Feed{Next: m.next, Period: m.o.Period, Done: func(h *share.Head, _ error) { m.note(h) }})
+	return m.publisher.Run(ctx, share.Feed{Next: m.next, Period: m.o.Period, WhenChanged: m.o.WhenChanged, Done: func(h *share.Head, _ error) { m.note(h) }})
 }
 
 // publish publishes what the cache holds, if that has changed.

@@ -42,6 +42,11 @@ type Options struct {
 	// Period is the time between two versions of the publication while the cache changes; the default is 1 s. Responses
 	// that are fresh for less than two periods are not published.
 	Period time.Duration
+	// WhenChanged is the share of cells, from 0 to 1, that must have changed since the last version of the publication: a
+	// smaller change waits for further ones, for at most a third of ten seconds or, if that is longer, of five periods
+	// (share.Feed.WhenChanged). With 0, the default, each change is published. Fewer versions take fewer bytes, and siblings
+	// learn later of new responses.
+	WhenChanged float64
 	// Keep is how long a response is published at most after it was stored; 0 means for its lifetime. Set it to
 	// the time after which the cache removes what is not used, such as inactive of nginx.
 	Keep time.Duration
@@ -137,6 +142,9 @@ func (o *Options) complete() error {
 	setDefault(&o.MaxPeerBytes, 64<<20)
 	if o.Period < 100*time.Millisecond || o.Period > time.Minute {
 		return fmt.Errorf("the period is %v, want 100ms to 1m", o.Period)
+	}
+	if !(o.WhenChanged >= 0 && o.WhenChanged <= 1) {
+		return fmt.Errorf("a version is published when a share of %v of the cells has changed, want 0 to 1", o.WhenChanged)
 	}
 	if o.MaxHeld < 1 || o.MaxHeld > maxHeld {
 		return fmt.Errorf("at most %d responses are to be published, want 1 to %d", o.MaxHeld, maxHeld)

@@ -35,6 +35,8 @@ publisher that began later.
 With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.
 Heads are then valid for three periods, at least 1m, unless --valid is given, also if the last
 head was valid for longer.
+With --when-changed 5% a version waits until 5 % of the cells in use differ, which is about the share of keys that were added or
+removed, but not longer than a third of --valid. Until then subscribers do not have these changes.
 With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
 at once. --log-format makes a log of the messages on standard error, with an event each; so does --json.
 
@@ -97,7 +99,7 @@ type publishOptions struct {
 	file, to, keyFile, listen string
 	follow, seed              bool
 	every, valid, grace       time.Duration
-	maxShrink                 publisher.Share
+	maxShrink, whenChanged    publisher.Share
 	folds                     []uint
 }
 
@@ -113,6 +115,8 @@ func PublishCommand() *cobra.Command {
 	flags.StringVar(&o.keyFile, "key", "", "`FILE` with the private key, made by umbel keygen")
 	flags.BoolVar(&o.follow, "follow", false, "follow changes until ^C: publish each")
 	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod, "with --follow, look for changes once per `DURATION`")
+	flags.Var(&o.whenChanged, "when-changed", "with --follow, publish when this `SHARE` of the cells has changed (default: any change)")
+	flags.Lookup("when-changed").DefValue = ""
 	quantity.DurationVar(flags, &o.valid, "valid", 0, "`DURATION` for which the head is valid (default 24h, with --follow three periods, at least 1m)")
 	flags.StringVar(&o.listen, "listen", "", "with --follow, serve the directory over HTTP at `HOST:PORT`")
 	quantity.DurationVar(flags, &o.grace, "grace", 10*time.Minute, "`DURATION` for which objects of earlier versions remain")
@@ -121,7 +125,7 @@ func PublishCommand() *cobra.Command {
 	flags.UintSliceVar(&o.folds, "folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
 	cli.AddFollowLogFlag(cmd)
 	filters.AddLossyFlag(cmd)
-	for _, name := range []string{"every", "listen", "log-format"} {
+	for _, name := range []string{"every", "when-changed", "listen", "log-format"} {
 		cli.Needs(cmd, name, "follow", "--follow")
 	}
 	cli.Positive(cmd, "every", "valid", "grace")
@@ -189,7 +193,7 @@ func (p *publishRun) run() (err error) {
 		return err
 	}
 	return p.p.Run(ctx, http.NewServeMux(), func(ctx context.Context) error {
-		return p.p.Publisher.Run(ctx, share.Feed{Next: p.next, Period: p.every, Hold: true, Done: p.done})
+		return p.p.Publisher.Run(ctx, share.Feed{Next: p.next, Period: p.every, WhenChanged: float64(p.whenChanged), Hold: true, Done: p.done})
 	})
 }
 

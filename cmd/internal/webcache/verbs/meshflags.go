@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/publish/publisher"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
 	"github.com/umbel-filters/umbel/siblings"
@@ -46,11 +47,12 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&o.Cookies, "ignore-cookies", false, "try siblings for requests with cookies too, without these")
 	flags.StringSliceVar(&f.deny, "deny-query", nil, "never publish URLs with these `PARAMETERS` in the query, such as token,signature")
 	quantity.DurationVar(flags, &o.Period, "period", time.Second, "`DURATION` between two versions of the publication")
+	flags.Var((*publisher.Share)(&o.WhenChanged), "when-changed", "publish when this `SHARE` of the cells has changed (default: any change)")
 	quantity.DurationVar(flags, &o.Patience, "patience", 40*time.Millisecond, "`DURATION` that siblings have to answer before the origin is requested")
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE` of the publication (default 1%)")
 	f.maxHeld = 1_000_000
 	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")
-	flags.Lookup("fpr").DefValue = ""
+	flags.Lookup("fpr").DefValue, flags.Lookup("when-changed").DefValue = "", ""
 }
 
 // meshNames returns the names of the flags.
