@@ -9,7 +9,7 @@ import (
 )
 
 // seedLog is the binary logarithm of the number of stream values per seed: the number of
-// words of the longest filter in four sections.
+// words of four sections of the longest filter.
 const seedLog = 12
 
 // stream returns the values of c under a seed.

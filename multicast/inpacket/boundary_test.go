@@ -10,34 +10,46 @@ import (
 // edges are lengths near the ends of words, bytes and sections.
 var edges = []int{1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 320, 600, 4095, 4096, 4097, MaxBits - 1, MaxBits}
 
-// TestLinearAtEdges: Match of Linear agrees with the definition of rows and sections, at every
-// length that its loops treat differently.
-func TestLinearAtEdges(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
-	for k := range uint8(16) {
-		for _, m := range edges {
-			links := 67
-			if m > 600 {
-				links = 3
+// sectioned are the forms with sections.
+var sectioned = []Form{Linear, Deep, Complement}
+
+// TestSectionsAtEdges: Match of forms with sections agrees with the definition of rows and
+// sections, at every length that its loops treat differently.
+func TestSectionsAtEdges(t *testing.T) {
+	for _, form := range sectioned {
+		for k := range uint8(16) {
+			testSectionsAtEdges(t, form, k)
+		}
+	}
+}
+
+func testSectionsAtEdges(t *testing.T, form Form, k uint8) {
+	r := rand.New(rand.NewPCG(uint64(form), uint64(k)))
+	for _, m := range edges {
+		links := 67
+		if m > 600 {
+			links = 3
+		}
+		h := Header{Form: form, K: k, Seed: uint16(r.Uint32()), Bits: m, Filter: randomFilter(r, m)}
+		cs := randomCodewords(r, links)
+		dst := make([]uint64, words(links))
+		NewTable(cs).Match(dst, &h)
+		sections, lengths := Sections(form, k, m)
+		for i, c := range cs {
+			want, at := uint64(1), 0
+			for p, length := range lengths[:sections] {
+				odd := 0
+				for w, v := range c.AppendRow(nil, h.Seed, p, length) {
+					odd += bits.OnesCount64(v & uint64(number(h.Filter, at+w*64, min(64, length-w*64))))
+				}
+				want &= uint64(odd)
+				at += length
 			}
-			h := Header{Form: Linear, K: k, Seed: uint16(r.Uint32()), Bits: m, Filter: randomFilter(r, m)}
-			cs := randomCodewords(r, links)
-			dst := make([]uint64, words(links))
-			NewTable(cs).Match(dst, &h)
-			sections, lengths := LinearSections(k, m)
-			for i, c := range cs {
-				want, at := uint64(1), 0
-				for p, length := range lengths[:sections] {
-					odd := 0
-					for w, v := range c.AppendRow(nil, uint32(h.Seed), p, length) {
-						odd += bits.OnesCount64(v & uint64(number(h.Filter, at+w*64, min(64, length-w*64))))
-					}
-					want &= uint64(odd)
-					at += length
-				}
-				if got := dst[i/64] >> (i % 64) & 1; got != want&1 {
-					t.Fatalf("K %d, %d bits: link %d: %d, want %d", k, m, i, got, want&1)
-				}
+			if form == Complement {
+				want = ^want
+			}
+			if got := dst[i/64] >> (i % 64) & 1; got != want&1 {
+				t.Fatalf("form %d, K %d, %d bits: link %d: %d, want %d", form, k, m, i, got, want&1)
 			}
 		}
 	}
@@ -72,14 +84,26 @@ func TestSingleAtEdges(t *testing.T) {
 
 // TestStreamRangesDontOverlap: different seeds and sections use different values: a row of the
 // longest section ends where the next section begins, and the last section ends where the next
-// seed begins.
+// seed begins. The sections from the fifth on use the values of seeds above all that headers have.
 func TestStreamRangesDontOverlap(t *testing.T) {
-	for k := range uint8(16) {
-		sections, lengths := LinearSections(k, MaxBits)
-		for p, length := range lengths[:sections] {
-			if words(length) > 1<<sectionLog || p >= 1<<(seedLog-sectionLog) {
-				t.Errorf("K %d: section %d takes %d values, and there are %d", k, p, words(length), 1<<sectionLog)
+	for _, form := range sectioned {
+		for k := range uint8(16) {
+			sections, lengths := Sections(form, k, MaxBits)
+			for p, length := range lengths[:sections] {
+				if words(length) > 1<<sectionLog {
+					t.Errorf("form %d, K %d: section %d takes %d values, and there are %d", form, k, p, words(length), 1<<sectionLog)
+				}
 			}
+		}
+	}
+	first := map[uint64]bool{}
+	for _, seed := range []uint16{0, 1, 2, 1<<16 - 2, 1<<16 - 1} {
+		for p := range maxSections {
+			v := sectionValue(seed, p)
+			if first[v] || v&(1<<sectionLog-1) != 0 || p < 4 != (v>>seedLog < 1<<16) {
+				t.Errorf("seed %d, section %d begins at value %d", seed, p, v)
+			}
+			first[v] = true
 		}
 	}
 	if maxK > 2<<seedLog {
@@ -113,6 +137,9 @@ func TestSearchAtEdges(t *testing.T) {
 		for _, form := range searched {
 			t.Run(fmt.Sprintf("%s/%d-%d", form.name, size.tree, size.others), func(t *testing.T) {
 				for _, o := range []Options{{Seeds: 1}, {Seeds: 8}, {Seeds: 8, MaxFalseMatch: 0.07}} {
+					if form.form == Complement && o.MaxFalseMatch > 0 {
+						continue
+					}
 					o.Forms = []Form{form.form}
 					f, err := Search(task, o)
 					if err != nil {

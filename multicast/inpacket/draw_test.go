@@ -8,7 +8,7 @@ import (
 
 // drawHeader draws a valid header of any form.
 func drawHeader(t *rapid.T) Header {
-	return drawHeaderOf(t, Form(rapid.IntRange(0, int(Dense)).Draw(t, "form")))
+	return drawHeaderOf(t, rapid.SampledFrom([]Form{Single, Staged, Folded, Linear, Dense, Deep, Complement}).Draw(t, "form"))
 }
 
 // drawHeaderOf draws a valid header of a form. Its filter is empty, half full or nearly full.
@@ -29,10 +29,10 @@ func drawHeaderOf(t *rapid.T, form Form) Header {
 	case Folded:
 		h.Seed = 0
 		h.Bits = rapid.SampledFrom(divisors()).Draw(t, "divisor")
-	case Linear:
+	case Linear, Deep, Complement:
 		h.K = rapid.Uint8Range(0, 15).Draw(t, "K")
 	}
-	if h.Form != Linear && h.Form != Dense {
+	if h.Form <= Folded && h.Form != Linear {
 		h.K = rapid.Uint8Range(1, 15).Draw(t, "K")
 	}
 	h.Filter = randomFilter(r, h.Bits)

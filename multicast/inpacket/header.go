@@ -48,7 +48,7 @@ const (
 type Header struct {
 	TTL  uint8 // number of links that the packet may still traverse, one after the other
 	Form Form
-	K    uint8 // positions per link, 1 to 15; for Linear 0 to 15, see LinearSections; for Dense 0
+	K    uint8 // positions per link, 1 to 15; for forms with sections 0 to 15, see Sections; for Dense 0
 
 	// Seed selects one of the filters with the same links. For Dense it selects one of a
 	// link's stored codewords; for Folded it is 0.

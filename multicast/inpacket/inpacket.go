@@ -67,13 +67,13 @@ func (h *Header) checkForm() error {
 		if h.K == 0 {
 			return malformed("K is 0, want 1 to 15")
 		}
-	case Linear:
+	case Linear, Deep, Complement:
 	case Dense:
 		if h.K != 0 {
 			return malformed("K is %d in a filter of stored codewords, want 0", h.K)
 		}
 	default:
-		return malformed("form %d, want 0 to %d", h.Form, Dense)
+		return malformed("form %d, want 0 to %d, %d or %d", h.Form, Dense, Deep, Complement)
 	}
 	if h.Form == Folded {
 		if h.Seed != 0 {
@@ -112,6 +112,16 @@ const (
 	// first m bits are compared: those of LIPSIN, and the truncated ones of Heszberger et
 	// al. The seed selects one of a link's stored codewords.
 	Dense
+	_ // 5: routers refuse it
+	// Deep is Linear with five to eight sections, for trees next to more than about twenty
+	// times as many other links.
+	Deep
+	// Complement is Linear with two sections, for the links that the filter must not match:
+	// it contains a link unless the parity of the link's row and both sections is odd. It is
+	// the shortest form for trees with more than about twice as many links as are next to
+	// them. A link that was not added matches with probability 3/4, which is why the form
+	// has no more sections.
+	Complement
 )
 
 // FoldBase is the length at which positions of the form [Folded] are stored. It has 120

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -125,6 +126,9 @@ func TestMatchOfInvalid(t *testing.T) {
 		"stage cut":     {Form: Staged, K: 1, Bits: 13, TTL: 1, Filter: []byte{0xf0, 0x1f}},
 		"stage of 0":    {Form: Staged, K: 1, Bits: 12, TTL: 1, Filter: []byte{0, 0}},
 		"form 5":        {Form: 5, K: 1, Bits: 8, Filter: []byte{255}},
+		"form 8":        {Form: 8, K: 1, Bits: 8, Filter: []byte{255}},
+		"deep, of 0":    {Form: Deep, K: 15, Bits: 7, Filter: []byte{127}},
+		"complement, K": {Form: Complement, K: 16, Bits: 8, Filter: []byte{255}},
 		"dense, long":   {Form: Dense, Bits: 65, Filter: bytes.Repeat([]byte{255}, 9)},
 		"dense, seed":   {Form: Dense, Seed: 1, Bits: 8, Filter: []byte{255}},
 		"dense, short":  {Form: Dense, Bits: 16, Filter: []byte{255}},
@@ -159,21 +163,27 @@ func TestStageCodes(t *testing.T) {
 	}
 }
 
-func TestLinearSections(t *testing.T) {
+func TestSections(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k, m := rapid.Uint8Range(0, 15).Draw(t, "K"), rapid.IntRange(1, MaxBits).Draw(t, "m")
-		sections, bits := LinearSections(k, m)
+		form := rapid.SampledFrom(sectioned).Draw(t, "form")
+		sections, bits := Sections(form, k, m)
 		sum := 0
 		for p, n := range bits {
 			sum += n
-			if n < 0 || p >= sections && n != 0 || p < sections-1 && n > bits[sections-1] {
+			if n < 0 || p >= sections && n != 0 || form != Complement && p < sections-1 && n > bits[sections-1] {
 				t.Fatalf("K = %d, m = %d: %v", k, m, bits)
 			}
 		}
 		if sum != m {
-			t.Fatalf("K = %d, m = %d: %v are %d", k, m, bits, sum)
+			t.Fatalf("form %d, K = %d, m = %d: %v are %d", form, k, m, bits, sum)
 		}
 	})
+	for f := range Form(16) {
+		if sections, _ := Sections(f, 0, 100); (sections > 0) != slices.Contains(sectioned, f) {
+			t.Errorf("form %d has %d sections", f, sections)
+		}
+	}
 }
 
 func TestAddRefuses(t *testing.T) {

@@ -49,8 +49,8 @@ func (t *Table) Match(dst []uint64, h *Header) {
 		t.matchStage(dst, h)
 	case Folded:
 		t.matchFolded(dst, h)
-	case Linear:
-		t.matchLinear(dst, h)
+	case Linear, Deep, Complement:
+		t.matchSections(dst, h)
 	default:
 		t.none(dst)
 	}
@@ -75,12 +75,13 @@ func (h *Header) Ones() int { return ones(h.Filter, 0, h.Bits) }
 func (h *Header) AllOnes() bool { return h.Ones() == h.Bits }
 
 // Overfull reports whether more than three quarters of the filter's bits are ones, or of
-// the bits of any stage of a Staged filter. Routers drop such packets and senders never
-// make them, so that nobody can reach all links by setting all bits. (Särelä et al. 2011
-// call the limit a filter's maximum fill.)
+// the bits of any stage of a Staged filter, or whether a section of a Complement has no
+// ones. Routers drop such packets and senders never make them, so that nobody can reach
+// all links by setting all bits, or none. (Särelä et al. 2011 call the limit a filter's
+// maximum fill.)
 func (h *Header) Overfull() bool {
 	if h.Form != Staged {
-		return overfull(h.Ones(), h.Bits)
+		return overfull(h.Ones(), h.Bits) || h.Form == Complement && h.emptySection()
 	}
 	for at := 0; ; {
 		s, ok := stageAt(h.Filter, h.Bits, at)
@@ -101,9 +102,9 @@ func (h *Header) Overfull() bool {
 // not known from the header; for Dense it is the fill ratio, which is an upper bound.
 func (h *Header) FalseMatch() float64 {
 	switch h.Form {
-	case Linear:
-		sections, _ := LinearSections(h.K, h.Bits)
-		return 1 / float64(int(1)<<sections)
+	case Linear, Deep, Complement:
+		sections, _ := Sections(h.Form, h.K, h.Bits)
+		return falseMatchIn(h.Form, sections)
 	case Dense:
 		return falseMatchOf(h.Ones(), h.Bits, 1)
 	case Staged:
@@ -120,6 +121,16 @@ func (h *Header) FalseMatch() float64 {
 		return 0
 	}
 	return falseMatchOf(h.Ones(), h.Bits, int(h.K))
+}
+
+// falseMatchIn returns the probability that a filter of a form with sections matches a link
+// that was not added.
+func falseMatchIn(f Form, sections int) float64 {
+	odd := 1 / float64(int(1)<<sections)
+	if f == Complement {
+		return 1 - odd
+	}
+	return odd
 }
 
 // overfull reports whether a filter or a stage of m bits with this number of ones is too

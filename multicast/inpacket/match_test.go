@@ -47,8 +47,11 @@ func TestMatchIsTheDefinition(t *testing.T) {
 // holds is the definition of a match, in big integers.
 func holds(h *Header, c Codeword) bool {
 	first, m, seed := 0, h.Bits, int64(h.Seed)
-	if h.Form == Linear {
-		return holdsLinear(h, c)
+	switch h.Form {
+	case Linear, Deep:
+		return allOddIn(h, c)
+	case Complement:
+		return !allOddIn(h, c)
 	}
 	if h.Form == Staged {
 		at := 0
@@ -85,18 +88,25 @@ func holds(h *Header, c Codeword) bool {
 	return true
 }
 
-func holdsLinear(h *Header, c Codeword) bool {
-	split := [][]int{{1, 0}, {2, 12}, {2, 11}, {2, 10}, {2, 9}, {2, 8}, {2, 7}, {2, 6},
-		{3, 9}, {3, 8}, {3, 7}, {3, 6}, {3, 5}, {4, 6}, {4, 5}, {4, 4}}[h.K]
+// allOddIn reports whether the parities with all sections are odd.
+func allOddIn(h *Header, c Codeword) bool {
+	split := map[Form][][]int{
+		Linear: {{1, 0}, {2, 384}, {2, 352}, {2, 320}, {2, 288}, {2, 256}, {2, 224}, {2, 192},
+			{3, 288}, {3, 256}, {3, 224}, {3, 192}, {3, 160}, {4, 192}, {4, 160}, {4, 128}},
+		Deep: {{5, 173}, {5, 165}, {5, 157}, {5, 148}, {6, 148}, {6, 142}, {6, 136}, {6, 130},
+			{7, 144}, {7, 130}, {7, 123}, {7, 116}, {8, 126}, {8, 114}, {8, 102}, {8, 85}},
+		Complement: {{2, 384}, {2, 352}, {2, 320}, {2, 288}, {2, 256}, {2, 224}, {2, 192}, {2, 160},
+			{2, 128}, {2, 112}, {2, 96}, {2, 80}, {2, 64}, {2, 48}, {2, 32}, {2, 16}},
+	}[h.Form][h.K]
 	at := 0
 	for p := range split[0] {
-		length := h.Bits * split[1] / 32
+		length := h.Bits * split[1] / 1024
 		if p == split[0]-1 {
 			length = h.Bits - at
 		}
 		parity := uint(0)
 		for b := range length {
-			row := value(c, int64(h.Seed)*4096+int64(p)*1024+int64(b/64))
+			row := value(c, rowValue(h.Seed, p, b))
 			parity ^= row.Bit(b%64) & uint(number(h.Filter, at+b, 1))
 		}
 		if parity == 0 {
@@ -105,6 +115,11 @@ func holdsLinear(h *Header, c Codeword) bool {
 		at += length
 	}
 	return true
+}
+
+// rowValue returns the number of the value that contains a column of a row.
+func rowValue(seed uint16, section, column int) int64 {
+	return (int64(seed)+int64(section/4)*65536)*4096 + int64(section%4)*1024 + int64(column/64)
 }
 
 func holdsDense(h *Header, c BitString) bool {

@@ -26,14 +26,14 @@ func TestPositionsAndRows(t *testing.T) {
 			}
 		}
 		section, columns := rapid.IntRange(0, maxSections-1).Draw(t, "section"), rapid.IntRange(0, 300).Draw(t, "columns")
-		row := c.AppendRow(nil, seed, section, columns)
+		row := c.AppendRow(nil, uint16(seed), section, columns)
 		if len(row) != (columns+63)/64 {
 			t.Fatalf("%d words for %d columns", len(row), columns)
 		}
 		for b := range len(row) * 64 {
 			want := uint(0)
 			if b < columns {
-				want = value(c, int64(seed)*4096+int64(section)*1024+int64(b/64)).Bit(b % 64)
+				want = value(c, rowValue(uint16(seed), section, b)).Bit(b % 64)
 			}
 			if got := uint(row[b/64] >> (b % 64) & 1); got != want {
 				t.Fatalf("column %d of %d is %d, want %d", b, columns, got, want)
@@ -42,21 +42,24 @@ func TestPositionsAndRows(t *testing.T) {
 	})
 }
 
-// TestRowsAgreeWithMatch: Match of Linear tests what senders solve for: odd parity of the row in
-// each section.
+// TestRowsAgreeWithMatch: Match of forms with sections tests what senders solve for: odd parity of
+// the row in each section, or that it isn't.
 func TestRowsAgreeWithMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := drawHeaderOf(t, Linear)
+		h := drawHeaderOf(t, rapid.SampledFrom(sectioned).Draw(t, "form"))
 		c := drawCodeword(t)
-		sections, lengths := LinearSections(h.K, h.Bits)
+		sections, lengths := Sections(h.Form, h.K, h.Bits)
 		want, at := uint64(1), 0
 		for p, length := range lengths[:sections] {
 			sum := uint64(0)
-			for w, v := range c.AppendRow(nil, uint32(h.Seed), p, length) {
+			for w, v := range c.AppendRow(nil, h.Seed, p, length) {
 				sum ^= v & sectionWord(h.Filter, at+w*64, at+length)
 			}
 			want &= uint64(bits.OnesCount64(sum))
 			at += length
+		}
+		if h.Form == Complement {
+			want = ^want
 		}
 		var got [1]uint64
 		NewTable([]Codeword{c}).Match(got[:], &h)

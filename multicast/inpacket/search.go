@@ -31,7 +31,7 @@ type Task struct {
 // Options configure a search. The zero Options search for the shortest filter with little
 // effort.
 type Options struct {
-	Forms []Form // forms to try, except Dense; default Single, Staged and Linear
+	Forms []Form // forms to try, except Dense; default all but Folded
 
 	// Seeds is the largest number of seeds to try, 1 to 65536; 0 means DefaultSeeds.
 	// Seeds from 256 on make a header 8 bits longer, which counts as cost. The time is
@@ -76,7 +76,7 @@ func seedBits(seed uint16) int {
 
 // Search returns the filter of the least cost that it finds among the forms. The filter
 // contains every link of the tree and matches none of the others. Among forms of equal
-// cost the lowest number wins. The same task and options give the same filter on every
+// cost the lowest number wins, but Linear and Deep are searched together. The same task and options give the same filter on every
 // machine. For forms with one filter for all hops, a link that is queried at two hops, or
 // twice at one hop, counts once. Search is safe to call concurrently, also with the same
 // task.
@@ -86,8 +86,8 @@ func seedBits(seed uint16) int {
 //
 // For a large task, for which a seed takes long, Search tries fewer seeds: it ends a form
 // after the work that Seeds seeds take with about 150 links in the tree and 400 others.
-// It always finishes the current seed. It does not search for Linear filters of more than
-// 4096 links.
+// It always finishes the current seed. It does not search for filters with sections if a
+// seed would take more than about two seconds, which is the case above about 10,000 bits.
 //
 // It returns an error wrapping umbel.ErrGoal if an option is out of range, or if a link
 // is both in the tree and among the others: at the same hop, or, except for Staged, at
@@ -107,10 +107,10 @@ func Search(t Task, o Options) (Found, error) {
 	}
 	best := Found{Form: Dense}
 	var trials uint64
-	// Linear filters are nearly always the shortest. If their length is known, the
+	// Filters with sections are nearly always the shortest. If their length is known, the
 	// searches for the other forms end early.
-	for _, form := range []Form{Linear, Folded, Staged, Single} {
-		if !slices.Contains(o.Forms, form) || flat.torn && form != Staged {
+	for _, form := range []Form{Complement, Linear, Folded, Staged, Single} {
+		if flat.torn && form != Staged {
 			continue
 		}
 		q := search{Options: o, limit: o.MaxBits + 16}
@@ -119,14 +119,15 @@ func Search(t Task, o Options) (Found, error) {
 		}
 		var found Found
 		var ok bool
-		switch form {
-		case Linear:
-			found, ok = searchLinear(flat, &q)
-		case Folded:
+		switch {
+		case form == Complement || form == Linear:
+			found, ok = searchSections(flat, form, &q)
+		case !slices.Contains(o.Forms, form):
+		case form == Folded:
 			found, ok = searchFolded(flat, &q)
-		case Staged:
+		case form == Staged:
 			found, ok = searchStaged(t, &q)
-		case Single:
+		case form == Single:
 			found, ok = searchSingle(flat, &q)
 		}
 		trials += q.trials
@@ -145,14 +146,14 @@ func Search(t Task, o Options) (Found, error) {
 // check returns o with defaults instead of zeros.
 func (o Options) check() (Options, error) {
 	if len(o.Forms) == 0 {
-		o.Forms = []Form{Single, Staged, Linear}
+		o.Forms = []Form{Single, Staged, Linear, Deep, Complement}
 	}
 	for _, f := range o.Forms {
 		switch {
 		case f == Dense:
 			return o, sentinel.Errorf(errors.ErrUnsupported, "filters of stored codewords can't be searched")
-		case f > Dense:
-			return o, sentinel.Errorf(umbel.ErrGoal, "form %d, want 0 to %d", f, Linear)
+		case f > Complement || f > Dense && f < Deep:
+			return o, sentinel.Errorf(umbel.ErrGoal, "form %d, want 0 to %d, %d or %d", f, Linear, Deep, Complement)
 		}
 	}
 	if o.Seeds == 0 {
@@ -190,8 +191,11 @@ const workPerSeed = 100_000
 // more reports whether the search should try a seed: it has work left, and the seed fits
 // in the limit.
 func (q *search) more(seed int) bool {
-	return seed < q.Seeds && (seed == 0 || q.work < int64(q.Seeds)*workPerSeed) && q.longest(seed) > 0
+	return seed < q.Seeds && (seed == 0 || q.hasWork()) && q.longest(seed) > 0
 }
+
+// hasWork reports whether the search has work left.
+func (q *search) hasWork() bool { return q.work < int64(q.Seeds)*workPerSeed }
 
 // longest returns the largest number of bits of a filter with a seed.
 func (q *search) longest(seed int) int {

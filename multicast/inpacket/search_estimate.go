@@ -21,6 +21,11 @@ type links struct {
 func (l links) held() []Codeword   { return l.codewords[:l.tree] }
 func (l links) others() []Codeword { return l.codewords[l.tree:] }
 
+// exchanged returns the links with the parts exchanged.
+func (l links) exchanged() links {
+	return links{slices.Concat(l.others(), l.held()), len(l.others()), l.torn}
+}
+
 // newLinks returns the links of several hops.
 func newLinks(tree, others [][]Codeword) links {
 	count := 0

@@ -14,7 +14,7 @@ const (
 	kept = 8
 )
 
-// partialSolution is a solution of all sections of a Linear filter but the last.
+// partialSolution is a solution of all sections of a filter but the last.
 type partialSolution struct {
 	codes     [maxSections - 1]uint16 // of the solution of each section: see sectionSearch.odd
 	count     int                     // number of survivors
@@ -26,7 +26,7 @@ type partialSearch struct{ now, next []partialSolution }
 
 // find returns solutions of sections of the given lengths for the tree, ordered by the
 // number of survivors, which is at most room.
-func (f *partialSearch) find(s *linearSearch, lengths []int, room int) []partialSolution {
+func (f *partialSearch) find(s *sectionsSearch, lengths []int, room int) []partialSolution {
 	n := len(s.others())
 	f.begin(n)
 	for p, length := range lengths {
@@ -101,7 +101,7 @@ func (f *partialSearch) extend(w *partialSolution, p, codes int, section *sectio
 }
 
 // solutions returns the solutions of the sections that w solves.
-func (w *partialSolution) solutions(s *linearSearch, sections int) [][]uint64 {
+func (w *partialSolution) solutions(s *sectionsSearch, sections int) [][]uint64 {
 	var all [][]uint64
 	for p := range sections {
 		vectors := s.sections[p].vectors

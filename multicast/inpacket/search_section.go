@@ -6,10 +6,10 @@ import (
 	"github.com/umbel-filters/umbel/internal/probe"
 )
 
-// sectionSearch is the search for one section of Linear filters under a seed. It computes
+// sectionSearch is the search for one section of filters under a seed. It computes
 // its values when they are first needed.
 type sectionSearch struct {
-	s      *linearSearch
+	s      *sectionsSearch
 	seed   uint16
 	number int
 	words  int // length of a row with its right side
@@ -17,11 +17,10 @@ type sectionSearch struct {
 	equations echelon // of the links of the tree, if made
 	made      bool
 
-	rows  []uint64 // rows of the other links, reduced by the equations of the tree
-	ready []uint64 // which of the rows are computed
+	rows []uint64 // rows of other links, reduced by the equations of the tree
+	at   []int32  // for each other link, 1 plus the number of its row, or 0 if it has none
 
 	vectors []vector // the first is a solution; the others are differences of solutions
-	raw     []uint64 // rows of the other links
 	odds    []uint64 // the results of odd, one after the other
 }
 
@@ -30,23 +29,24 @@ type vector struct {
 	bits []uint64
 	odd  []uint64 // the other links that have odd parity with it
 	wide int      // number of columns that it uses
+	used int      // number of words that aren't zero at the end
 }
 
 // begin sets p to section number of a seed, with at least the given number of columns. It
 // keeps what is computed if the seed is the same and the rows are wide enough.
-func (p *sectionSearch) begin(s *linearSearch, seed uint16, number, columns int) {
+func (p *sectionSearch) begin(s *sectionsSearch, seed uint16, number, columns int) {
 	if p.s == s && p.seed == seed && p.words*64 > columns {
 		return
 	}
 	p.s, p.seed, p.number, p.words = s, seed, number, words(columns+1)
 	p.made = false
-	p.ready = zeros(p.ready, words(len(s.others())))
+	p.rows, p.at = p.rows[:0], zeros(p.at, len(s.others()))
 	p.vectors = p.vectors[:0]
 }
 
 // appendRow appends the row of a link to dst, with its right side.
 func (p *sectionSearch) appendRow(dst []uint64, c Codeword, right uint64) []uint64 {
-	dst = c.AppendRow(dst, uint32(p.seed), p.number, p.words*64-1)
+	dst = c.AppendRow(dst, p.seed, p.number, p.words*64-1)
 	dst[len(dst)-1] |= right << 63
 	return dst
 }
@@ -67,22 +67,18 @@ func (p *sectionSearch) system() *echelon {
 }
 
 // reduced returns the row of another link, reduced so that it has no lead of the tree's
-// equations.
+// equations. The row is valid until the next call.
 func (p *sectionSearch) reduced(other int) []uint64 {
-	if n := len(p.s.others()) * p.words; cap(p.rows) < n {
-		p.rows = make([]uint64, n)
-	} else {
-		p.rows = p.rows[:n]
+	if n := int(p.at[other]); n > 0 {
+		return p.rows[(n-1)*p.words : n*p.words]
 	}
-	row := p.rows[other*p.words : (other+1)*p.words]
-	if p.ready[other>>6]>>(other&63)&1 == 0 {
-		p.ready[other>>6] |= 1 << (other & 63)
-		p.appendRow(row[:0], p.s.others()[other], 0)
-		system := p.system()
-		before := system.steps
-		system.reduce(row)
-		p.s.q.work += int64(system.steps - before)
-	}
+	at := len(p.rows)
+	p.rows = p.appendRow(p.rows, p.s.others()[other], 0)
+	p.at[other] = int32(len(p.rows) / p.words)
+	row, system := p.rows[at:], p.system()
+	before := system.steps
+	system.reduce(row)
+	p.s.q.work += int64(system.steps - before)
 	return row
 }
 
@@ -91,17 +87,19 @@ func (p *sectionSearch) reduced(other int) []uint64 {
 func (p *sectionSearch) solve(columns int) (codes int) {
 	system := p.system()
 	size := words(len(p.s.others()))
-	if len(p.vectors) == 0 {
-		p.readyRaw()
-		p.s.q.work += int64(len(p.raw))
+	known := len(p.vectors)
+	if known == 0 {
 		p.push(-1)
-		p.odds = append(p.odds[:0], p.vectors[0].odd...)
 	}
 	// Each unknown that is not a lead gives one vector, in order.
 	for next := p.vectors[len(p.vectors)-1].wide; next < columns && len(p.vectors) <= freeDims; next++ {
 		if system.leads[next>>6]>>(next&63)&1 == 0 {
 			p.push(next)
 		}
+	}
+	p.query(p.vectors[known:])
+	if known == 0 {
+		p.odds = append(p.odds[:0], p.vectors[0].odd...)
 	}
 	n := 0
 	for n+1 < len(p.vectors) && p.vectors[n+1].wide <= columns {
@@ -117,22 +115,31 @@ func (p *sectionSearch) solve(columns int) (codes int) {
 	return 1 << n
 }
 
-// readyRaw computes the rows of the other links.
-func (p *sectionSearch) readyRaw() {
-	others := p.s.others()
-	if n := len(others) * p.words; cap(p.raw) < n {
-		p.raw = make([]uint64, n)
-	} else {
-		p.raw = p.raw[:n]
+// query computes the parities of the other links with new vectors.
+func (p *sectionSearch) query(vectors []vector) {
+	if len(vectors) == 0 {
+		return
 	}
-	offset := probe.Offset(uint64(p.seed)<<seedLog + uint64(p.number)<<sectionLog)
-	raw := p.raw
-	for _, c := range others {
-		s, row := streamOf(c, offset), raw[:p.words]
-		for w := range row {
-			row[w], s = s.Next()
+	offset := probe.Offset(sectionValue(p.seed, p.number))
+	others := p.s.others()
+	for i := range words(len(others)) {
+		now := others[i*64 : min(i*64+64, len(others))]
+		p.s.block = zeros(p.s.block, len(now)*p.words)
+		rows := p.s.block
+		for j, c := range now {
+			s, row := streamOf(c, offset), rows[j*p.words:(j+1)*p.words]
+			for w := range row {
+				row[w], s = s.Next()
+			}
 		}
-		raw = raw[p.words:]
+		for j := range vectors {
+			v := &vectors[j]
+			v.odd[i] = parities(rows, p.words, v.bits[:v.used]) >> (64 - len(now))
+		}
+	}
+	p.s.q.work += int64(len(others) * p.words)
+	for _, v := range vectors {
+		p.s.q.work += int64(len(others)*v.used + p.s.tree*v.used)
 	}
 }
 
@@ -144,7 +151,7 @@ func (p *sectionSearch) odd(code uint16) []uint64 {
 }
 
 // push appends the vector in which free is the only unknown set that is not a lead, or,
-// if free is -1, the solution in which no such unknown is set.
+// if free is -1, the solution in which no such unknown is set. query computes its odd.
 func (p *sectionSearch) push(free int) {
 	n := len(p.vectors)
 	if n < cap(p.vectors) {
@@ -164,15 +171,7 @@ func (p *sectionSearch) push(free int) {
 		system.complete(v.bits, free, false)
 	}
 	v.odd = zeros(v.odd, words(len(p.s.others())))
-	used := words(bitLen(v.bits))
-	raw := p.raw
-	for i := range v.odd {
-		n := min(64, len(raw)/p.words)
-		now := raw[:n*p.words]
-		raw = raw[n*p.words:]
-		v.odd[i] = parities(now, p.words, v.bits[:used]) >> (64 - n)
-	}
-	p.s.q.work += int64(len(p.s.others())*used + p.s.tree*used)
+	v.used = words(bitLen(v.bits))
 }
 
 // parities returns the parities of x with rows of the given number of words. The highest

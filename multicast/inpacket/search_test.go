@@ -16,7 +16,7 @@ import (
 var searched = []struct {
 	name string
 	form Form
-}{{"single", Single}, {"staged", Staged}, {"folded", Folded}, {"linear", Linear}}
+}{{"single", Single}, {"staged", Staged}, {"folded", Folded}, {"linear", Linear}, {"deep", Deep}, {"complement", Complement}}
 
 // checkFound fails unless routers match f as the task requires.
 func checkFound(t *testing.T, task Task, f Found) {
@@ -80,7 +80,7 @@ func TestSearchHasNoFalseMatch(t *testing.T) {
 			checkFound(t, task, f)
 			least = min(least, f.Cost())
 		}
-		forms := []Form{Single, Staged, Folded, Linear}
+		forms := []Form{Single, Staged, Folded, Linear, Deep, Complement}
 		f, err := Search(task, Options{Forms: forms, Seeds: 16})
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,13 @@ func TestSearchMaxFalseMatch(t *testing.T) {
 	task := randomNetwork(rand.New(rand.NewPCG(3, 3)), 80, 60).task(rand.New(rand.NewPCG(4, 4)), 10)
 	for _, form := range searched {
 		bits := 0
-		for _, most := range []float64{.5, .1, .07} {
+		for _, most := range []float64{.75, .5, .1, .07} {
+			if form.form == Complement && most < .75 {
+				if f, err := Search(task, Options{Forms: []Form{Complement}, MaxFalseMatch: most}); !errors.Is(err, ErrTooLong) {
+					t.Errorf("complement with a false-match rate of %g: found %+v, %v, want ErrTooLong", most, f, err)
+				}
+				continue
+			}
 			f, err := Search(task, Options{Forms: []Form{form.form}, MaxFalseMatch: most, Seeds: 16})
 			if err != nil {
 				t.Fatal(form.name, err)
@@ -171,8 +177,16 @@ func TestSearchMaxFalseMatch(t *testing.T) {
 			bits = f.Cost()
 		}
 	}
-	if _, err := Search(task, Options{Forms: []Form{Linear}, MaxFalseMatch: .06}); !errors.Is(err, ErrTooLong) {
-		t.Errorf("linear with a false-match rate below 1/16: %v, want ErrTooLong", err)
+	for _, of := range []struct {
+		form  Form
+		least float64
+	}{{Linear, 1. / 16}, {Deep, 1. / 256}} {
+		if f, err := Search(task, Options{Forms: []Form{of.form}, MaxFalseMatch: of.least}); err != nil || f.FalseMatch != of.least {
+			t.Errorf("form %d with a false-match rate of %g: found %+v, %v", of.form, of.least, f, err)
+		}
+		if _, err := Search(task, Options{Forms: []Form{of.form}, MaxFalseMatch: of.least * .99}); !errors.Is(err, ErrTooLong) {
+			t.Errorf("form %d with a false-match rate below %g: %v, want ErrTooLong", of.form, of.least, err)
+		}
 	}
 	f, err := Search(task, Options{MaxFalseMatch: 1e-4, Seeds: 4})
 	if err != nil || f.FalseMatch > 1e-4 {
@@ -278,7 +292,8 @@ func TestSearchOptions(t *testing.T) {
 		want error
 	}{
 		{"dense", Options{Forms: []Form{Single, Dense}}, errors.ErrUnsupported},
-		{"unknown form", Options{Forms: []Form{Dense + 1}}, umbel.ErrGoal},
+		{"form 5", Options{Forms: []Form{Dense + 1}}, umbel.ErrGoal},
+		{"unknown form", Options{Forms: []Form{Complement + 1}}, umbel.ErrGoal},
 		{"seeds below", Options{Seeds: -1}, umbel.ErrGoal},
 		{"seeds above", Options{Seeds: 1<<16 + 1}, umbel.ErrGoal},
 		{"rate below", Options{MaxFalseMatch: -.1}, umbel.ErrGoal},
@@ -395,8 +410,8 @@ func exhaustLinear(task Task, seeds, m int) int {
 	for bits := 1; bits < m; bits++ {
 		for filter := range uint16(1) << bits {
 			h := Header{Form: Linear, Bits: bits, Filter: []byte{byte(filter), byte(filter >> 8)}[:(bits+7)>>3]}
-			for i := range seeds * len(splits) {
-				h.Seed, h.K = uint16(i/len(splits)), uint8(i%len(splits))
+			for i := range seeds * len(splits[Linear]) {
+				h.Seed, h.K = uint16(i/len(splits[Linear])), uint8(i%len(splits[Linear]))
 				tree.Match(held[:], &h)
 				others.Match(not[:], &h)
 				if held[0] == 1<<tree.Len()-1 && not[0] == 0 && !h.Overfull() {

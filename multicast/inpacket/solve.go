@@ -28,9 +28,9 @@ func (e *echelon) reset(words int) {
 }
 
 // zeros returns n zeros, in the memory of s if it is large enough.
-func zeros(s []uint64, n int) []uint64 {
+func zeros[T uint64 | int32](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]uint64, n)
+		return make([]T, n)
 	}
 	s = s[:n]
 	clear(s)
@@ -127,6 +127,16 @@ func (e *echelon) reduce(row []uint64) {
 			e.steps += len(row) - w
 		}
 	}
+}
+
+// free returns the first unknown that is not a lead.
+func (e *echelon) free() int {
+	for w, leads := range e.leads {
+		if leads != ^uint64(0) {
+			return w<<6 + bits.TrailingZeros64(^leads)
+		}
+	}
+	return 64 * e.words
 }
 
 // complete sets the leads below last in x so that every row with such a lead is

@@ -36,6 +36,6 @@ func ExampleScheme() {
 	// Output:
 	// 25 links
 	// umbel      53 bits, 0 false, a new link matches with probability 0.5
-	// umbel     202 bits, 0 false, a new link matches with probability 0.009
+	// umbel     186 bits, 0 false, a new link matches with probability 0.0078
 	// adaptive  595 bits, 0 false, a new link matches with probability 0.0033
 }

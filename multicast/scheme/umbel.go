@@ -17,9 +17,8 @@ import (
 // next to it: package inpacket. While the network is as the planner knows it, no packet
 // is sent off the tree.
 type Umbel struct {
-	// Forms are the forms to search; default Single, Staged and Linear; with Slack,
-	// Single and Linear; with Repair only Single, because nothing can be added to the
-	// others.
+	// Forms are the forms to search; default those of inpacket.Search; with Slack, without
+	// Staged; with Repair only Single, because nothing can be added to the others.
 	Forms []inpacket.Form
 	// Seeds is the number of seeds to try, 1 to 65536: the effort. 0 is the default of
 	// inpacket.Search.
@@ -57,7 +56,7 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 	case len(u.Forms) == 0 && u.Repair:
 		u.Forms = []inpacket.Form{inpacket.Single}
 	case len(u.Forms) == 0 && u.Slack > 0:
-		u.Forms = []inpacket.Form{inpacket.Single, inpacket.Linear}
+		u.Forms = []inpacket.Form{inpacket.Single, inpacket.Linear, inpacket.Deep, inpacket.Complement}
 	}
 	if u.Repair && u.MaxFalseMatch == 0 {
 		u.MaxFalseMatch = RepairFalseMatch
@@ -69,7 +68,7 @@ func (u Umbel) Domain(known, present *multicast.Network) (Domain, error) {
 		return nil, sentinel.Errorf(umbel.ErrGoal,
 			"staged filters don't support slack %d, because each stage is for one TTL; remove the form or the slack", u.Slack)
 	}
-	if u.Repair && (slices.Contains(u.Forms, inpacket.Staged) || slices.Contains(u.Forms, inpacket.Linear)) {
+	if u.Repair && slices.ContainsFunc(u.Forms, func(f inpacket.Form) bool { return f != inpacket.Single && f != inpacket.Folded }) {
 		return nil, sentinel.Errorf(umbel.ErrGoal, "repair supports the forms single and folded, not %s", formNames(u.Forms))
 	}
 	f, err := newFilters(known, present, u.Routers, false, nil)
@@ -110,13 +109,18 @@ func (d *umbelDomain) Plan(t *tree.Tree, group uint32) (Plan, error) {
 
 var forms = [...]string{
 	inpacket.Single: "single", inpacket.Staged: "staged", inpacket.Folded: "folded",
-	inpacket.Linear: "linear", inpacket.Dense: "dense",
+	inpacket.Linear: "linear", inpacket.Dense: "dense", inpacket.Deep: "deep", inpacket.Complement: "complement",
 }
 
-// FormName returns the name of a form, as in Plan.Form: single, staged, folded, linear or
-// dense.
+// FormNames returns the names of the forms that [ParseForms] accepts: all but dense.
+func FormNames() []string {
+	return slices.DeleteFunc(slices.Clone(forms[:]), func(name string) bool { return name == "" || name == forms[inpacket.Dense] })
+}
+
+// FormName returns the name of a form, as in Plan.Form, for example single, or its number if
+// it has no name.
 func FormName(f inpacket.Form) string {
-	if int(f) < len(forms) {
+	if int(f) < len(forms) && forms[f] != "" {
 		return forms[f]
 	}
 	return fmt.Sprintf("form %d", f)
@@ -126,15 +130,11 @@ func FormName(f inpacket.Form) string {
 // does not accept dense.
 func ParseForms(list string) ([]inpacket.Form, error) {
 	var fs []inpacket.Form
-next:
 	for name := range strings.SplitSeq(list, ",") {
-		for f, n := range forms[:inpacket.Dense] {
-			if n == name {
-				fs = append(fs, inpacket.Form(f))
-				continue next
-			}
+		if !slices.Contains(FormNames(), name) {
+			return nil, sentinel.Errorf(umbel.ErrGoal, "form %q, want one of %s", name, strings.Join(FormNames(), ", "))
 		}
-		return nil, sentinel.Errorf(umbel.ErrGoal, "form %q, want one of %s", name, strings.Join(forms[:inpacket.Dense], ", "))
+		fs = append(fs, inpacket.Form(slices.Index(forms[:], name)))
 	}
 	return fs, nil
 }

@@ -4,8 +4,14 @@ from positions import MASK, value
 
 FOLD_BASE = 55440
 SINGLE, STAGED, FOLDED, LINEAR, DENSE = range(5)
-SPLITS = ((1, 0), (2, 12), (2, 11), (2, 10), (2, 9), (2, 8), (2, 7), (2, 6),
-          (3, 9), (3, 8), (3, 7), (3, 6), (3, 5), (4, 6), (4, 5), (4, 4))
+DEEP, COMPLEMENT = 6, 7
+SPLITS = {  # by form and K: sections, and 1024ths
+    LINEAR: [(1, 0)] + [(2, x) for x in (384, 352, 320, 288, 256, 224, 192)] + [(3, x) for x in (288, 256, 224, 192, 160)]
+    + [(4, x) for x in (192, 160, 128)],
+    DEEP: [(5, x) for x in (173, 165, 157, 148)] + [(6, x) for x in (148, 142, 136, 130)] + [(7, x) for x in (144, 130, 123, 116)]
+    + [(8, x) for x in (126, 114, 102, 85)],
+    COMPLEMENT: [(2, x) for x in (384, 352, 320, 288, 256, 224, 192, 160, 128, 112, 96, 80, 64, 48, 32, 16)],
+}
 
 
 class Malformed(Exception):
@@ -110,7 +116,7 @@ class Header:
         self.check()
 
     def check(self):
-        expect(self.form <= DENSE, "form")
+        expect(self.form <= DENSE or self.form in (DEEP, COMPLEMENT), "form")
         if self.form in (SINGLE, STAGED, FOLDED):
             expect(self.k > 0, "K")
         if self.form == DENSE:
@@ -142,13 +148,15 @@ class Header:
         parts = [(self.filter, self.bits)]
         if self.form == STAGED:
             parts = [(self.field(first, length), length) for _, first, length in self.stages()]
+        if self.form == COMPLEMENT and not all(self.field(first, length) for first, length in self.sections()):
+            return True
         return any(4 * bin(part).count("1") > 3 * length for part, length in parts)
 
     # Which links it holds
 
     def holds(self, h1, h2):
-        if self.form == LINEAR:
-            return self.odd(h1, h2)
+        if self.form in SPLITS:
+            return self.odd(h1, h2) != (self.form == COMPLEMENT)
         seed, first, m = self.seed, 0, self.bits
         if self.form == STAGED:
             if not 1 <= self.ttl <= len(self.stages()):
@@ -156,15 +164,18 @@ class Header:
             seed, first, m = self.stages()[self.ttl - 1]
         return m > 0 and all(self.field(first + p, 1) for p in places(h1, h2, seed, self.k, m))
 
+    def sections(self):
+        """Returns first bit and length of each section."""
+        sections, x = SPLITS[self.form][self.k]
+        each = self.bits * x >> 10
+        return [(p * each, each if p < sections - 1 else self.bits - p * each) for p in range(sections)]
+
     def odd(self, h1, h2):
-        sections, x = SPLITS[self.k]
-        each = self.bits * x >> 5
-        for p in range(sections):
-            length = each if p < sections - 1 else self.bits - p * each
+        for p, (first, length) in enumerate(self.sections()):
             row = 0
             for w in range((length + 63) // 64):
-                row |= value(h1, h2, (self.seed << 12) + (p << 10) + w) << 64 * w
-            if bin(row & self.field(p * each, length)).count("1") % 2 == 0:
+                row |= value(h1, h2, (self.seed + (p >> 2 << 16) << 12) + ((p & 3) << 10) + w) << 64 * w
+            if bin(row & self.field(first, length)).count("1") % 2 == 0:
                 return False
         return True
 

@@ -76,9 +76,13 @@ func (s *untrustedHeader) chance() float64 {
 		return design.LIPSIN().ExactRate(s.ones)
 	case inpacket.Staged:
 		return math.Pow(float64(stageOnes)/stageBits, float64(s.k))
-	case inpacket.Linear:
-		planes, _ := inpacket.LinearSections(s.k, s.bits)
-		return math.Pow(0.5, float64(planes))
+	case inpacket.Linear, inpacket.Complement:
+		sections, _ := inpacket.Sections(s.form, s.k, s.bits)
+		odd := math.Pow(0.5, float64(sections))
+		if s.form == inpacket.Complement {
+			return 1 - odd
+		}
+		return odd
 	}
 	return math.Pow(float64(s.ones)/float64(s.bits), float64(s.k))
 }

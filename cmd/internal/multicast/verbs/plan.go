@@ -21,8 +21,8 @@ packet through the network in memory and prints the result. The bits of a header
 of the filter and 8 or 16 bits of seed.
 
 --scheme umbel searches for the shortest filter that contains the tree and none of the
-links next to it. --forms restricts the forms: linear is the shortest, and links can be
-added by OR to the others. --effort is the number of seeds to try. --max-false-match
+links next to it. --forms restricts the forms: linear, deep and complement are the shortest,
+and routers can add links to single and folded. --effort is the number of seeds to try. --max-false-match
 limits the probability that a link unknown to the planner matches. See docs/multicast.md.`
 
 func multicastPlanCommand() *cobra.Command {

@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,7 +33,7 @@ type schemeFlags struct {
 func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	choice(cmd, &f.name, "scheme", "`SCHEME` that encodes trees into packets", "umbel", "adaptive")
-	flags.StringVar(&f.forms, "forms", "", "comma-separated `FORMS` that umbel searches: single, staged, folded, linear (default single,staged,linear)")
+	flags.StringVar(&f.forms, "forms", "", "comma-separated `FORMS` that umbel searches: "+strings.Join(scheme.FormNames(), ", ")+" (default all but folded)")
 	flags.IntVar(&f.effort, "effort", inpacket.DefaultSeeds, "`NUMBER` of seeds that umbel tries, 1 to 65536")
 	flags.Var(&f.falseMatch, "max-false-match", "largest `PROBABILITY` that a link unknown to the planner matches (default no limit, with --repair 1%)")
 	flags.Var(&f.dropMatch, "drop-false-match", "`PROBABILITY` of a false match above which routers drop a packet; umbel plans within it (default no limit)")
@@ -40,7 +41,7 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` added to the TTL of umbel's packets")
 	flags.BoolVar(&f.repair, "repair", false, "routers send packets around links that are down; needs --ttl-slack and, for umbel, the form single or folded")
 	flags.StringVar(&f.design, "design", "", "`FILE` of umbel-multicast design, for adaptive (default the optimum for a rate of 1%)")
-	completeList(cmd, "forms", []string{"single", "staged", "folded", "linear"})
+	completeList(cmd, "forms", scheme.FormNames())
 }
 
 // addWindow adds the flag for packets with a sequence number. Windows ignore other packets.

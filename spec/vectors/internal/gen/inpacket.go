@@ -180,6 +180,25 @@ func validPackets() []validPacket {
 		add(fmt.Sprintf("linear-k-%02d-%d", l.k, l.bits), "bits by chance", inpacket.Header{
 			TTL: 9, Form: inpacket.Linear, K: l.k, Seed: l.seed, Bits: l.bits, Filter: chance(l.bits, 1)})
 	}
+	for _, l := range []struct {
+		form    inpacket.Form
+		k       uint8
+		seed    uint16
+		bits    int
+		comment string
+	}{
+		{inpacket.Deep, 0, 5, 30, "five sections"}, {inpacket.Deep, 3, 0xfff0, 700, "five sections"}, {inpacket.Deep, 6, 5, 90, "six sections"},
+		{inpacket.Deep, 8, 5, 64, "seven sections"}, {inpacket.Deep, 11, 7, 1400, "seven sections"}, {inpacket.Deep, 12, 5, 48, "eight sections"},
+		{inpacket.Deep, 15, 255, 12000, "eight sections"}, {inpacket.Deep, 15, 5, 12, "sections without bits: no link is held"},
+		{inpacket.Complement, 0, 5, 24, "links that aren't odd in both sections"}, {inpacket.Complement, 7, 0x1f0, 300, "links that aren't odd in both sections"},
+		{inpacket.Complement, 15, 5, 640, "links that aren't odd in both sections"},
+		{inpacket.Complement, 15, 5, 63, "a section without bits: all links are held, and a router drops it"},
+	} {
+		add(fmt.Sprintf("%s-k-%02d-%d", map[inpacket.Form]string{inpacket.Deep: "deep", inpacket.Complement: "complement"}[l.form], l.k, l.bits), l.comment,
+			inpacket.Header{TTL: 9, Form: l.form, K: l.k, Seed: l.seed, Bits: l.bits, Filter: chance(l.bits, 2)})
+	}
+	empty := inpacket.Header{TTL: 9, Form: inpacket.Complement, Bits: 24, Filter: []byte{0, 0xfe, 0x55}}
+	add("complement-empty", "a section of zeros: all links are held, and a router drops it", empty)
 	for _, bits := range []int{248, 100, 24} {
 		ps = append(ps, dense(bits))
 	}

@@ -60,6 +60,7 @@ func badPackets() []file {
 		bad("bad-bits", "bit 20 of 20 is one", with(plain, 14, plain[14]|0x10)),
 		bad("bad-padding", "padding of 1", with(plain, 15, 1)),
 		bad("bad-form", "form 5", with(plain, 2, 0x35)),
+		bad("bad-form-8", "form 8", with(plain, 2, 0x38)),
 		bad("bad-k-single", "K is 0", with(plain, 2, 0x00)),
 		bad("bad-k-staged", "K is 0 in stages", with(stages, 2, 0x01)),
 		bad("bad-k-folded", "K is 0 in a folded filter", with(folded, 2, 0x02)),

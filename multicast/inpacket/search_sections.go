@@ -5,40 +5,52 @@ import (
 	"slices"
 )
 
-// maxLinear is the largest number of links for which Linear filters are searched: the
-// time per seed grows with the cube of the number.
-const maxLinear = 4096
-
-// linearSearch searches for Linear filters. A filter contains a link if the link's parity
-// is odd in all sections. So in each section each link of the tree gives an equation with
-// the right side 1. All sections but the last are solved for these equations alone, in
-// several ways. The survivors of a solution are the other links that have odd parity in
-// all these sections; the fewer, the better. In the last section each survivor gives an
-// equation with the right side 0.
+// sectionsSearch searches for filters with sections, of one or more forms. A filter
+// contains a link if the link's parity is odd in all sections. So in each section each
+// link of the tree gives an equation with the right side 1. All sections but the last are
+// solved for these equations alone, in several ways. The survivors of a solution are the
+// other links that have odd parity in all these sections; the fewer, the better. In the
+// last section each survivor gives an equation with the right side 0.
 //
 // Rows of shorter sections are prefixes of the rows of longer ones. So the equations of
 // the sections are solved once per seed, for all lengths and splits.
-type linearSearch struct {
+//
+// For Complement the tree and the others are exchanged.
+type sectionsSearch struct {
 	links
 	q        *search
-	splits   []uint8 // the values of K worth trying
+	splits   []choice // the splits worth trying
 	sections [maxSections]sectionSearch
 	last     echelon // the survivors' equations in the last section
 	row      []uint64
+	block    []uint64 // rows of 64 of the other links
 	partials partialSearch
 }
 
-// searchLinear returns the shortest Linear filter that it finds and that costs at most
-// the limit.
-func searchLinear(l links, q *search) (best Found, ok bool) {
-	if len(l.codewords) > maxLinear {
+// choice is a split of a filter.
+type choice struct {
+	form Form
+	k    uint8
+}
+
+// searchSections returns the shortest filter that it finds and that costs at most the
+// limit, among those of the form Complement, or of the forms Linear and Deep.
+func searchSections(l links, form Form, q *search) (best Found, ok bool) {
+	splits, start := chooseSplits(l.tree, len(l.others()), q)
+	splits = slices.DeleteFunc(splits, func(c choice) bool { return (c.form == Complement) != (form == Complement) })
+	if len(splits) == 0 {
 		return best, false
 	}
-	s := &linearSearch{links: l, q: q}
-	start := s.chooseSplits()
-	if len(s.splits) == 0 {
-		return best, false
+	if form == Complement {
+		l = l.exchanged()
 	}
+	return (&sectionsSearch{links: l, q: q, splits: splits}).run(start)
+}
+
+// run returns the shortest filter that it finds and that costs at most the limit. start is
+// a length at which a filter is easy to find.
+func (s *sectionsSearch) run(start int) (best Found, ok bool) {
+	q := s.q
 	limit := min(q.limit, q.MaxBits+seedBits(1<<16-1))
 	// Nearly every seed has a filter that is long enough, so the first few seeds
 	// determine where to begin.
@@ -55,7 +67,7 @@ func searchLinear(l links, q *search) (best Found, ok bool) {
 	for seed := 0; q.more(seed); seed++ {
 		// Increase the step as long as it succeeds, because the shortest filter may be
 		// much shorter.
-		for step := 1; step > 0; {
+		for step := 1; step == 1 || step > 0 && q.hasWork(); {
 			if found, better := s.try(uint16(seed), q.longest(seed)-step+1); better {
 				best, ok = found, true
 				q.limit = best.Cost() - 1
@@ -68,53 +80,26 @@ func searchLinear(l links, q *search) (best Found, ok bool) {
 	return best, ok
 }
 
-// extraPer is the number of bits, in 1024ths, by which each excluded link makes a filter
-// longer, by the number of sections: -log2(1 - 2^-sections).
-var extraPer = [maxSections + 1]int{1: 1024, 2: 425, 3: 197, 4: 95}
-
-// chooseSplits chooses the values of K worth trying, by the length that a filter would
-// have if all solutions of its sections could be tried. It returns a length at which a
-// filter is easy to find.
-func (s *linearSearch) chooseSplits() (start int) {
-	n := len(s.others())
-	var length [maxSections + 1]int
-	least := 0
-	for sections := 1; sections <= maxSections; sections++ {
-		if 1/float64(int(1)<<sections) > s.q.MaxFalseMatch {
-			continue
-		}
-		length[sections] = sections*s.tree + n*extraPer[sections]>>10
-		if least == 0 || length[sections] < least {
-			least = length[sections]
-			start = sections*s.tree + n>>(sections-1) + 16
-		}
-	}
-	for k, split := range splits {
-		if l := length[split.sections]; l > 0 && l <= least+least/32+3 {
-			s.splits = append(s.splits, uint8(k))
-		}
-	}
-	return start
-}
-
 // try searches for a filter of at most m bits under a seed: first of m bits, then as
 // short as the same solutions allow.
-func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
+func (s *sectionsSearch) try(seed uint16, m int) (Found, bool) {
 	if m < 1 {
 		return Found{}, false
 	}
 	var wide [maxSections]int // number of columns of each section
-	for _, k := range s.splits {
-		sections, lengths := LinearSections(k, m)
+	for _, c := range s.splits {
+		sections, lengths := Sections(c.form, c.k, m)
 		for p, n := range lengths[:sections] {
-			wide[p] = max(wide[p], n+maxSections)
+			wide[p] = max(wide[p], n+4)
 		}
 	}
-	for p := range s.sections {
-		s.sections[p].begin(s, seed, p, wide[p])
+	for p, columns := range wide {
+		if columns > 0 {
+			s.sections[p].begin(s, seed, p, columns)
+		}
 	}
-	for _, k := range s.splits {
-		if found, ok := s.trySplit(seed, k, m); ok {
+	for _, c := range s.splits {
+		if found, ok := s.trySplit(seed, c, m); ok {
 			return found, true
 		}
 	}
@@ -125,8 +110,8 @@ func (s *linearSearch) try(seed uint16, m int) (Found, bool) {
 // is tried: a solution exists with probability 2^-slack.
 const slack = 6
 
-func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
-	sections, lengths := LinearSections(k, m)
+func (s *sectionsSearch) trySplit(seed uint16, c choice, m int) (Found, bool) {
+	sections, lengths := Sections(c.form, c.k, m)
 	final := lengths[sections-1]
 	room := final - s.tree + slack // number of survivors
 	if !s.mayHave(room, sections) {
@@ -140,7 +125,7 @@ func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 	for _, partial := range s.partials.find(s, lengths[:sections-1], room) {
 		s.q.trials++
 		if s.close(sections-1, final, partial.survivors) {
-			if found, ok := s.found(seed, k, m, partial); ok {
+			if found, ok := s.found(seed, c, m, partial); ok {
 				return found, true
 			}
 		}
@@ -150,7 +135,7 @@ func (s *linearSearch) trySplit(seed uint16, k uint8, m int) (Found, bool) {
 
 // mayHave reports whether this small a number of survivors is within five standard
 // deviations of the mean.
-func (s *linearSearch) mayHave(survivors, sections int) bool {
+func (s *sectionsSearch) mayHave(survivors, sections int) bool {
 	if survivors < 0 {
 		return false
 	}
@@ -162,7 +147,7 @@ func (s *linearSearch) mayHave(survivors, sections int) bool {
 
 // close reports whether the last section can be solved in length bits for the tree and
 // the survivors.
-func (s *linearSearch) close(section, length int, survivors []uint64) bool {
+func (s *sectionsSearch) close(section, length int, survivors []uint64) bool {
 	p := &s.sections[section]
 	system := p.system()
 	if system.need > length {
@@ -179,10 +164,10 @@ func (s *linearSearch) close(section, length int, survivors []uint64) bool {
 	return solved
 }
 
-// found makes a filter of the solutions: the shortest one that they fit in, split
-// according to K, of at most m bits.
-func (s *linearSearch) found(seed uint16, k uint8, m int, partial partialSolution) (Found, bool) {
-	sections, _ := LinearSections(k, m)
+// found makes a filter of the solutions: the shortest one that they fit in, of at most m
+// bits.
+func (s *sectionsSearch) found(seed uint16, c choice, m int, partial partialSolution) (Found, bool) {
+	sections, _ := Sections(c.form, c.k, m)
 	system := s.sections[sections-1].system()
 	need := max(system.need, s.last.need)
 	final := make([]uint64, system.words)
@@ -190,12 +175,18 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, partial partialSolutio
 	// echelon form.
 	both := merged(system, &s.last)
 	both.complete(final, need, true)
+	if free := both.free(); bitLen(final) == 0 && free < 64*both.words-1 {
+		// Nothing has to be odd, so zeros solve the section, but routers drop such a
+		// Complement.
+		final[free>>6] |= 1 << (free & 63)
+		both.complete(final, free, true)
+	}
 	solutions := append(partial.solutions(s, sections-1), final)
 	for length := 1; length <= m; length++ {
-		if _, lengths := LinearSections(k, length); fits(solutions, lengths) {
-			f := Found{Form: Linear, K: k, Seed: seed, Bits: length, FalseMatch: 1 / float64(int(1)<<sections)}
+		if _, lengths := Sections(c.form, c.k, length); fits(solutions, lengths) {
+			f := Found{Form: c.form, K: c.k, Seed: seed, Bits: length, FalseMatch: falseMatchIn(c.form, sections)}
 			f.fillSections(solutions, lengths)
-			if !overfull(ones(f.Filter, 0, length), length) {
+			if h := f.header(); !h.Overfull() {
 				return f, true
 			}
 		}
@@ -203,8 +194,13 @@ func (s *linearSearch) found(seed uint16, k uint8, m int, partial partialSolutio
 	return Found{}, false
 }
 
-// fillSections makes the filter of f, whose form is Linear, from the solutions and
-// lengths of its sections.
+// header returns a header with the filter.
+func (f *Found) header() Header {
+	return Header{Form: f.Form, K: f.K, Seed: f.Seed, Bits: f.Bits, Filter: f.Filter}
+}
+
+// fillSections makes the filter of f, whose form has sections, from their solutions and
+// lengths.
 func (f *Found) fillSections(sections [][]uint64, lengths [maxSections]int) {
 	f.Filter = make([]byte, (f.Bits+7)>>3)
 	at := 0
