@@ -27,16 +27,3 @@ func beyond(m uint64, k int, union, set uint64, other plan.Estimate) plan.Estima
 	halfCell := 0.5 / K / (1 - float64(union)/M)
 	return around(all-in, math.Sqrt(max(0, variance))+halfCell/sigmas, 0, most)
 }
-
-// less estimates the number of keys of a union that are not in one of its two sets. The half width of the interval is
-// the sum of those of the terms, as that of both; other is the estimate of the second set.
-func less(union, set, other plan.Estimate) plan.Estimate {
-	value := union.Value - set.Value
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return plan.Estimate{Value: math.NaN(), High: other.High}
-	}
-	low := value - (union.Value - union.Low) - (set.High - set.Value)
-	high := value + (union.High - union.Value) + (set.Value - set.Low)
-	value = min(max(value, 0), other.Value)
-	return plan.Estimate{Value: value, Low: min(value, max(low, 0)), High: max(value, min(high, other.High))}
-}

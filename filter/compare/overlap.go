@@ -79,8 +79,9 @@ func Of(kinds umbel.Kinds, a, b umbel.Filter) (Overlap, error) {
 		o.Both = plan.Filter{M: size, K: k}.CommonKeys(na, nb, nu)
 		o.OnlyA, o.OnlyB = beyond(size, k, nu, nb, o.A), beyond(size, k, nu, na, o.B)
 	} else {
-		o.Both = both(o.A, o.B, o.Union)
-		o.OnlyA, o.OnlyB = less(o.Union, o.B, o.A), less(o.Union, o.A, o.B)
+		s := union.Stats()
+		e := estimates{o.A, o.B, o.Union, s.K / float64(s.Cells)}
+		o.Both, o.OnlyA, o.OnlyB = e.both(), e.less(o.B, o.A), e.less(o.A, o.B)
 	}
 	o.Union.Value = min(o.Union.Value, o.A.Value+o.B.Value)
 	o.Union.Low, o.Union.High = min(o.Union.Low, o.Union.Value), min(o.Union.High, o.A.High+o.B.High)
@@ -219,16 +220,52 @@ func plainK(fs ...umbel.Filter) (k int, plain bool) {
 	return k, true
 }
 
-// both returns the intersection of two sets by inclusion and exclusion. The half width of the
-// interval is the sum of those of the terms, an upper bound however the terms are correlated.
-func both(a, b, union plan.Estimate) plan.Estimate {
-	most := min(a.High, b.High)
-	value := a.Value + b.Value - union.Value
+// estimates are those of two sets and of their union, from which those of their common keys and of the keys of one
+// set follow. Like the errors of plain filters (plan.Filter.CommonKeys), those of two filters have the covariance that the error of
+// a filter of their common keys has as its variance.
+type estimates struct {
+	a, b, union plan.Estimate
+	load        float64 // cells set per key and cell: k/m
+}
+
+// variance returns the variance of an estimate, from its interval.
+func variance(e plan.Estimate) float64 {
+	d := (e.High - e.Value) / sigmas
+	return d * d
+}
+
+// both returns the intersection of two sets by inclusion and exclusion. The variance for the common keys is that of the
+// smaller set, changed as that of a plain filter changes.
+func (e estimates) both() plan.Estimate {
+	most := min(e.a.High, e.b.High)
+	value := e.a.Value + e.b.Value - e.union.Value
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return plan.Estimate{Value: math.NaN(), High: most}
 	}
-	low := value - (a.Value - a.Low) - (b.Value - b.Low) - (union.High - union.Value)
-	high := value + (a.High - a.Value) + (b.High - b.Value) + (union.Value - union.Low)
-	value = min(max(value, 0), a.Value, b.Value)
+	g := func(keys float64) float64 { return math.Expm1(e.load*keys) - e.load*keys }
+	small := e.a
+	if e.b.Value < small.Value {
+		small = e.b
+	}
+	ofCommon := 0.0
+	if common := min(max(value, 0), small.Value); common > 0 {
+		ofCommon = variance(small) * g(common) / g(small.Value)
+	}
+	reach := sigmas * math.Sqrt(max(0, variance(e.union)+2*ofCommon-variance(e.a)-variance(e.b)))
+	low, high := value-reach, value+reach
+	value = min(max(value, 0), e.a.Value, e.b.Value)
 	return plan.Estimate{Value: value, Low: min(value, max(low, 0)), High: max(value, min(high, most))}
+}
+
+// less estimates the number of keys of the union that are not in one of its two sets; other is the estimate of the
+// other set.
+func (e estimates) less(set, other plan.Estimate) plan.Estimate {
+	value := e.union.Value - set.Value
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return plan.Estimate{Value: math.NaN(), High: other.High}
+	}
+	reach := sigmas * math.Sqrt(max(0, variance(e.union)-variance(set)))
+	low, high := value-reach, value+reach
+	value = min(max(value, 0), other.Value)
+	return plan.Estimate{Value: value, Low: min(value, max(low, 0)), High: max(value, min(high, other.High))}
 }
