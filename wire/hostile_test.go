@@ -146,7 +146,7 @@ func TestLaterVersion(t *testing.T) {
 	version := wiretest.Container(head, noPlanes, noParts)
 	version[7] = 3
 	refused(t, "version 3", version, wire.Limits{}, errors.ErrUnsupported)
-	refused(t, "coding 6", wiretest.Container(head, one, 1, uint64(1), 6, noParts), wire.Limits{}, errors.ErrUnsupported)
+	refused(t, "coding 7", wiretest.Container(head, one, 1, uint64(1), 7, noParts), wire.Limits{}, errors.ErrUnsupported)
 }
 
 func TestLimits(t *testing.T) {

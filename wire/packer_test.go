@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -179,7 +180,7 @@ func first(i int) uint64 {
 // many ones, where levels are coarser.
 func TestPackedToTheEntropy(t *testing.T) {
 	const blocks = 4
-	for _, fill := range []float64{0.001, 0.01, 0.13, 0.3, 0.45, 0.7, 0.9} {
+	for _, fill := range []float64{0.005, 0.01, 0.13, 0.3, 0.45, 0.7, 0.9} {
 		s := umbel.State{Kind: "x", Arrays: []cells.Array{sown(t, blocks<<19, fill)}}
 		c, err := stats(s)
 		if err != nil {
@@ -193,6 +194,87 @@ func TestPackedToTheEntropy(t *testing.T) {
 		if more := float64(c.Arithmetic.Bytes) - c.Entropy/8; c.Arithmetic.Blocks != blocks || more > 10*blocks {
 			t.Errorf("fill %g: %d blocks take %.1f bytes more than their entropy, want %d and %d at most",
 				fill, c.Arithmetic.Blocks, more, blocks, 10*blocks)
+		}
+	}
+}
+
+// TestRareToTheEntropy: packed arrays of random bits take at most 0.3 % more than the logarithm of the number of ways to
+// choose their ones, at all rates, and the head.
+func TestRareToTheEntropy(t *testing.T) {
+	const head = 60
+	for _, c := range []struct {
+		ones uint64
+		rate float64
+	}{{1e5, 0.1}, {1e5, 0.03}, {1e5, 0.01}, {1e5, 0.005}, {1e5, 0.002}, {1e5, 0.001}, {1e5, 3e-4}, {1e5, 1e-4}, {2e4, 1e-5}} {
+		m := uint64(float64(c.ones) / c.rate)
+		rng := rand.New(rand.NewPCG(m, c.ones))
+		at := make([]uint64, c.ones)
+		for i := range at {
+			at[i] = rng.Uint64N(m)
+		}
+		slices.Sort(at)
+		at = slices.Compact(at)
+		rest := at
+		var stats wire.PackStats
+		s := umbel.State{Kind: "x", Arrays: []cells.Array{{Len: m, Width: 1}}}
+		if err := fill(wire.Packer{Stats: &stats}, io.Discard, s, func(b wire.Block) error {
+			for len(rest) > 0 && rest[0] < b.First+b.Cells.Len {
+				b.Cells.SetBit(rest[0] - b.First)
+				rest = rest[1:]
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		ways := 0.0 // bits
+		for i := range at {
+			ways += math.Log2(float64(m-uint64(i)) / float64(i+1))
+		}
+		if most := head + 1.003*ways/8; float64(stats.Bytes) > most {
+			t.Errorf("%d ones of %d: %d bytes, want %.0f at most", len(at), m, stats.Bytes, most)
+		}
+	}
+}
+
+// Blocks are in a run if that takes fewer bytes: next to each other, and about equally full.
+func TestRuns(t *testing.T) {
+	const block = 1 << 19
+	zeros := wiretest.Array(t, block, 1, wiretest.Zeros)
+	join := func(blocks ...cells.Array) (a cells.Array) {
+		a.Width = blocks[0].Width
+		for _, b := range blocks {
+			a.Words, a.Len = append(a.Words, b.Words...), a.Len+b.Len
+		}
+		return a
+	}
+	few := func(n int) cells.Array { return sown(t, block, float64(n)/block) }
+	many := slices.Repeat([]cells.Array{zeros}, 5000)
+	for _, c := range []struct {
+		name        string
+		a           cells.Array
+		rare, alone uint64 // blocks
+	}{
+		{"one block", few(50), 0, 1},
+		{"two blocks, whose heads take less than that of a run", join(few(50), few(60)), 0, 2},
+		{"six blocks", random(t, 6*block, 1, 1e-4), 6, 0},
+		{"a full block between", join(append([]cells.Array{random(t, 6*block, 1, 1e-4), wiretest.Array(t, block, 1, wiretest.Ones)}, many[:20]...)...), 26, 1},
+		{"dense blocks", join(few(9000), few(9000)), 0, 2},
+		{"a crowded block between empty ones", join(append(append(slices.Clone(many[:100]), few(1000)), many[:100]...)...), 200, 1},
+		{"more empty blocks than a run has", join(many...), 5000, 0},
+		{"a short block after an empty one", join(zeros, wiretest.Array(t, 64, 1, wiretest.Noise)), 0, 2},
+		{"counters", random(t, 3*block/4, 4, 0.0003), 3, 0},
+		{"wide counters", random(t, 5*block/64, 64, 0.001), 5, 0},
+	} {
+		s := umbel.State{Kind: "x", Arrays: []cells.Array{c.a}}
+		got, err := stats(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if alone := got.Raw.Blocks + got.Empty.Blocks + got.Full.Blocks + got.Arithmetic.Blocks + got.Positions.Blocks; got.Rare.Blocks != c.rare || alone != c.alone {
+			t.Errorf("%s: %d blocks in runs and %d alone, want %d and %d", c.name, got.Rare.Blocks, alone, c.rare, c.alone)
+		}
+		if c.a.Len <= 10*block {
+			sameAllWays(t, c.name, s)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 // PackStats describes the blocks of a packed container, including those of parts.
 type PackStats struct {
 	Raw, Empty, Full, Arithmetic, Positions BlockStats
+	// Rare has the blocks of all runs, which have few cells that aren't zero.
+	Rare BlockStats
 	// Bytes is the length of the container.
 	Bytes uint64
 	// Entropy is the sum of m·H over all blocks, in bits, where m is the number of cells of
@@ -27,20 +29,26 @@ type BlockStats struct{ Blocks, Bytes uint64 }
 // measurer measures what is written.
 type measurer struct{ *PackStats }
 
-// Encoded counts the blocks of a job.
+// Encoded adds the entropy of the blocks of a job.
 func (p measurer) Encoded(j *block.EncodeJob) {
-	for i, b := range j.Blocks {
-		e := &j.Encoded[i]
-		t := p.of(e.Coding)
-		t.Blocks++
-		t.Bytes += uint64(e.Bytes(b))
+	for _, b := range j.Blocks {
 		p.Entropy += entropyOf(b)
 	}
 }
 
+// Wrote counts blocks.
+func (p measurer) Wrote(b block.Written) {
+	t := p.of(b.Coding)
+	t.Blocks += b.Blocks
+	t.Bytes += b.Bytes
+}
+
 // of returns the statistics of a coding.
 func (p *PackStats) of(coding byte) *BlockStats {
-	return []*BlockStats{&p.Raw, &p.Empty, &p.Full, &p.Arithmetic, &p.Positions}[coding]
+	return map[byte]*BlockStats{
+		block.Raw: &p.Raw, block.Empty: &p.Empty, block.Full: &p.Full,
+		block.Arithmetic: &p.Arithmetic, block.Positions: &p.Positions, block.Rare: &p.Rare,
+	}[coding]
 }
 
 // entropyOf returns the empirical entropy of all cells of a block together, in bits.

@@ -34,7 +34,9 @@ func (q Goal) counters() coder {
 		func(f plan.Filter) sent {
 			b := counterBits(f, q.Keys, 1)
 			load := float64(f.K) * float64(q.Keys) / float64(f.M)
-			b.Mean = measured().counting + inBlocks(b.Mean, math.Ceil(float64(f.M)/counterBlock), counterBytes(load))
+			blocks := math.Ceil(float64(f.M) / counterBlock)
+			b.Mean = measured().counting + min(inBlocks(b.Mean, blocks, counterBytes(load)),
+				inRuns(b.Mean, -math.Expm1(-load)*float64(f.M), blocks, countedRun))
 			return sent{b, raw(f.M)}
 		},
 		func(f plan.Filter) update {

@@ -35,6 +35,24 @@ func inBlocks(bits, blocks, each float64) float64 {
 	return bits + 8*blocks*(each+lengthBytes(bits/8/blocks))
 }
 
+// If few cells of an array are not zero, its blocks are coded in runs of about runCells such cells, and of at most runBlocks
+// blocks. Besides an ideal code a run takes codedRun bytes, and one of counters countedRun.
+const (
+	runCells   = 7500
+	runBlocks  = 1 << 12
+	codedRun   = 10
+	countedRun = 15
+)
+
+// inRuns returns the bits that an array takes of which the cells take the given bits, if its blocks are coded in runs, each
+// of which takes another number of bytes. A single block is no run: the result is infinite.
+func inRuns(bits, cells, blocks, each float64) float64 {
+	if blocks < 2 {
+		return math.Inf(1)
+	}
+	return bits + 8*each*max(1, cells/runCells+blocks/runBlocks)
+}
+
 // around is the size in bits of what surrounds the cells in a message.
 type around struct {
 	container float64 // of kind bloom, with the note of its plan
@@ -101,7 +119,7 @@ func rawBits(m uint64) float64 {
 }
 
 // cellsOf returns the size of the container of the cells of a filter with n keys: that of an ideal code, and what
-// the coder and the container with the note of its plan add. Blocks with few ones list them.
+// the coder and the container with the note of its plan add. Blocks with few ones list them, or are coded in runs.
 func cellsOf(f plan.Filter, n uint64) sent {
 	m := float64(f.M)
 	blocks := math.Ceil(m / blockCells)
@@ -111,6 +129,9 @@ func cellsOf(f plan.Filter, n uint64) sent {
 	if each := listed(m*f.Fill(n)/blocks, m/blocks); blocks*each.Mean < coded.Mean {
 		coded.Mean = blocks * each.Mean
 		coded.Deviation = math.Hypot(ideal.Deviation, math.Sqrt(blocks)*each.Deviation)
+	}
+	if runs := inRuns(ideal.Mean, m*f.Fill(n), blocks, codedRun); runs < coded.Mean {
+		coded.Mean, coded.Deviation = runs, ideal.Deviation
 	}
 	coded.Mean += measured().container
 	return sent{coded, rawBits(f.M)}

@@ -4,7 +4,7 @@ import hashlib
 import struct
 
 from codings import bits, expect, leb128, positions
-from models import counters
+from models import counters, rare
 from tree import leaves, root
 
 LIMIT = 2**30  # bytes of arrays
@@ -113,8 +113,24 @@ class Reader:
             if coding == 5 and not array:
                 contiguous, coding = True, 0
                 self.read_padding()
+            if coding == 6:
+                array += self.read_run(width, words - len(array), cells - len(array) * 8 // width)
+                continue
             array += self.read_block(coding, width, min(n * 8 // width, cells - len(array) * 8 // width))
         return {"width": width, "cells": cells, "bytes": bytes(array)}
+
+    def read_run(self, width, words, cells):
+        """Returns the words of a run, where an array has the given numbers of words, in bytes, and cells left."""
+        blocks = self.var()
+        expect(0 < blocks <= min(4096, -(-words // BLOCK)), "blocks of a run")
+        words, cells = min(blocks * BLOCK, words), min(blocks * BLOCK * 8 // width, cells)
+        array = bytearray(words)
+        for at, value in rare(self.payload(BLOCK), cells, width):
+            place = at * width // 8
+            size = max(1, width // 8)
+            value = value << at * width % 8 | int.from_bytes(array[place:place + size], "little")
+            array[place:place + size] = value.to_bytes(size, "little")
+        return array
 
     def read_padding(self):
         n = self.number(1)

@@ -3,6 +3,37 @@
 from codings import Strings, expect, leb128, take_positions
 
 
+def rare(payload, n, width):
+    """Returns the numbers of the cells of a run that aren't zero, and their values."""
+    length, start = leb128(payload, 0)
+    expect(length <= min(n, 2**19), "length")
+    if length == 0:
+        expect(start == len(payload), "something is left over")
+        return []
+    head = 1 if width == 1 else 2
+    expect(len(payload) >= start + head, "cut off")
+    low, most = payload[start], payload[start + 1] if width > 1 else 0
+    expect(low <= 31 and most < width, "low bits or lengths")
+    strings = Strings(payload[start + head:], 2 + 2 * most)
+    gaps = strings.take(length)
+    count = sum(gaps)
+    expect(gaps[-1] == 1 and count <= 2**14, "gaps")
+    bits = strings.take(count * low)
+    at, zeros, cells = 0, 0, []
+    for bit in gaps:
+        if not bit:
+            zeros += 1
+            continue
+        first = len(cells) * low
+        at += (zeros << low) + sum(bits[first + i] << i for i in range(low))
+        expect(at < n, "a cell beyond the end")
+        cells.append(at)
+        at, zeros = at + 1, 0
+    values = numbers(strings, count, most)
+    strings.end()
+    return list(zip(cells, values))
+
+
 def counters(payload, n, width):
     header, start = leb128(payload, 0)
     t, most = header % 16, header // 16

@@ -25,7 +25,11 @@ const (
 	Arithmetic = 3
 	Positions  = 4
 	Contiguous = 5 // of a first block: this block and all others of the array, without codings between them
+	Rare       = 6 // the cells that aren't zero of a run: this block and some after it
 )
+
+// MaxRun is the most blocks of a run in coding Rare.
+const MaxRun = 1 << 12
 
 // Align divides the offset in the container of the words that Contiguous has: a query of 64 bytes then touches
 // one line of a cache, and one page. The words follow fewer bytes of padding.
@@ -66,13 +70,13 @@ func At(a cells.Array, i uint64) cells.Array { return Run(a, i, 1) }
 
 // Run returns n blocks of an array from block i on; it shares the memory of a.
 func Run(a cells.Array, i, n uint64) cells.Array {
-	b := shape(a, i, n)
+	b := Shape(a, i, n)
 	b.Words = a.Words[i*Words:][:NumWords(b)]
 	return b
 }
 
-// shape returns n blocks of an array from block i on, without words.
-func shape(a cells.Array, i, n uint64) cells.Array {
+// Shape returns n blocks of an array from block i on, without words.
+func Shape(a cells.Array, i, n uint64) cells.Array {
 	per := Cells(a)
 	return cells.Array{Len: min(n*per, a.Len-i*per), Width: a.Width}
 }
@@ -94,10 +98,10 @@ type Scratch []uint64
 // Block returns block i of an array that has no words, with zero cells. It uses slot k
 // of n; the blocks in all slots are valid until a slot is used again.
 func (s *Scratch) Block(a cells.Array, i uint64, k, n int) cells.Array {
-	if most := int(NumWords(shape(a, 0, 1))) * n; len(*s) < most {
+	if most := int(NumWords(Shape(a, 0, 1))) * n; len(*s) < most {
 		*s = make(Scratch, most)
 	}
-	b := shape(a, i, 1)
+	b := Shape(a, i, 1)
 	b.Words = (*s)[k*Words:][:NumWords(b)]
 	clear(b.Words)
 	return b

@@ -13,19 +13,26 @@ import (
 type EncodeJob struct {
 	Array   int // the number of their array, counted through all states
 	Blocks  []cells.Array
+	Runs    bool      // the array has more blocks, so that those with few cells may be part of a run
 	Encoded []Encoded // set by Encode, one for each block
 	Scratch Scratch   // for blocks that are in no array
 	codec   Codec
 }
 
 // Encode encodes the blocks.
-func (j *EncodeJob) Encode() { j.Encoded = j.codec.encode(j.Blocks...) }
+func (j *EncodeJob) Encode() {
+	j.Encoded = j.codec.encode(j.Blocks...)
+	for i, b := range j.Blocks {
+		j.Encoded[i].list(b, j.Runs)
+	}
+}
 
 // Raw leaves the blocks raw.
 func (j *EncodeJob) Raw() {
 	j.Encoded = slices.Grow(j.Encoded[:0], len(j.Blocks))[:len(j.Blocks)]
 	for i := range j.Encoded {
-		j.Encoded[i] = Encoded{Coding: Raw}
+		e := &j.Encoded[i]
+		e.Coding, e.IsRare = Raw, false
 	}
 }
 
@@ -33,6 +40,8 @@ func (j *EncodeJob) Raw() {
 type Encoded struct {
 	Coding  byte
 	Payload []byte // of Arithmetic and Positions
+	IsRare  bool   // the block may be part of a run in coding Rare
+	Rare    model.Rare
 	ones    uint64 // of a block of bits that may have a payload
 }
 
@@ -45,6 +54,18 @@ func (e *Encoded) Bytes(b cells.Array) int {
 		return 1
 	}
 	return 1 + PayloadBytes(len(e.Payload))
+}
+
+// Append appends the encoded block b.
+func (e *Encoded) Append(dst []byte, b cells.Array) []byte {
+	dst = append(dst, e.Coding)
+	switch e.Coding {
+	case Raw:
+		return AppendWords(dst, b.Words)
+	case Empty, Full:
+		return dst
+	}
+	return AppendPayload(dst, e.Payload)
 }
 
 // Codec encodes and decodes blocks in the smallest coding. It keeps memory for the next
@@ -60,17 +81,7 @@ type Codec struct {
 }
 
 // Append appends the encoded block b.
-func (c *Codec) Append(dst []byte, b cells.Array) []byte {
-	e := &c.encode(b)[0]
-	dst = append(dst, e.Coding)
-	switch e.Coding {
-	case Raw:
-		return AppendWords(dst, b.Words)
-	case Empty, Full:
-		return dst
-	}
-	return AppendPayload(dst, e.Payload)
-}
+func (c *Codec) Append(dst []byte, b cells.Array) []byte { return c.encode(b)[0].Append(dst, b) }
 
 // encode encodes each block in the coding that takes the fewest bytes; among equals, in
 // the one with the lowest number. The result is valid until the next call.

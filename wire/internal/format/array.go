@@ -23,7 +23,11 @@ func (r *Reader) Array(a *cells.Array) error {
 	if r.Borrow && r.borrow(a, n) {
 		return block.CheckEnd(*a)
 	}
-	beyond, err := r.Claim(*a, n)
+	least := n // bytes
+	if n > 0 {
+		least = (n-1)/block.MaxRun + 1
+	}
+	beyond, err := r.Claim(*a, least)
 	if err != nil {
 		return err
 	}
@@ -64,8 +68,10 @@ func (r *Reader) allocated(a *cells.Array, n uint64, beyond bool) (err error) {
 	if n == 1 && r.isPlain() {
 		return r.plainBlock(a, words)
 	}
+	// An array whose blocks are in runs is longer than the input suggests.
+	atOnce := r.Begin != nil || r.size != unknown && !beyond && n <= r.Left()
 	for done := uint64(0); done < n; {
-		if a.Words, err = r.grow(a.Words, words, beyond); err != nil {
+		if a.Words, err = r.grow(a.Words, words, beyond, atOnce); err != nil {
 			return err
 		}
 		end := min(n, uint64(len(a.Words)+block.Words-1)/block.Words)
@@ -95,7 +101,7 @@ func (r *Reader) plainBlock(a *cells.Array, words uint64) error {
 			err = block.CheckEnd(*a)
 		}
 	default:
-		if a.Words, err = r.grow(nil, words, false); err == nil {
+		if a.Words, err = r.grow(nil, words, false, true); err == nil {
 			err = r.Block(coding, nil, *a)
 		}
 	}
@@ -126,7 +132,7 @@ func (r *Reader) Claim(a cells.Array, encoded uint64) (beyond bool, err error) {
 		return beyond, err
 	}
 	if left := r.Left(); encoded > left {
-		return beyond, sentinel.Errorf(umbel.ErrCorrupt, "%d blocks in the %d bytes that are left", encoded, left)
+		return beyond, sentinel.Errorf(umbel.ErrCorrupt, "an array of at least %d bytes in the %d bytes that are left", encoded, left)
 	}
 	if r.Reserve == nil {
 		return beyond, nil
@@ -137,11 +143,11 @@ func (r *Reader) Claim(a cells.Array, encoded uint64) (beyond bool, err error) {
 // firstWords is the memory, 1 MiB, that an array gets before any of its blocks is read.
 const firstWords = 1 << 17
 
-// grow returns a copy of words with more memory, at last for n words. All is allocated at
-// once if the source is known to be long enough and the limit permits it.
-func (r *Reader) grow(words []uint64, n uint64, beyond bool) ([]uint64, error) {
+// grow returns a copy of words with more memory, at last for n words; all of it is allocated at once if the
+// source is known to be long enough and the limit permits it.
+func (r *Reader) grow(words []uint64, n uint64, beyond, atOnce bool) ([]uint64, error) {
 	next := n
-	if r.size == unknown || beyond {
+	if !atOnce {
 		next = min(n, max(4*uint64(len(words)), firstWords))
 	}
 	if beyond {
@@ -170,7 +176,7 @@ func (r *Reader) blocks(a cells.Array, from, end uint64) error {
 			}
 		}
 	}
-	r.pipeline.Read = r.jobs(from, end, func(_ *block.DecodeJob, i uint64) cells.Array { return block.At(a, i) })
+	r.pipeline.Read = r.jobs(a, from, end, func(_ *block.DecodeJob, i uint64) cells.Array { return block.At(a, i) })
 	r.pipeline.Write = r.finish
 	return r.pipeline.Run()
 }
@@ -180,7 +186,7 @@ func (r *Reader) scan(a cells.Array, array int) error {
 	n := block.Count(a)
 	step := block.BatchSize(n, r.Workers)
 	r.pipeline.Work = (*block.DecodeJob).Decode
-	r.pipeline.Read = r.jobs(0, n, func(j *block.DecodeJob, i uint64) cells.Array {
+	r.pipeline.Read = r.jobs(a, 0, n, func(j *block.DecodeJob, i uint64) cells.Array {
 		return j.Scratch.Block(a, i, len(j.Blocks), step)
 	})
 	r.pipeline.Write = func(j *block.DecodeJob) error {
@@ -194,9 +200,9 @@ func (r *Reader) scan(a cells.Array, array int) error {
 	return r.pipeline.Run()
 }
 
-// jobs returns the Read step for blocks from number from up to end. place returns the
+// jobs returns the Read step for blocks of a from number from up to end. place returns the
 // memory of a block, whose words are zero.
-func (r *Reader) jobs(from, end uint64, place func(j *block.DecodeJob, i uint64) cells.Array) func(*block.DecodeJob) bool {
+func (r *Reader) jobs(a cells.Array, from, end uint64, place func(j *block.DecodeJob, i uint64) cells.Array) func(*block.DecodeJob) bool {
 	next, step := from, block.BatchSize(end-from, r.Workers)
 	return func(j *block.DecodeJob) bool {
 		j.Reset(next)
@@ -204,10 +210,7 @@ func (r *Reader) jobs(from, end uint64, place func(j *block.DecodeJob, i uint64)
 			b := place(j, next)
 			j.Blocks = append(j.Blocks, b)
 			next++
-			coding, err := r.coding(next - 1)
-			if err == nil {
-				err = r.Block(coding, j, b)
-			}
+			err := r.nextBlock(a, next-1, j, b)
 			j.Ends = append(j.Ends, r.Off)
 			if err != nil {
 				j.Fail(i, err)
@@ -216,6 +219,25 @@ func (r *Reader) jobs(from, end uint64, place func(j *block.DecodeJob, i uint64)
 		}
 		return len(j.Blocks) > 0
 	}
+}
+
+// nextBlock reads block i of a, with its coding, into b, whose words are zero.
+func (r *Reader) nextBlock(a cells.Array, i uint64, j *block.DecodeJob, b cells.Array) error {
+	if r.run.next(b) {
+		return nil
+	}
+	coding, err := r.coding(i)
+	if err != nil {
+		return err
+	}
+	if coding != block.Rare {
+		return r.Block(coding, j, b)
+	}
+	if err := r.beginRun(a, i); err != nil {
+		return err
+	}
+	r.run.next(b)
+	return nil
 }
 
 // coding reads the coding of block i of an array.
@@ -289,8 +311,10 @@ func (r *Reader) Block(coding byte, j *block.DecodeJob, b cells.Array) (err erro
 		j.AddPayload(coding, start)
 	case block.Contiguous:
 		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, which only the first block of an array in a container has", coding)
+	case block.Rare:
+		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, which no predicted array has", coding)
 	default:
-		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, this program reads 0 to %d: %w", coding, block.Contiguous, errors.ErrUnsupported)
+		return sentinel.Errorf(umbel.ErrCorrupt, "coding %d, this program reads 0 to %d: %w", coding, block.Rare, errors.ErrUnsupported)
 	}
 	return nil
 }

@@ -19,6 +19,8 @@ type Source interface {
 type Sink interface {
 	// Encoded is called with each job before it is written, in the order of the container.
 	Encoded(j *block.EncodeJob)
+	// Wrote is called with each block or run of blocks that was written.
+	Wrote(block.Written)
 }
 
 // Packed returns an ArrayWriter of blocks in their smallest coding. With a source, arrays have no words and
@@ -46,6 +48,8 @@ type packed struct {
 	array    int    // the number of a
 	next     uint64 // its first block that is in no job
 	step     int    // blocks of a job
+	run      block.Runner
+	buf      []byte // a run
 }
 
 // put writes an array.
@@ -53,12 +57,15 @@ func (p *packed) put(w *Writer, a cells.Array) {
 	p.w, p.a, p.next = w, a, 0
 	p.array++
 	p.step = block.BatchSize(block.Count(a), p.pipeline.Workers)
-	_ = p.pipeline.Run() // w keeps the error
+	if p.pipeline.Run() == nil { // w keeps the error
+		p.endRun()
+		w.Flush()
+	}
 }
 
 // read puts the next blocks into a job.
 func (p *packed) read(j *block.EncodeJob) bool {
-	j.Array, j.Blocks = p.array, j.Blocks[:0]
+	j.Array, j.Blocks, j.Runs = p.array, j.Blocks[:0], block.Count(p.a) > 1
 	for n := block.Count(p.a); len(j.Blocks) < p.step && p.next < n && p.w.Err == nil; p.next++ {
 		var b cells.Array
 		if b, p.w.Err = p.block(j); p.w.Err == nil {
@@ -89,10 +96,41 @@ func (p *packed) write(j *block.EncodeJob) error {
 		p.to.Encoded(j)
 	}
 	for i, b := range j.Blocks {
-		p.w.encoded(&j.Encoded[i], b)
+		e := &j.Encoded[i]
+		if !e.IsRare || !p.run.Fits(e, b) {
+			p.endRun()
+		}
+		if e.IsRare {
+			p.run.Add(e, b)
+			continue
+		}
+		p.w.encoded(e, b)
+		p.wrote(block.Written{Coding: e.Coding, Blocks: 1, Bytes: uint64(e.Bytes(b))})
 	}
 	p.w.Flush()
 	return p.w.Err
+}
+
+// endRun writes the blocks of a run, in one coding or apart, whichever takes fewer bytes.
+func (p *packed) endRun() {
+	run, ok := p.run.Append(p.buf[:0], p.a.Width)
+	p.buf = run
+	if ok {
+		p.w.Buf = append(p.w.Buf, run...)
+		p.wrote(block.Written{Coding: block.Rare, Blocks: uint64(len(p.run.Each)), Bytes: uint64(len(run))})
+	} else {
+		p.w.Buf = append(p.w.Buf, p.run.Apart...)
+		for _, e := range p.run.Each {
+			p.wrote(e)
+		}
+	}
+	p.run.Reset()
+}
+
+func (p *packed) wrote(b block.Written) {
+	if p.to != nil {
+		p.to.Wrote(b)
+	}
 }
 
 // encoded writes an encoded block.

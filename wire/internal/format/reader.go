@@ -41,6 +41,7 @@ type Reader struct {
 
 	arrays     int  // arrays of the container before this one
 	contiguous bool // the other blocks of this array follow without codings
+	run        run
 	pipeline   block.Pipeline[block.DecodeJob]
 	names      names
 	buf        [255]byte

@@ -87,10 +87,10 @@ func packedInfoOf(c wire.PackStats) packedInfo {
 	return in
 }
 
-var codingNames = []string{"raw", "empty", "full", "arithmetic", "positions"}
+var codingNames = []string{"raw", "empty", "full", "arithmetic", "positions", "rare"}
 
 func tallies(c wire.PackStats) []wire.BlockStats {
-	return []wire.BlockStats{c.Raw, c.Empty, c.Full, c.Arithmetic, c.Positions}
+	return []wire.BlockStats{c.Raw, c.Empty, c.Full, c.Arithmetic, c.Positions, c.Rare}
 }
 
 // blocks lists the number of blocks of each coding.

@@ -20,6 +20,7 @@ func codings() []file { return containerVectors("codings", goodCodings(), badCod
 const (
 	arithmetic = "\x03"
 	listed     = "\x04"
+	rare       = "\x06"
 )
 
 func goodCodings() []containerVector {
@@ -37,9 +38,10 @@ func goodCodings() []containerVector {
 			bits(1000)+listed+payload("\x01\x3f\xcf\x07"+zeros(6))),
 		coded("positions-hundreds", "200 positions of 524288, and of 3000",
 			bits(blockCells)+listed+positionsIn(scattered(1, blockCells, 200)), bits(3000)+listed+positionsIn(scattered(2, 3000, 200))),
-		packedArrays("mixed", "blocks that are empty, full, and coded both ways",
+		apartArrays("mixed", "blocks that are empty, full, and coded both ways",
 			joined(emptyCells(blockCells, 1), fullCells(blockCells), scattered(3, blockCells, 10), scattered(4, blockCells, 100), scattered(5, 1000, 100))),
 	)
+	v = append(v, rareArrays()...)
 	for i := range v {
 		v[i].form = formOf(v[i].bytes)
 	}
@@ -74,6 +76,56 @@ func packedArrays(name, comment string, arrays ...cells.Array) containerVector {
 		panic("gen: " + err.Error())
 	}
 	return containerVector{name: name, comment: comment, bytes: b}
+}
+
+// apartArrays returns a vector of arrays in which each block has the coding in which it is shortest if it is alone.
+func apartArrays(name, comment string, arrays ...cells.Array) containerVector {
+	var b []string
+	for _, a := range arrays {
+		apart := string([]byte{byte(a.Width)}) + u64(a.Len)
+		for block := range blocksIn(a) {
+			alone := string(packedArrays("", "", block).bytes)
+			apart += alone[len(magic)+len(head)+1+1+8 : len(alone)-2-4]
+		}
+		b = append(b, apart)
+	}
+	return coded(name, comment, b...)
+}
+
+// rareArrays returns vectors of runs of blocks whose cells are rarely ones.
+func rareArrays() []containerVector {
+	eight := emptyCells(2*blockCells/8+99, 8)
+	rng := rand.New(rand.NewPCG(8, 4))
+	for range 60 {
+		eight.Put(rng.Uint64N(eight.Len), 1+rng.Uint64()>>rng.Uint64N(8)%255)
+	}
+	return []containerVector{
+		packedArrays("rare", "runs of blocks with 50 ones, with fewer, and with none; an array of zeros",
+			joined(scattered(7, blockCells, 50), scattered(8, blockCells, 45), emptyCells(blockCells, 1), scattered(9, 1000, 1)),
+			emptyCells(2*blockCells+5, 1)),
+		packedArrays("rare-between", "a full block between two runs", joined(
+			scattered(10, blockCells, 300), scattered(11, blockCells, 200), fullCells(blockCells), emptyCells(blockCells, 1), scattered(12, 70, 2))),
+		packedArrays("rare-counters", "runs of counters of 8 and of 64 bits", eight, heavy(2*blockCells/64+7)),
+		coded("rare-short", "runs of one block, without low bits and with 31 of them",
+			bits(10)+runOf(1, "\x00"), bits(10)+runOf(1, rareOf(scattered(13, 10, 3))), bits(1000)+runOf(1, "\x01\x1f\xb5\x00")),
+	}
+}
+
+// runOf returns a run of blocks with a payload.
+func runOf(blocks uint64, b string) string {
+	return rare + string(binary.AppendUvarint(nil, blocks)) + payload(b)
+}
+
+// rareOf returns the code of the ones of an array.
+func rareOf(a cells.Array) string {
+	var r model.Rare
+	for at := range a.Len {
+		if a.Get(at) != 0 {
+			r.At = append(r.At, uint32(at))
+		}
+	}
+	var c model.Modeler
+	return string(c.AppendRare(nil, r, a.Len, 1))
 }
 
 // codedArrays returns a vector of arrays whose blocks are arithmetic if that is shorter than

@@ -45,6 +45,20 @@ func badCodings() []containerVector {
 		bad("positions-byte", "a byte after the last position", thousand, listed, payload("\x01\x00\x01\x00")),
 		bad("positions-none", "a byte after no positions", thousand, listed, payload("\x00\x00")),
 		bad("positions-beyond", "position 10 of ten", ten, listed, payload("\x01\x00\x00\x04")),
+		bad("rare-no-blocks", "a run of no blocks", thousand, rare, "\x00\x01\x00"),
+		bad("rare-blocks-beyond", "a run of two blocks in an array of one", thousand, rare, "\x02\x01\x00"),
+		bad("rare-blocks-long-form", "the number of blocks in a byte too many", thousand, rare, "\x81\x00\x01\x00"),
+		bad("rare-cut", "a run without a length", thousand, rare, "\x01"+payload("")),
+		bad("rare-long-form", "the length in a byte too many", thousand, rare, "\x01"+payload("\x81\x00\x00\xb5\x00")),
+		bad("rare-long", "gaps in a string of 11 bits for ten cells", ten, rare, "\x01"+payload("\x0b\x00\xb5\x00")),
+		bad("rare-byte", "a byte after no cells", thousand, rare, "\x01"+payload("\x00\x00")),
+		bad("rare-no-low", "a length and no number of low bits", thousand, rare, "\x01"+payload("\x01")),
+		bad("rare-low", "32 low bits", thousand, rare, "\x01"+payload("\x01\x20\xb5\x00")),
+		bad("rare-no-gap", "a string of gaps that ends with a zero", thousand, rare, "\x01"+payload("\x04\x00\x00\x00")),
+		bad("rare-beyond", "cell 1023 of 1000", thousand, rare, "\x01"+payload("\x01\x0a\xb5\xb5")),
+		bad("rare-many", "16385 cells that aren't zero", bits(blockCells), rare, "\x01"+payload("\x81\x80\x01\x00\xb5\x00")),
+		bad("rare-lengths", "numbers of 3 bits for counters of 2", counters, rare, "\x01"+payload("\x01\x00\x02\xb5\x00\x00\x00\x00\x00")),
+
 		bad("positions-counters", "positions of counters", counters, listed, payload("\x01\x00\x01")),
 	}
 }
