@@ -22,7 +22,7 @@ A filter that is sent should be less than half full: a larger, sparser filter co
 fewer bits at the same rate. m/n is the number of cells per key in memory, z/n the bits per key
 on the wire, k the number of cells set per key, and f the false-positive rate. Formulas: p =
 e^(-kn/m), z = m H(p), f = (1-p)^k.`,
-	Pieces: slices.Concat(tables, deltaTables, figures, []piece.Piece{claims, simulation, theorem1, deltaSimulation, deltaSparse, counters}),
+	Pieces: slices.Concat(tables, deltaTables, figures, []piece.Piece{claims, simulation, theorem1, deltaSimulation, deltaSparse, counters, seeds}),
 	Errata: errata,
 }
 
