@@ -53,6 +53,7 @@ func dependent(layers []arrays.Array, rates, fills []float64) (given, more []flo
 		}
 		weights.reduce(l.Cells, 1-math.Pow(fills[i], float64(k-1)))
 	}
+	joint(layers, rates, given)
 	return given, more
 }
 

@@ -23,6 +23,7 @@ func TestStatsOfDependentLayers(t *testing.T) {
 		filters, queries int
 	}{
 		{dynamic.Kind, 2000, 0.1, 12_000, 120, 10_000},
+		{dynamic.Kind, 1000, 0.2, 3000, 200, 20_000},
 		{dynamic.Kind, 300, 0.03, 1800, 200, 5000},
 		{dynamic.Kind, 300, 0.004, 3000, 200, 5000},
 		{removable, 2000, 0.1, 12_000, 20, 10_000},
