@@ -112,7 +112,7 @@ type Kinds []Kind
 
 // reserved are the names of kinds that the library does not have, and what they are.
 var reserved = map[string]string{
-	"incremental": "a baseline of the papers, which only umbel's research programs open (research/baselines/incremental)",
+	"incremental": "a baseline of the papers, which no program opens",
 }
 
 // Find returns the kind with the given name. The error wraps [ErrKind].

@@ -11,7 +11,6 @@ import (
 	"github.com/umbel-filters/umbel/multicast/adaptive"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/plan"
-	"github.com/umbel-filters/umbel/research/baselines/incremental"
 	"github.com/umbel-filters/umbel/research/papers/internal/almeida"
 )
 
@@ -158,12 +157,12 @@ func foldedWith(n int, rate float64, k int) (adaptive.Lengths, error) {
 // incrementalBits returns the bits of an incremental filter (Hao, Kodialam and Lakshman 2008)
 // of 1 to n links, at the rate of n links. The layers are opened one after the other, and
 // only open ones are sent. Their number and sizes have the least mean for equally
-// frequent sizes; see [incremental.Divide]. It returns an error wrapping [umbel.ErrGoal].
+// frequent sizes; see divide. It returns an error wrapping [umbel.ErrGoal].
 func incrementalBits(n int, rate float64) (adaptive.Lengths, error) {
 	if err := checkGoal(n, rate); err != nil {
 		return nil, err
 	}
-	layers, _, err := incremental.Divide(uint64(n), rate, 0, min(n, 64), maxLayerK)
+	layers, _, err := divide(uint64(n), rate, 0, min(n, 64), maxLayerK)
 	if err != nil {
 		return nil, sentinel.Wrap(umbel.ErrGoal, err)
 	}

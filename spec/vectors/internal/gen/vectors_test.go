@@ -83,7 +83,7 @@ func inFolder(t *testing.T, folder string) []file {
 	return files
 }
 
-// reserved is the kind of the vectors that the library does not open: research/baselines/incremental does.
+// reserved is the kind of the vectors that the library does not open; the reader in Python does.
 const reserved = "incremental"
 
 var sentinels = map[string]error{

@@ -1,4 +1,4 @@
-package incremental
+package adaptive
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func TestMean(t *testing.T) {
 		{0.01, 1554, []uint64{40, 80, 120, 160, 200}},
 		{0.001, 2108.03, []uint64{26, 52, 78, 104, 130, 153, 176, 200}},
 	} {
-		planes, mean, err := Divide(200, c.p, 0, 64, 256)
+		planes, mean, err := divide(200, c.p, 0, 64, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestMean(t *testing.T) {
 func TestDivisionIsLeast(t *testing.T) {
 	const n, p = 24, 0.03
 	for planes := 1; planes <= 3; planes++ {
-		_, got, err := Divide(n, p, planes, 64, 256)
+		_, got, err := divide(n, p, planes, 64, 256)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestDivisionIsLeast(t *testing.T) {
 func TestDivisionMeetsRate(t *testing.T) {
 	for _, n := range []uint64{1, 2, 10, 201, 5000, 12345678} {
 		for _, p := range []float64{0.5, 0.01, 1e-9} {
-			planes, _, err := Divide(n, p, 0, 64, 256)
+			planes, _, err := divide(n, p, 0, 64, 256)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,13 +91,13 @@ func TestDivisionMeetsRate(t *testing.T) {
 
 func TestDivideRefuses(t *testing.T) {
 	for what, f := range map[string]func() error{
-		"no keys":                func() error { _, _, err := Divide(0, 0.1, 0, 64, 256); return err },
-		"a rate of one":          func() error { _, _, err := Divide(10, 1, 0, 64, 256); return err },
-		"no rate":                func() error { _, _, err := Divide(10, math.NaN(), 0, 64, 256); return err },
-		"more planes than keys":  func() error { _, _, err := Divide(10, 0.1, 11, 64, 256); return err },
-		"planes below zero":      func() error { _, _, err := Divide(10, 0.1, -1, 64, 256); return err },
-		"no cells per key":       func() error { _, _, err := Divide(10, 0.1, 0, 64, 0); return err },
-		"more cells than can be": func() error { _, _, err := Divide(1<<62, 0.001, 0, 64, 256); return err },
+		"no keys":                func() error { _, _, err := divide(0, 0.1, 0, 64, 256); return err },
+		"a rate of one":          func() error { _, _, err := divide(10, 1, 0, 64, 256); return err },
+		"no rate":                func() error { _, _, err := divide(10, math.NaN(), 0, 64, 256); return err },
+		"more planes than keys":  func() error { _, _, err := divide(10, 0.1, 11, 64, 256); return err },
+		"planes below zero":      func() error { _, _, err := divide(10, 0.1, -1, 64, 256); return err },
+		"no cells per key":       func() error { _, _, err := divide(10, 0.1, 0, 64, 0); return err },
+		"more cells than can be": func() error { _, _, err := divide(1<<62, 0.001, 0, 64, 256); return err },
 	} {
 		if err := f(); !errors.Is(err, umbel.ErrGoal) {
 			t.Errorf("%s: %v, want an error that wraps %q", what, err, umbel.ErrGoal)
@@ -122,12 +122,12 @@ func leastSize(n uint64, p float64) uint64 {
 }
 
 // TestDivisionsOfPlatforms: amd64 and arm64 divide the same. The latter fuses multiplications and additions,
-// which changes the last bits of sums; `make platforms` runs this test in an emulator.
+// which changes the last bits of sums.
 func TestDivisionsOfPlatforms(t *testing.T) {
 	h := fnv.New64a()
 	for _, n := range []uint64{1, 2, 5, 13, 21, 34, 58, 89, 150} {
 		for _, p := range []float64{0.95, 0.9, 0.884, 0.5, 0.2, 0.03, 0.01, 1e-3, 1e-6} {
-			layers, _, err := Divide(n, p, 0, 64, 256)
+			layers, _, err := divide(n, p, 0, 64, 256)
 			fmt.Fprintln(h, n, p, layers, err)
 		}
 	}

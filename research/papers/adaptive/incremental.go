@@ -1,4 +1,4 @@
-package incremental
+package adaptive
 
 import (
 	"math"
@@ -7,9 +7,9 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// Share is the part of the keys that a layer receives, in a Bloom filter that is closed when it contains
+// share is the part of the keys that a layer receives, in a Bloom filter that is closed when it contains
 // them.
-type Share struct {
+type share struct {
 	M    uint64 // cells
 	K    int    // cells set per key
 	Keys uint64 // keys it is planned for
@@ -27,10 +27,10 @@ const maxCells = 1 << 63
 // the same of equally good divisions: the first.
 const tie = 1e-12
 
-// Divide returns the layers of an incremental filter (Hao, Kodialam and Lakshman
+// divide returns the layers of an incremental filter (Hao, Kodialam and Lakshman
 // 2008) for up to n keys. Layers are opened one after another as keys come, a query tests all
 // open ones, and with n keys the rate is at most p. Each of L layers therefore has the rate
-// 1 - (1-p)^(1/L). Of all ways to divide n keys among the layers, Divide returns
+// 1 - (1-p)^(1/L). Of all ways to divide n keys among the layers, divide returns
 // the one with the smallest mean size over the numbers of keys 1 to n, all equally likely: a
 // layer that starts after s keys is sent with the n-s larger numbers of keys. The mean is in
 // cells.
@@ -40,7 +40,7 @@ const tie = 1e-12
 //
 // It returns an error wrapping [umbel.ErrGoal] if n or maxK is zero, p is not inside (0, 1), there are
 // more layers than keys, or the layers would have more than 2^63 cells.
-func Divide(n uint64, p float64, layers, maxLayers, maxK int) (best []Share, mean float64, err error) {
+func divide(n uint64, p float64, layers, maxLayers, maxK int) (best []share, mean float64, err error) {
 	switch {
 	case n == 0 || !(p > 0 && p < 1):
 		return nil, 0, sentinel.Errorf(umbel.ErrGoal,
@@ -75,12 +75,12 @@ func Divide(n uint64, p float64, layers, maxLayers, maxK int) (best []Share, mea
 // shareKeys returns the best division of n keys among layers of rate p, and its mean size, +Inf
 // if there is none. If cost[e] is the mean size of j layers that end after e steps, that of j+1
 // layers is the minimum over s of cost[s] + size(e-s)·(n-s)/n.
-func shareKeys(n uint64, layers int, p float64, maxK int) ([]Share, float64) {
+func shareKeys(n uint64, layers int, p float64, maxK int) ([]share, float64) {
 	steps := int(min(n, mostSteps))
 	end := func(i int) uint64 { return n/uint64(steps)*uint64(i) + n%uint64(steps)*uint64(i)/uint64(steps) }
 	// sized[i] is the layer for i steps of keys. If n isn't a multiple of the steps they differ
 	// by a key, and the largest counts.
-	sized := make([]Share, steps+1)
+	sized := make([]share, steps+1)
 	for i := 1; i <= steps; i++ {
 		sized[i] = shareFor(min(n, (n+uint64(steps)-1)/uint64(steps)*uint64(i)), p, maxK)
 		if steps == int(n) || i == steps {
@@ -109,7 +109,7 @@ func shareKeys(n uint64, layers int, p float64, maxK int) ([]Share, float64) {
 		}
 		cost = next
 	}
-	shares, total := make([]Share, layers), 0.0
+	shares, total := make([]share, layers), 0.0
 	for j, e := layers-1, steps; j >= 0; j-- {
 		s := from[j][e]
 		shares[j] = shareFor(end(e)-end(s), p, maxK)
@@ -125,8 +125,8 @@ func shareKeys(n uint64, layers int, p float64, maxK int) ([]Share, float64) {
 // shareFor returns the smallest layer of rate p for n keys with k up to maxK, by the inverse of the
 // formula for independent cells for each k. The division of the keys needs no more: layers of
 // filters are given their sizes afterwards.
-func shareFor(n uint64, p float64, maxK int) Share {
-	best, size := Share{Keys: n}, math.Inf(1)
+func shareFor(n uint64, p float64, maxK int) share {
+	best, size := share{Keys: n}, math.Inf(1)
 	last, first := min(int(math.Ceil(-math.Log2(p)))+1, maxK), 1
 	if n >= 1000 { // for many keys sizes still fall well before the valley at -log2 p
 		first = max(min(int(-0.8*math.Log2(p)), last), 1)
