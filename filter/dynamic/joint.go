@@ -31,7 +31,11 @@ func joint(layers []arrays.Array, rates, given []float64) {
 		}
 		alone := 1 - plan.FPRateAtFill(shares[1<<i], k)
 		apart *= alone / (1 - rates[i])
-		after := max(none, 0) / apart
+		if !(none > 0 && apart > 0 && before > 0) { // a layer is full
+			given[i], before = 1, 0
+			continue
+		}
+		after := none / apart
 		given[i] = min(max(1-after/before, 0), 1)
 		before = after
 	}
