@@ -2,9 +2,7 @@ package counting
 
 import (
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
-	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Fold shrinks f by factor r by adding counters: counter for counter to the filter built
@@ -48,10 +46,7 @@ func (f *Filter) Difference(s umbel.State) error {
 	if err != nil {
 		return err
 	}
-	if b.Copied {
-		return sentinel.Errorf(umbel.ErrMismatch, "counting: counters that were copied to unfold the filter count more than was added and cannot be subtracted")
-	}
-	return f.set(a.Join(b, cells.Array.Subtract))
+	return f.set(a.Subtract(b))
 }
 
 // set makes a the counters of f unless err is not nil, and returns err.

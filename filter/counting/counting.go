@@ -73,20 +73,10 @@ func (f *Filter) Add(d umbel.Digest) bool {
 	return f.counters.AddMirrored(f.view.words, d)
 }
 
-// add is Add without prefetching.
-func (f *Filter) add(d umbel.Digest) bool {
-	if f.view == nil {
-		return f.counters.AddPrefetched(d)
-	}
-	return f.counters.AddMirrored(f.view.words, d)
-}
-
-// prefetch loads the counters of d, and its bits in the view.
+// prefetch loads the counters of d, and its bits in the view, which exists.
 func (f *Filter) prefetch(d umbel.Digest) {
 	f.counters.Prefetch(d)
-	if f.view != nil {
-		f.view.prefetcher.Prefetch(d)
-	}
+	f.view.prefetcher.Prefetch(d)
 }
 
 // Has reports whether d may have been added and not removed since. It is never false for
@@ -121,35 +111,32 @@ func (f *Filter) Count(d umbel.Digest) (n uint64, known bool) { return f.counter
 
 // HasAll sets dst[i] to Has(ds[i]): see [umbel.BatchQuerier].
 func (f *Filter) HasAll(dst []bool, ds []umbel.Digest) {
-	if f.view != nil {
-		f.view.bloom.HasAll(dst, ds)
+	if f.view == nil {
+		f.counters.HasAll(dst, ds)
 		return
 	}
-	dst = dst[:len(ds):len(dst)]
-	f.each(ds, func(i int) { dst[i] = f.counters.Has(ds[i]) })
+	f.view.bloom.HasAll(dst, ds)
 }
 
 // AddAll adds ds in order: see [umbel.BatchAdder].
 func (f *Filter) AddAll(changed []bool, ds []umbel.Digest) {
-	if changed == nil {
-		f.each(ds, func(i int) { f.add(ds[i]) })
+	if f.view == nil {
+		f.counters.AddAll(changed, ds)
 		return
 	}
-	changed = changed[:len(ds):len(changed)]
-	f.each(ds, func(i int) { changed[i] = f.add(ds[i]) })
-}
-
-// each calls do for the index of each digest in order, and prefetches the digests that
-// follow.
-func (f *Filter) each(ds []umbel.Digest, do func(i int)) {
+	if changed != nil {
+		changed = changed[:len(ds):len(changed)]
+	}
 	for _, d := range ds[:min(probe.PrefetchDistance, len(ds))] {
 		f.prefetch(d)
 	}
-	for i := range ds {
+	for i, d := range ds {
 		if next := i + probe.PrefetchDistance; next < len(ds) {
 			f.prefetch(ds[next])
 		}
-		do(i)
+		if fresh := f.counters.AddMirrored(f.view.words, d); changed != nil {
+			changed[i] = fresh
+		}
 	}
 }
 

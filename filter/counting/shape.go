@@ -69,10 +69,7 @@ func (s Shape) Forecast(n uint64) umbel.Forecast {
 // planWith is Plan with parameters that override m, k and the width. It also returns the
 // number of keys that the shape is planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	width := uint(DefaultWidth)
-	for uint64(width) < ps.Uint("width") {
-		width *= 2
-	}
+	width := arrays.RoundWidth(ps.Uint("width"))
 	m, k, n, err := kinds.Anywhere(maxK, uint64(width)).Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("counting: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/filter/internal/layered"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -186,9 +187,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	s := Shape{MaxBytes: ps.Uint("max-bytes")}
 	if width := ps.Uint("width"); width != 0 {
-		for s.Width = counting.DefaultWidth; uint64(s.Width) < width; {
-			s.Width *= 2
-		}
+		s.Width = arrays.RoundWidth(width)
 		g.Bytes /= uint64(s.Width) // as a filter of bits with as many cells
 	}
 	if g.Keys == 0 && g.Bytes == 0 || g.FPRate == 0 && g.Bytes == 0 {

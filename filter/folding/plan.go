@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
@@ -30,9 +31,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	}
 	s := Shape{K: int(ps.Uint("k")), Hasher: g.Hasher}
 	if width := ps.Uint("width"); width != 0 {
-		for s.Width = 4; uint64(s.Width) < width; {
-			s.Width *= 2
-		}
+		s.Width = arrays.RoundWidth(width)
 	}
 	if s.K == 0 {
 		f, err := plan.Size(g.Keys, g.FPRate)

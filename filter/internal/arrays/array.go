@@ -88,6 +88,16 @@ const leastShare = 4
 // Merge returns the sum of the cells of a and b: see Join.
 func (a Array) Merge(b Array) (Array, error) { return a.Join(b, cells.Array.Sum) }
 
+// Subtract undoes Merge. It is an error, which wraps umbel.ErrMismatch, if a counter of b is larger than that of a, or
+// counters of b were copied and so count more than was added. Then a is unchanged.
+func (a Array) Subtract(b Array) (Array, error) {
+	if b.Copied {
+		return Array{}, sentinel.Errorf(umbel.ErrMismatch,
+			"%s: counters that were copied to unfold the filter count more than was added and cannot be subtracted", a.Kind.Name)
+	}
+	return a.Join(b, cells.Array.Subtract)
+}
+
 // Join folds a and b to the greatest common divisor of their numbers of groups and
 // combines their cells: join changes the cells of its first argument. The result is in
 // the memory of a if a needs no fold.

@@ -30,6 +30,15 @@ type Counters struct {
 	prefetcher probe.Prefetcher
 }
 
+// RoundWidth returns the least width of counters that is at least bits: 4, 8, 16, or more, which is no width of counters.
+func RoundWidth(bits uint64) uint {
+	width := uint(4)
+	for uint64(width) < bits {
+		width *= 2
+	}
+	return width
+}
+
 // NewCounters returns an empty filter with counters of width bits. The error wraps
 // umbel.ErrGoal.
 func NewCounters(s Shape, width uint) (Counters, error) {
@@ -221,6 +230,36 @@ func (c *Counters) Count(d umbel.Digest) (n uint64, known bool) {
 		n, known = min(n, x/times), true
 	}
 	return n, known
+}
+
+// HasAll sets dst[i] to Has(ds[i]). It panics if dst is shorter than ds.
+func (c *Counters) HasAll(dst []bool, ds []umbel.Digest) {
+	dst = dst[:len(ds):len(dst)]
+	c.each(ds, func(i int) { dst[i] = c.Has(ds[i]) })
+}
+
+// AddAll adds ds in order. If changed is not nil, it sets changed[i] to the result of Add(ds[i]), and panics if changed
+// is shorter than ds.
+func (c *Counters) AddAll(changed []bool, ds []umbel.Digest) {
+	if changed == nil {
+		c.each(ds, func(i int) { c.AddPrefetched(ds[i]) })
+		return
+	}
+	changed = changed[:len(ds):len(changed)]
+	c.each(ds, func(i int) { changed[i] = c.AddPrefetched(ds[i]) })
+}
+
+// each calls do for the index of each digest in order, and prefetches the digests that follow.
+func (c *Counters) each(ds []umbel.Digest, do func(i int)) {
+	for _, d := range ds[:min(probe.PrefetchDistance, len(ds))] {
+		c.Prefetch(d)
+	}
+	for i := range ds {
+		if next := i + probe.PrefetchDistance; next < len(ds) {
+			c.Prefetch(ds[next])
+		}
+		do(i)
+	}
 }
 
 // Locate appends the positions of d to dst.
