@@ -33,6 +33,7 @@
 //   - splitblock: Parquet's split-block filter, bit for bit with hash xxh64: one cache miss per query (Parquet's BloomFilter.md)
 //   - counting: counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)
 //   - weighted: more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)
+//   - weighted-counting: weighted filter with counters: removes and counts keys of classes in 4 times the memory (Verma 2015)
 //   - scalable: scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)
 //   - dynamic: dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)
 //   - folding: folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)

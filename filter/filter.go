@@ -36,6 +36,7 @@ var All = umbel.Kinds{
 	splitblock.Kind,
 	counting.Kind,
 	weighted.Kind,
+	weighted.CountingKind,
 	scalable.Kind,
 	dynamic.Kind,
 	folding.Kind,

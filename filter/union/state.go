@@ -31,7 +31,7 @@ const Name = "union"
 // MaxMembers is the largest number of members. A query of an absent key visits all of them.
 const MaxMembers = 1024
 
-// memberKinds are the kinds of members. Kind weighted is not among them: the rate of its
+// memberKinds are the kinds of members. Kinds weighted and weighted-counting are not among them: the rate of their
 // filters depends on the classes of keys, which a digest does not determine.
 var memberKinds = umbel.Kinds{
 	bloom.Kind, partitioned.Kind, blocked.Kind, splitblock.Kind, counting.Kind, scalable.Kind, dynamic.Kind,
@@ -71,7 +71,7 @@ func tooMany(members int, class error) error {
 // Of returns the union of the filters with the given states, whose memory it shares. The
 // members of a union become members themselves, and a filter that equals an earlier one is
 // omitted. The error wraps umbel.ErrMismatch if there is no filter, if hashers differ, if
-// there are more than [MaxMembers] or, with all parts, umbel.MaxStates, or if a filter is of kind weighted or of a kind of another
+// there are more than [MaxMembers] or, with all parts, umbel.MaxStates, or if a filter is of kind weighted, of kind weighted-counting or of a kind of another
 // module; otherwise it is that of the kind's Open. If it is known what each filter was planned
 // for, the union is planned for the sum of the keys, with the rate that follows from all rates.
 func Of(states ...umbel.State) (*Filter, error) {

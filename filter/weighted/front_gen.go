@@ -61,3 +61,51 @@ func (f *Filter) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()
 
 // LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
 func (f *Filter) LogValue() slog.Value { return kinds.LogValue(Name, f.description(), f.Planned()) }
+
+// Hasher returns the hasher of the filter's keys.
+func (f *Counting) Hasher() umbel.Hasher { return f.core().Hasher }
+
+// MarshalBinary returns the filter's container; wire.Append appends it to a buffer. A zero Counting has no container: the
+// error wraps umbel.ErrGoal. Additions may not run concurrently.
+func (f *Counting) MarshalBinary() ([]byte, error) { return kinds.Marshal(f.State(), f.core()) }
+
+// UnmarshalBinary replaces f by the filter in container b, within the zero wire.Limits:
+// anything that MarshalBinary returned, of any size. The error wraps umbel.ErrCorrupt,
+// umbel.ErrKind or umbel.ErrLimit; on error f is unchanged.
+func (f *Counting) UnmarshalBinary(b []byte) error { return kinds.Unmarshal(f, b, OpenCounting) }
+
+// MarshalText returns the filter's container in base64, so that a field of type *Counting can be encoded as JSON, YAML, XML
+// or TOML. The error wraps errors.ErrUnsupported if the seed is secret, since texts are printed; otherwise it is that of MarshalBinary.
+// A Counting that is encoded by value, where its address is unknown, is an error as well.
+func (f *Counting) MarshalText() ([]byte, error) { return kinds.Text(f.Hasher(), f.MarshalBinary) }
+
+// UnmarshalText replaces f by the filter in a text of MarshalText: see UnmarshalBinary.
+func (f *Counting) UnmarshalText(text []byte) error { return kinds.FromText(text, f.UnmarshalBinary) }
+
+// WriteTo writes the filter's container to w and returns the number of bytes written. It
+// makes no copy of the filter: additions may not run concurrently. Errors are those of MarshalBinary and of w.
+func (f *Counting) WriteTo(w io.Writer) (int64, error) { return kinds.WriteTo(w, f.State(), f.core()) }
+
+// ReadFrom reads r to its end, replaces f by the filter in the container read, and returns
+// the number of bytes read. Limits and errors are those of UnmarshalBinary; on error f is
+// unchanged.
+func (f *Counting) ReadFrom(r io.Reader) (int64, error) { return kinds.ReadFrom(f, r, OpenCounting) }
+
+// Clone returns a filter with a copy of f's state. A limit that was set after f was made
+// is not part of the state. Additions may not run concurrently.
+func (f *Counting) Clone() *Counting { return kinds.Clone(f.State(), f.core(), OpenCounting) }
+
+// Planned returns what f was made for: see [umbel.Planned].
+func (f *Counting) Planned() umbel.Planned { return *f.core().Planned }
+
+// SetPlanned sets what f is compared with from now on: see [umbel.Planner]. Other methods may
+// not run concurrently.
+func (f *Counting) SetPlanned(p umbel.Planned) { kinds.SetPlanned(f.core(), p) }
+
+// Format describes the filter by its type and shape, without seed and cells, for every verb.
+func (f *Counting) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()) }
+
+// LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
+func (f *Counting) LogValue() slog.Value {
+	return kinds.LogValue(countingName, f.description(), f.Planned())
+}

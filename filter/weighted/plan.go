@@ -156,18 +156,27 @@ var sizing = kinds.Anywhere(MaxK, 1)
 
 // planWith is Plan for one class with parameters that override m and k. It also returns
 // the number of keys that the shape is planned for.
-func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	m, k, n, err := sizing.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
+func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) { return planOne(sizing, 0, g, ps) }
+
+// planCounting is planWith for counters, whose width is a parameter as well.
+func planCounting(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	width := arrays.RoundWidth(ps.Uint("width"))
+	return planOne(kinds.Anywhere(MaxK, uint64(width)), width, g, ps)
+}
+
+// planOne plans a filter of one class.
+func planOne(z kinds.Sizing, width uint, g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
+	m, k, n, err := z.Solve(g, ps.Uint("m"), int(ps.Uint("k")))
 	if err != nil {
 		return Shape{}, 0, fmt.Errorf("weighted: %w", err)
 	}
-	s := Shape{M: m, Classes: []Class{{K: k, Members: 1, Queries: 1}}, Group: arrays.GroupFor(m), Hasher: g.Hasher}
+	s := Shape{M: m, Classes: []Class{{K: k, Members: 1, Queries: 1}}, Width: width, Group: arrays.GroupFor(m), Hasher: g.Hasher}
 	return s, n, s.Check()
 }
 
-// Kind describes this kind to code that handles any kind. It makes filters of one class,
+// Kind describes the kind of Filter to code that handles any kind. It makes filters of one class,
 // which are standard filters. Plan and NewShape make filters of several classes, and so
-// does umbel make --weights from a log of queries.
+// does umbel make --weights-log from a log of queries.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {
@@ -182,5 +191,23 @@ func newKind() umbel.Kind {
 		Plan:     planWith,
 		New:      NewShape,
 		Open:     Open,
+	}.Kind()
+}
+
+// CountingKind describes the kind of Counting, as [Kind] that of Filter.
+var CountingKind umbel.Kind = newCountingKind()
+
+func newCountingKind() umbel.Kind {
+	return kinds.Kind[Shape, *Counting]{
+		Name: countingName,
+		Doc:  "weighted filter with counters: removes and counts keys of classes in 4 times the memory (Verma 2015)",
+		Params: []umbel.ParamDoc{
+			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
+			{Name: "k", Doc: "counters per key in class 0", Min: 1, Max: MaxK},
+			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
+		},
+		Plan: planCounting,
+		New:  NewCountingShape,
+		Open: OpenCounting,
 	}.Kind()
 }

@@ -35,8 +35,9 @@ type Class struct {
 
 // Shape contains the parameters that are fixed when a filter is made.
 type Shape struct {
-	M       uint64  // cells (bits), at least 1, a multiple of 2^Group
+	M       uint64  // cells, at least 1, a multiple of 2^Group
 	Classes []Class // 1 to maxClasses
+	Width   uint    // bits of a counter of a Counting: 4, 8 or 16; 0 for a Filter
 	Group   uint8   // log2 of the cells that stay together in a fold: 0 or 6; Plan chooses 6 for whole words, and only equal groups merge
 	Hasher  umbel.Hasher
 
@@ -63,7 +64,10 @@ func (s Shape) check() error {
 	case len(s.Hot) > 0 && len(s.Prefixes) > 0:
 		return fmt.Errorf("weighted: %d digests and %d prefixes with classes, want one of the two", len(s.Hot), len(s.Prefixes))
 	}
-	if err := kind.Check(s.core()); err != nil {
+	if err := s.kind().Check(s.core()); err != nil {
+		return err
+	}
+	if err := s.kind().CheckWidth(s.width()); err != nil {
 		return err
 	}
 	var members, queries float64
@@ -84,6 +88,17 @@ func (s Shape) check() error {
 	}
 	return nil
 }
+
+// kind returns the kind of array of the filters with this shape.
+func (s Shape) kind() arrays.Kind {
+	if s.Width != 0 {
+		return countingKind
+	}
+	return kind
+}
+
+// width returns the bits of a cell.
+func (s Shape) width() uint { return max(s.Width, 1) }
 
 // core returns the shape of the array, with the k of class 0.
 func (s Shape) core() arrays.Shape {
@@ -112,7 +127,8 @@ func inBillionths(classes []Class) []Class {
 // the classes' shares: K is the average over these keys, FPRate over the queries for
 // other keys. Bytes includes the table, which takes 8 bytes per digest in Hot.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
-	fc := umbel.Forecast{Keys: n, Cells: s.M, Bytes: (s.M+63)/64*8 + s.tableBytes(), K: meanK(s.Classes)}
+	perWord := 64 / uint64(s.width())
+	fc := umbel.Forecast{Keys: n, Cells: s.M, Bytes: (s.M+perWord-1)/perWord*8 + s.tableBytes(), K: meanK(s.Classes)}
 	classes, ks := slices.Clone(s.Classes), make([]int, len(s.Classes))
 	for i, c := range s.Classes {
 		classes[i].Members, ks[i] = c.Members*float64(n), c.K
@@ -137,22 +153,30 @@ func (s Shape) tableBytes() uint64 {
 	return (n + 7) / 8 * 8
 }
 
-// NewShape returns an empty filter of shape s, whose shares it rounds to one part in 10^9. The error wraps
-// umbel.ErrGoal if no filter can have that shape. It allocates the memory of the shape: for untrusted
+// NewShape returns an empty filter of shape s, without a Width, whose shares it rounds to one part in 10^9. The error
+// wraps umbel.ErrGoal if no filter can have that shape. It allocates the memory of the shape: for untrusted
 // sizes, check [Shape.Forecast] first.
 func NewShape(s Shape) (*Filter, error) {
+	if s.Width != 0 {
+		return nil, sentinel.Errorf(umbel.ErrGoal, "weighted: counters of %d bits, want bits: use NewCountingShape, or omit Width", s.Width)
+	}
+	return withProbes(s.make())
+}
+
+// make returns an empty array of shape s with its classes.
+func (s Shape) make() (keyed, error) {
 	if err := s.check(); err != nil {
-		return nil, sentinel.Wrap(umbel.ErrGoal, err)
+		return keyed{}, sentinel.Wrap(umbel.ErrGoal, err)
 	}
 	hot, prefixes, err := s.tables()
 	if err != nil {
-		return nil, sentinel.Wrap(umbel.ErrGoal, err)
+		return keyed{}, sentinel.Wrap(umbel.ErrGoal, err)
 	}
-	a, err := kind.New(s.core(), 1)
+	a, err := s.kind().New(s.core(), s.width())
 	if err != nil {
-		return nil, err
+		return keyed{}, err
 	}
-	return newFilter(a, inBillionths(s.Classes), hot, prefixes), nil
+	return newKeyed(a, s.Classes, hot, prefixes), nil
 }
 
 // tables returns the tables of classes, at least one of which is empty.
@@ -169,15 +193,4 @@ func (s Shape) tables() (hot hotTable, prefixes prefixTable, err error) {
 		prefixes, err = newPrefixTable(sortedPrefixes(s.Prefixes), len(s.Classes))
 	}
 	return hot, prefixes, err
-}
-
-// Shape returns the shape of the filter: NewShape makes an empty filter of it. A digest in
-// Hot has only the bits that matter, the upper 56 of H1.
-func (f *Filter) Shape() Shape {
-	a := f.array.Shape
-	s := Shape{M: a.M, Classes: slices.Clone(f.classes), Group: a.Group, Hasher: a.Hasher, Prefixes: slices.Clone(f.prefixes.list)}
-	for _, w := range f.hot.words {
-		s.Hot = append(s.Hot, Hot{umbel.Digest{H1: w >> classBits << classBits}, int(w & classMask)})
-	}
-	return s
 }

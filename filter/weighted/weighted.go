@@ -14,7 +14,9 @@
 // A class has one of three sources: a table of digests in the filter ([Hot]), a prefix of
 // the key ([Prefix]), or the program, which calls [Filter.AddClass] and [Filter.HasClass].
 //
-// The kind's name stands for its positions: see spec/kinds/weighted.md.
+// A [Filter] has bits; a [Counting] has counters, so that keys can be removed with the class with which they were
+// added. They are two kinds, whose names stand for their positions: see spec/kinds/weighted.md and
+// spec/kinds/weighted-counting.md.
 package weighted
 
 import (
@@ -24,7 +26,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/probe"
 )
 
-// Name is the name of this kind.
+// Name is the name of the kind of Filter.
 const Name = "weighted"
 
 var kind = arrays.Kind{Name: Name}
@@ -36,16 +38,11 @@ var kind = arrays.Kind{Name: Name}
 type Filter struct {
 	NoCopy kinds.NoCopy
 
-	array    arrays.Array // with the k of class 0
-	classes  []Class
-	hot      hotTable
-	prefixes prefixTable
-	probes   probes // of array
+	keyed
+	probes probes // of array
 }
 
-func (f *Filter) core() kinds.Core {
-	return kinds.Core{Hasher: f.array.Shape.Hasher, Planned: &f.array.Planned, Zero: f.array.Shape.M == 0}
-}
+func (f *Filter) core() kinds.Core { return f.front() }
 
 // probes find the cells of each class.
 type probes struct {
@@ -54,26 +51,22 @@ type probes struct {
 	leastClass  int          // the class of least
 }
 
-// newFilter returns the filter of an array and tables that have been checked.
-func newFilter(a arrays.Array, classes []Class, hot hotTable, prefixes prefixTable) *Filter {
-	f := &Filter{classes: classes, hot: hot, prefixes: prefixes}
-	f.setArray(a)
-	return f
+// withProbes returns the filter of an array of bits and its classes.
+func withProbes(k keyed, err error) (*Filter, error) {
+	if err != nil {
+		return nil, err
+	}
+	f := &Filter{keyed: k}
+	f.setArray(k.array)
+	return f, nil
 }
 
 func (f *Filter) setArray(a arrays.Array) {
-	p := probes{of: make([]probe.Bits, len(f.classes))}
-	most := 0
+	p := probes{of: make([]probe.Bits, len(f.classes)), leastClass: f.least}
 	for i, c := range f.classes {
 		p.of[i] = a.Probe(c.K)
-		if c.K < f.classes[p.leastClass].K {
-			p.leastClass = i
-		}
-		if c.K > f.classes[most].K {
-			most = i
-		}
 	}
-	p.least, p.most = p.of[p.leastClass], p.of[most]
+	p.least, p.most = p.of[f.least], p.of[f.most]
 	f.array, f.probes = a, p
 }
 
@@ -207,20 +200,6 @@ func (f *Filter) LocateClass(dst []uint64, d umbel.Digest, class int) []uint64 {
 		return f.Locate(dst, d)
 	}
 	return f.probes.of[class].Locate(dst, d)
-}
-
-// isKnown reports whether a class that the caller names exists and is to be used.
-func (f *Filter) isKnown(class int) bool {
-	return class >= 0 && class < len(f.probes.of) && f.hot.isEmpty()
-}
-
-// Class returns the class of a key by its prefix, and false if the filter has no
-// prefixes: see [umbel.Classifier].
-func (f *Filter) Class(key []byte) (class int, ok bool) {
-	if f.prefixes.isEmpty() {
-		return 0, false
-	}
-	return f.prefixes.class(key), true
 }
 
 // Clear removes all keys and keeps the classes.

@@ -32,6 +32,7 @@ func FuzzOpen(f *testing.F) { filtertest.Fuzz(f, weighted.Kind) }
 
 func TestZero(t *testing.T) {
 	filtertest.Zero(t, weighted.Kind, func() umbel.Filter { return new(weighted.Filter) })
+	filtertest.Zero(t, weighted.CountingKind, func() umbel.Filter { return new(weighted.Counting) })
 }
 
 // Three sources of classes, with 3 classes of 5, 2 and 13 cells.

@@ -141,17 +141,22 @@ class Counting:
 
 
 class Weighted:
+    FIRST = ["k", "group"]
+    WIDTHS = [1]
+
     def __init__(self, state):
-        classes = 1 + (len(state["params"]) - 2) // 3
+        first = len(self.FIRST)
+        classes = 1 + (len(state["params"]) - first) // 3
         expect(1 <= classes <= 64, "classes")
-        names = ["k", "group"]
+        names = list(self.FIRST)
         for c in range(1, classes):
             names += [f"k{c}", f"members{c}", f"queries{c}"]
         values = whole(state, *names)
-        self.group, self.k = values[1], [values[0]] + values[2::3]
-        expect(sum(values[3::3]) <= 10**9 and sum(values[4::3]) <= 10**9, "shares")
+        self.first, values = values[:first], values[first:]
+        self.group, self.k = self.first[1], [self.first[0]] + values[0::3]
+        expect(sum(values[1::3]) <= 10**9 and sum(values[2::3]) <= 10**9, "shares")
         expect(len(state["arrays"]) in (1, 2), "arrays")
-        self.array = only_plane({"arrays": state["arrays"][:1], "parts": state["parts"]}, 1)
+        self.array = only_plane({"arrays": state["arrays"][:1], "parts": state["parts"]}, *self.WIDTHS)
         for k in self.k:
             check_grouped(self.array["cells"], k, self.group)
         self.digests, self.prefixes = None, None
@@ -180,6 +185,9 @@ class Weighted:
             self.prefixes = dict(rows)
 
     def has(self, h1, h2, key=None):
+        return all(cell(self.array, i) for i in self.located(h1, h2, key))
+
+    def located(self, h1, h2, key=None):
         if self.digests is not None:
             k = self.k[self.digests.get(h1 >> 8, 0)]
         elif self.prefixes is not None and key is not None:
@@ -187,7 +195,17 @@ class Weighted:
             k = self.k[self.prefixes[max(begins, key=len)] if begins else 0]
         else:
             k = min(self.k)
-        return all(cell(self.array, i) for i in positions.bloom(h1, h2, self.array["cells"], k, self.group))
+        return positions.bloom(h1, h2, self.array["cells"], k, self.group)
+
+
+class WeightedCounting(Weighted):
+    FIRST = ["k", "group", "copied"]
+    WIDTHS = [4, 8, 16]
+    count = Counting.count
+
+    def __init__(self, state):
+        super().__init__(state)
+        expect(self.first[2] in (0, 1), "copied")
 
 
 class Row:
@@ -398,13 +416,14 @@ class RedisBloomLayer:
 class Union(Row):
     def __init__(self, state):
         whole(state)
-        kinds = [kind for kind in KINDS if kind not in ("union", "weighted")]
+        kinds = [kind for kind in KINDS if kind not in ("union", "weighted", "weighted-counting")]
         self.parts = mixed_parts(state, 1024, *kinds)
 
 
 KINDS = {
     "bloom": Bloom, "partitioned": Partitioned, "blocked": Blocked, "splitblock": SplitBlock,
-    "counting": Counting, "weighted": Weighted, "scalable": Scalable, "dynamic": Dynamic,
+    "counting": Counting, "weighted": Weighted, "weighted-counting": WeightedCounting,
+    "scalable": Scalable, "dynamic": Dynamic,
     "incremental": Incremental, "folding": Folding, "window": Window, "redisbloom": RedisBloom,
     "ribbon": Ribbon, "sparse": Sparse, "union": Union, "squid": Squid, "nixbloom": NixBloom,
     "imported": Imported,
@@ -417,6 +436,7 @@ LOCATE = {
     "squid": positions.squid,
     "counting": lambda h1, h2, m, k, group, copied: positions.bloom(h1, h2, m, k, group),
     "weighted": positions.bloom,  # of one class
+    "weighted-counting": lambda h1, h2, m, k, group, copied: positions.bloom(h1, h2, m, k, group),
     "nixbloom": positions.nixbloom,
     "imported": positions.imported,
 }

@@ -21,6 +21,7 @@ func TestEveryAdditionCounts(t *testing.T) {
 		limit uint64 // of memory, 0 for none
 	}{
 		{"counting", nil, 0},
+		{"weighted-counting", nil, 0},
 		{"dynamic", width(4), 0},
 		{"dynamic", width(16), 0},
 		{"dynamic", width(4), 3000},

@@ -26,5 +26,5 @@
 //
 // Keys have no class here. Unless the filter's own table of digests has a key, a weighted filter
 // (umbel.Classifier) adds it with the most cells of any class and queries the fewest. There is no false
-// negative, but the savings of classes are lost.
+// negative, but the savings of classes are lost. A filter whose classes follow from prefixes of keys refuses removals.
 package engine

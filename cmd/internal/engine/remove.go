@@ -9,7 +9,7 @@ import (
 
 // Remove removes one addition of each digest. removed may be nil; otherwise removed[i] reports
 // whether an addition of ds[i] was removed: see umbel.Remover. It returns an error wrapping errors.ErrUnsupported if the kind
-// cannot remove.
+// cannot remove, or if classes of keys follow from prefixes.
 func (f *Filter) Remove(removed []bool, ds []umbel.Digest) (Position, error) {
 	if removed != nil {
 		removed = removed[:len(ds):len(removed)]
@@ -46,6 +46,12 @@ func (f *Filter) removeSome(removed []bool, ds []umbel.Digest) error {
 	}
 	if err := f.CheckComplete(); err != nil {
 		return err
+	}
+	if c, ok := f.filter.(umbel.Classifier); ok {
+		if _, byKey := c.Class(nil); byKey {
+			return sentinel.Errorf(errors.ErrUnsupported,
+				"the classes of this filter are those of prefixes, and a digest does not show with which class its key was added: remove keys in a file with umbel remove")
+		}
 	}
 	f.cells.Lock()
 	for i, d := range ds {

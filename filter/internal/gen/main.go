@@ -50,16 +50,20 @@ func files(dir string) (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	var lines []string
 	for _, kind := range kinds {
-		p, err := read(filepath.Join(dir, kind))
+		p, err := read(filepath.Join(dir, kind.folder))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kind, err)
+			return nil, fmt.Errorf("%s: %w", kind.folder, err)
 		}
 		source, err := generate(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kind, err)
+			return nil, fmt.Errorf("%s: %w", kind.folder, err)
 		}
-		files[filepath.Join(dir, kind, generated)] = source
-		lines = append(lines, fmt.Sprintf("//   - %s: %s\n", path.Base(kind), p.doc))
+		files[filepath.Join(dir, kind.folder, generated)] = source
+		line, err := p.line(kind.variable)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind.folder, err)
+		}
+		lines = append(lines, line)
 	}
 	root := filepath.Join(dir, "../umbel.go")
 	files[root], err = relist(root, lines)
@@ -89,8 +93,12 @@ func relist(name string, items []string) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// list returns the folders of the elements of All below package filter, in order.
-func list(name string) ([]string, error) {
+// element is an element of All: the folder of its package below package filter, and the name of the variable, Kind or,
+// for the second kind of a package, for example CountingKind.
+type element struct{ folder, variable string }
+
+// list returns the elements of All, in order.
+func list(name string) ([]element, error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
 		return nil, err
@@ -101,11 +109,12 @@ func list(name string) ([]string, error) {
 			folders[path.Base(folder)] = folder
 		}
 	}
-	var kinds []string
+	var kinds []element
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.ValueSpec); ok && s.Names[0].Name == "All" && len(s.Values) == 1 {
 			for _, e := range s.Values[0].(*ast.CompositeLit).Elts {
-				kinds = append(kinds, folders[e.(*ast.SelectorExpr).X.(*ast.Ident).Name])
+				s := e.(*ast.SelectorExpr)
+				kinds = append(kinds, element{folders[s.X.(*ast.Ident).Name], s.Sel.Name})
 			}
 		}
 		return true

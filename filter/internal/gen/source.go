@@ -20,13 +20,14 @@ type pack struct {
 	filters []string                   // types with a method core, Filter first
 	embeds  map[string]bool            // types that embed Filter, under the name filter
 	plan    string                     // parameters of Plan
-	doc     string                     // the kind's line of documentation
+	docs    map[string]string          // the line of documentation of each kind, by the constant of its name
+	consts  map[string]string          // values of constants that are text
 }
 
 // read parses the hand-written files of a package.
 func read(dir string) (*pack, error) {
 	p := &pack{Package: filepath.Base(dir), funcs: make(map[string]bool), methods: make(map[string]map[string]bool),
-		embeds: make(map[string]bool)}
+		embeds: make(map[string]bool), docs: make(map[string]string), consts: make(map[string]string)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -44,22 +45,50 @@ func read(dir string) (*pack, error) {
 			p.add(d)
 		}
 		ast.Inspect(f, p.findDoc)
+		ast.Inspect(f, p.findConst)
 		ast.Inspect(f, p.findEmbeds)
 	}
 	slices.SortFunc(p.filters, func(a, b string) int { return strings.Compare(b, a) }) // Filter before Counting
-	if p.doc == "" {
-		return nil, fmt.Errorf("no composite literal with Name: Name and Doc")
-	}
 	return p, nil
 }
 
-// findDoc sets p.doc to the field Doc of the literal whose field Name is Name.
+// line returns the line of a kind in the list of kinds.
+func (p *pack) line(variable string) (string, error) {
+	constant := nameConstant(strings.TrimSuffix(variable, "Kind"))
+	name, doc := p.consts[constant], p.docs[constant]
+	if name == "" || doc == "" {
+		return "", fmt.Errorf("no constant %s, or no composite literal with Name: %[1]s and Doc", constant)
+	}
+	return fmt.Sprintf("//   - %s: %s\n", name, doc), nil
+}
+
+// nameConstant returns the constant of the name of a kind: Name for Kind, and countingName for CountingKind.
+func nameConstant(prefix string) string {
+	if prefix == "" {
+		return "Name"
+	}
+	return strings.ToLower(prefix) + "Name"
+}
+
+// findConst adds a constant that is a text.
+func (p *pack) findConst(n ast.Node) bool {
+	if s, ok := n.(*ast.ValueSpec); ok && len(s.Names) == len(s.Values) {
+		for i, name := range s.Names {
+			if value, ok := s.Values[i].(*ast.BasicLit); ok && value.Kind == token.STRING {
+				p.consts[name.Name], _ = strconv.Unquote(value.Value)
+			}
+		}
+	}
+	return true
+}
+
+// findDoc adds the field Doc of a literal whose field Name is a constant.
 func (p *pack) findDoc(n ast.Node) bool {
 	lit, ok := n.(*ast.CompositeLit)
 	if !ok {
 		return true
 	}
-	named, doc := false, ""
+	name, doc := "", ""
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
 		if !ok {
@@ -68,15 +97,17 @@ func (p *pack) findDoc(n ast.Node) bool {
 		key, _ := kv.Key.(*ast.Ident)
 		switch value := kv.Value.(type) {
 		case *ast.Ident:
-			named = named || key != nil && key.Name == "Name" && value.Name == "Name"
+			if key != nil && key.Name == "Name" {
+				name = value.Name
+			}
 		case *ast.BasicLit:
 			if key != nil && key.Name == "Doc" && value.Kind == token.STRING {
 				doc, _ = strconv.Unquote(value.Value)
 			}
 		}
 	}
-	if named && doc != "" {
-		p.doc = doc
+	if name != "" && doc != "" {
+		p.docs[name] = doc
 	}
 	return true
 }
@@ -153,6 +184,14 @@ var own = strings.Fields("Clone CountString Format LogValue ReadFrom RemoveStrin
 // Inherits reports whether the type has a generated method from the Filter that it embeds.
 func (t filterType) Inherits(method string) bool {
 	return t.embeds[t.Type] && !slices.Contains(own, method)
+}
+
+// NameConstant returns the constant of the name of the type's kind. A type without a kind of its own has that of Filter.
+func (t filterType) NameConstant() string {
+	if own := nameConstant(t.Suffix); t.consts[own] != "" {
+		return own
+	}
+	return nameConstant("")
 }
 
 // Can reports whether the method is written by hand for this type.

@@ -126,6 +126,6 @@ func (f *{{.Type}}) description() string { return fmt.Sprintf("{{.Package}}.{{.T
 func (f *{{.Type}}) Format(s fmt.State, _ rune) { io.WriteString(s, f.description()) }
 
 // LogValue describes the filter for log/slog by its kind, its shape and what it was planned for. It reads no cells.
-func (f *{{.Type}}) LogValue() slog.Value { return kinds.LogValue(Name, f.description(), f.Planned()) }
+func (f *{{.Type}}) LogValue() slog.Value { return kinds.LogValue({{.NameConstant}}, f.description(), f.Planned()) }
 {{end}}
 `))

@@ -215,7 +215,7 @@ func explainKey(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, as
 	array := f.State().Arrays[0]
 	var cells []probedCell
 	zeros := 0
-	for _, i := range locate(f, key, d) {
+	for _, i := range locateKey(f.(umbel.Locator), key, d) {
 		c := probedCell{i, array.Get(i)}
 		if c.Value == 0 {
 			zeros++
@@ -245,14 +245,4 @@ func explainKey(w io.Writer, f umbel.Filter, key []byte, d umbel.Digest, has, as
 	}
 	_, err := t.WriteTo(w)
 	return err
-}
-
-// locate returns the cells of a key; the key may determine its class.
-func locate(f umbel.Filter, key []byte, d umbel.Digest) []uint64 {
-	if c, ok := f.(umbel.Classifier); ok {
-		if class, ok := c.Class(key); ok {
-			return c.LocateClass(nil, d, class)
-		}
-	}
-	return f.(umbel.Locator).Locate(nil, d)
 }

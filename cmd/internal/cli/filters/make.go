@@ -39,10 +39,10 @@ the number of keys in all. Or give --like FILE: the filter then has the kind, ha
 and every parameter of the filter in FILE, which must be planned for the keys of all filters together;
 otherwise the rate of the merged filter is high. The rate of the new filter is printed.
 
-With --weights-log the filter is of kind weighted. The FILE contains the keys of past queries, with
+With --weights-log the filter is of kind weighted, or weighted-counting if --kind is that. The FILE contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
 with the same distribution. The summary states how many false positives remain, relative to a
-bloom filter of the same size including the table of these keys; see docs/kinds/weighted.md.
+bloom or counting filter of the same size including the table of these keys; see docs/kinds/weighted.md.
 
 If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
 many to plan for, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
@@ -148,8 +148,8 @@ func (r *makeRun) order() (build.Order, error) {
 		return build.Order{}, cli.UsageError(r.cmd, errors.New("--like determines kind, hash and size; omit the other flags for these"))
 	case r.log != "" && !changed("kind"):
 		r.wanted.Kind = weighted.Name
-	case r.log != "" && r.wanted.Kind != weighted.Name:
-		return build.Order{}, cli.UsageError(r.cmd, fmt.Errorf("--weights-log needs kind %s, not %s", weighted.Name, r.wanted.Kind))
+	case r.log != "" && r.wanted.Kind != weighted.Name && r.wanted.Kind != weighted.CountingKind.Name:
+		return build.Order{}, cli.UsageError(r.cmd, fmt.Errorf("--weights-log needs kind %s or %s, not %s", weighted.Name, weighted.CountingKind.Name, r.wanted.Kind))
 	}
 	kind, goal, params, err := resolve(r.wanted)
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *makeRun) inFile(order build.Order, files []*os.File) error {
 	if err != nil {
 		return err
 	}
-	s.Read, s.Distinct, s.Fold, s.Weights, s.Replaced = &made.Read, made.Distinct, made.Fold, newWeightsInfo(made.Weights), replaced
+	s.Read, s.Distinct, s.Fold, s.Weights, s.Replaced = &made.Read, made.Distinct, made.Fold, newWeightsInfo(made.Weights, made.Filter.State().Kind), replaced
 	s.Weights.Warn(r.cmd, *r.output)
 	warnSaturated(r.cmd, made.Filter)
 	changed := r.cmd.Flags().Changed

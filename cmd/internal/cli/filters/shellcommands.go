@@ -63,7 +63,7 @@ func (s *session) each(list []string, f func(key string, d umbel.Digest) error) 
 func (s *session) say(key string, d umbel.Digest, what string) {
 	fmt.Fprintf(s.out, "%s: %s", key, what)
 	if c, ok := s.filter.(umbel.Counter); ok {
-		if n, known := c.Count(d); known {
+		if n, known := countKey(c, []byte(key), d); known {
 			fmt.Fprintf(s.out, "; count %v", quantity.Count(n))
 		} else {
 			fmt.Fprintf(s.out, "; count %v or more", quantity.Count(counterLimit(s.filter)))
@@ -72,7 +72,7 @@ func (s *session) say(key string, d umbel.Digest, what string) {
 	if l, ok := s.filter.(umbel.Locator); ok {
 		array := s.filter.State().Arrays[0]
 		var list []string
-		for _, i := range l.Locate(nil, d) {
+		for _, i := range locateKey(l, []byte(key), d) {
 			list = append(list, fmt.Sprintf("%d (%d)", i, array.Get(i)))
 		}
 		fmt.Fprintf(s.out, "; cells %s", strings.Join(list, ", "))
@@ -88,7 +88,7 @@ func (s *session) add(list []string) error {
 				return err
 			}
 		} else {
-			fresh = s.filter.Add(d)
+			fresh = addKey(s.filter, []byte(key), d)
 		}
 		what := "added"
 		if _, counts := s.filter.(umbel.Counter); !fresh && counts {
@@ -105,7 +105,7 @@ func (s *session) add(list []string) error {
 func (s *session) has(list []string) error {
 	return s.each(list, func(key string, d umbel.Digest) error {
 		what := "absent"
-		if s.filter.Has(d) {
+		if hasKey(s.filter, []byte(key), d) {
 			what = "may be present"
 		}
 		s.say(key, d, what)
@@ -120,7 +120,7 @@ func (s *session) remove(list []string) error {
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
 		what := "absent, nothing is removed"
-		if r.Remove(d) {
+		if removeKey(r, []byte(key), d) {
 			what = "removed"
 			s.changed = true
 		}
@@ -135,7 +135,7 @@ func (s *session) count(list []string) error {
 		return err
 	}
 	return s.each(list, func(key string, d umbel.Digest) error {
-		n, _ := c.Count(d)
+		n, _ := countKey(c, []byte(key), d)
 		return printCount(s.out, []byte(key), n, counterLimit(s.filter), false)
 	})
 }

@@ -257,16 +257,16 @@ func (l local) batchFunc(v remote.Verb) (batchFunc, error) {
 	switch v {
 	case remote.Count:
 		c, err := require[umbel.Counter](l.name, l.Filter, opCount)
-		return func(ns []uint64, ds []umbel.Digest, _ [][]byte) {
+		return func(ns []uint64, ds []umbel.Digest, keys [][]byte) {
 			for i, d := range ds {
-				ns[i], _ = c.Count(d)
+				ns[i], _ = countKey(c, keys[i], d)
 			}
 		}, err
 	case remote.Remove:
 		r, err := require[umbel.Remover](l.name, l.Filter, opRemove)
-		return func(ns []uint64, ds []umbel.Digest, _ [][]byte) {
+		return func(ns []uint64, ds []umbel.Digest, keys [][]byte) {
 			for i, d := range ds {
-				ns[i] = AnswerOf(r.Remove(d))
+				ns[i] = AnswerOf(removeKey(r, keys[i], d))
 			}
 		}, err
 	}
@@ -275,16 +275,14 @@ func (l local) batchFunc(v remote.Verb) (batchFunc, error) {
 
 // has queries a batch of keys at once, and again those with a class of their own.
 func (l local) has() batchFunc {
-	classes, _ := l.Filter.(umbel.Classifier)
+	_, classes := l.Filter.(umbel.Classifier)
 	var has []bool
 	return func(ns []uint64, ds []umbel.Digest, keys [][]byte) {
 		has = slices.Grow(has[:0], len(ds))[:len(ds)]
 		umbel.HasAll(l.Filter, has, ds)
 		for i, yes := range has {
-			if classes != nil {
-				if class, ok := classes.Class(keys[i]); ok {
-					yes = classes.HasClass(ds[i], class)
-				}
+			if yes && classes { // the key's class may have more cells
+				yes = hasKey(l.Filter, keys[i], ds[i])
 			}
 			ns[i] = AnswerOf(yes)
 		}

@@ -27,13 +27,16 @@ const digestBytes = 16
 // heavyCounters is the number of counters for keys of a log, about 16 MiB.
 const heavyCounters = 1 << 17
 
-// Learn makes a weighted filter from the keys in the files. Absent keys that are frequent in
-// the log of queries get more cells. The order has no parameters. Its rate is the rate of
+// Learn makes a filter of kind weighted, or weighted-counting if that is the order's kind, from the keys in the files.
+// Absent keys that are frequent in the log of queries get more cells. The order has no parameters but the width of
+// counters. Its rate is the rate of
 // queries distributed as in the log; its bytes include the table of keys. Files are read twice;
 // the digests of a pipe are kept in at most an eighth of Memory.
 func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
-	if len(o.Params) > 0 {
-		return Result{}, sentinel.Errorf(umbel.ErrGoal, "%s can't be combined with a log of queries, which determines the cells per key", o.Params[0].Name)
+	for _, p := range o.Params {
+		if p.Name != "width" {
+			return Result{}, sentinel.Errorf(umbel.ErrGoal, "%s can't be combined with a log of queries, which determines the cells per key", p.Name)
+		}
 	}
 	asked, err := o.queries(log)
 	if err != nil {
@@ -58,20 +61,28 @@ func (o Order) Learn(files []*os.File, log *os.File) (Result, error) {
 		return Result{}, sentinel.Errorf(umbel.ErrGoal, "%v keys in %v have a rate of %s, want %s; leave out one of them",
 			quantity.Count(o.Goal.Keys), quantity.Size(o.Goal.Bytes), quantity.Rate(forecast.FPRate).Percent(), quantity.Rate(p).Percent())
 	}
-	what := fmt.Sprintf("a weighted filter for %v keys", quantity.Count(o.Goal.Keys))
+	what := fmt.Sprintf("a %s filter for %v keys", o.Kind.Name, quantity.Count(o.Goal.Keys))
 	if err := container.Fits(what, forecast.Bytes); err != nil {
 		return Result{}, err
 	}
-	f, err := weighted.NewShape(shape)
+	f, err := newWeighted(shape)
 	if err != nil {
 		return Result{}, err
 	}
 	read, err := there.addTo(f, o.Keys, files)
-	f.SetPlanned(umbel.PlannedBy(o.Goal, forecast))
+	f.(umbel.Planner).SetPlanned(umbel.PlannedBy(o.Goal, forecast))
 	made := Result{Result: build.Result{Filter: f, Read: read}}
 	made.Distinct, made.Estimated = there.counter.Count()
 	made.Weights = gainOf(shape, forecast)
 	return made, err
+}
+
+// newWeighted returns an empty filter of bits or of counters.
+func newWeighted(s weighted.Shape) (umbel.Filter, error) {
+	if s.Width != 0 {
+		return weighted.NewCountingShape(s)
+	}
+	return weighted.NewShape(s)
 }
 
 // queries counts the keys of a log.
@@ -142,10 +153,10 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 }
 
 // addTo adds the keys in a second pass, from memory or from their files.
-func (l looked) addTo(f *weighted.Filter, job keys.Job, files []*os.File) (uint64, error) {
+func (l looked) addTo(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
 	if l.held != nil {
 		for _, ds := range l.held {
-			f.AddAll(nil, ds)
+			umbel.AddAll(f, nil, ds)
 		}
 		return l.keys, nil
 	}
@@ -159,10 +170,16 @@ func (l looked) addTo(f *weighted.Filter, job keys.Job, files []*os.File) (uint6
 }
 
 // shape plans the filter. Queries for present keys are never false positives, so the table
-// contains absent keys. One more of them takes 64 bits from the cells, whose rate is
-// exp(-(m/n) ln²2); it is worthwhile if it has more than 64 ln²2 / n of the other queries.
+// contains absent keys. One more of them takes 64 bits from the cells, 64/w of w bits, whose rate is
+// exp(-(m/n) ln²2); it is worthwhile if it has more than (64/w) ln²2 / n of the other queries.
 func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weighted.Shape, error) {
 	const entry = 64
+	width, err := o.width()
+	if err != nil {
+		return weighted.Shape{}, err
+	}
+	cell := max(width, 1) // bits
+	worth := entry / float64(cell) * math.Ln2 * math.Ln2 / float64(o.Goal.Keys)
 	n := float64(o.Goal.Keys)
 	items := asked.Items()
 	left := float64(asked.Total())
@@ -183,7 +200,7 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 		if members[item.Digest] {
 			continue
 		}
-		if rest := left - float64(count); count < 2 || float64(count) <= rest*entry*math.Ln2*math.Ln2/n {
+		if rest := left - float64(count); count < 2 || float64(count) <= rest*worth {
 			break
 		}
 		left -= float64(count)
@@ -202,13 +219,22 @@ func (o Order) shape(asked *heavy.Summary, members map[umbel.Digest]bool) (weigh
 	}
 	g := o.Goal
 	if table := uint64(len(hot)) * entry / 8; g.Bytes != 0 {
-		if g.Bytes <= table {
+		if g.Bytes < table+uint64(cell) {
 			return weighted.Shape{}, sentinel.Errorf(umbel.ErrGoal, "%d bytes are too few; the table of frequent keys needs %d", g.Bytes, table)
 		}
-		g.Bytes -= table
-		g.FPRate = 0 // compared with the forecast
+		g.Bytes = (g.Bytes - table) / uint64(cell) // of a filter of bits with as many cells
+		g.FPRate = 0                               // compared with the forecast
 	}
 	s, err := weighted.Plan(g, classes...)
-	s.Hot = hot
+	s.Hot, s.Width = hot, width
 	return s, err
+}
+
+// width returns the bits of the counters that the order's kind has, or 0.
+func (o Order) width() (uint, error) {
+	s, _, err := o.Kind.Shape(umbel.Goal{Keys: 1, FPRate: 0.5}, o.Params)
+	if err != nil {
+		return 0, err
+	}
+	return s.(weighted.Shape).Width, nil
 }

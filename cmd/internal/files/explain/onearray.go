@@ -116,18 +116,22 @@ func (d *derivation) blocks(m uint64, k int, n uint64, size int) {
 }
 
 func countingSteps(d *derivation, s counting.Shape, n uint64) {
-	fc := s.Forecast(n)
+	d.bloom(s.M, s.K, n)
+	d.counters(s, n)
+}
+
+// counters adds the steps of counters, which saturate and take memory.
+func (d *derivation) counters(s counting.Shape, n uint64) {
 	width := max(s.Width, counting.DefaultWidth)
 	limit := uint64(1)<<width - 1
 	d.let("w", width)
 	d.let("j", limit)
-	d.bloom(s.M, s.K, n)
 	d.add("counters that saturate if each key is added once, on average; a bound of the probability that one does",
 		"m · P[Bin(k·n, 1/m) >= j], j = 2^w - 1", fourDigits(s.Overflow(n, limit)), fan)
 	d.add("a closed bound of that", "m · (e · k · n / (j · m))^j", fourDigits(s.OverflowBound(n, limit)), fan)
 	d.addf("keys per counter, on average; the rate is least for the memory at 0.69", "k · n / m", "Bloom 1970",
 		"%.4g", float64(s.K)*float64(n)/float64(s.M))
-	d.addf("memory, in words of 8 bytes", "8 · ceil(m · w / 64)", "", "%d bytes", fc.Bytes)
+	d.addf("memory, in words of 8 bytes", "8 · ceil(m · w / 64)", "", "%d bytes", s.Forecast(n).Bytes)
 }
 
 func importedSteps(d *derivation, s imported.Shape, n uint64) {
@@ -186,6 +190,10 @@ func weightedSteps(d *derivation, s weighted.Shape, n uint64) {
 		fmt.Sprintf("false-positive rate with %d keys, classes weighted by their share r of the queries", n),
 		general, sum, sixDigits(fc.FPRate), source,
 	})
+	if s.Width != 0 { // k is that of all keys: plans have one class
+		d.counters(counting.Shape{M: s.M, K: int(math.Ceil(fc.K)), Width: s.Width}, n)
+		return
+	}
 	d.memory(s.M)
 	d.bitsPerKey(s.M, n, fc.FPRate)
 }

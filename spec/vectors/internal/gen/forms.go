@@ -27,6 +27,8 @@ var forms = []form{
 	{kind: "counting", name: "width-16", comment: "counters of 16 bits", make: sizedWith("width", 16), keys: 20},
 	{kind: "weighted", name: "digests", comment: "three classes, a table of digests", make: weightedBy(hot), keys: 20},
 	{kind: "weighted", name: "prefixes", comment: "three classes, a table of prefixes", make: weightedBy(prefixes), keys: 20},
+	{kind: "weighted-counting", name: "digests", comment: "three classes, a table of digests", make: weightedCounting(hot), keys: 20},
+	{kind: "weighted-counting", name: "prefixes", comment: "three classes, a table of prefixes", make: weightedCounting(prefixes), keys: 20},
 	{kind: "scalable", name: "layers", comment: "layers of several sizes", make: plannedWith("growth", 2), keys: 250},
 	{kind: "dynamic", name: "counters", comment: "parts of counters", make: dynamicCounters, keys: 20},
 	{kind: "folding", name: "counters", comment: "a base of counters", make: plannedWith("width", 4), keys: 6},
@@ -80,7 +82,7 @@ func dynamicCounters(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 // that were added since have unions of their own.
 func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	kinds := slices.DeleteFunc(slices.Clone(filter.All), func(v umbel.Kind) bool {
-		return v.Name == weighted.Name || v.Name == union.Name || v.Name == squid.Name || v.Name == nixbloom.Name || v.Name == imported.Name
+		return v.Name == weighted.Name || v.Name == weighted.CountingKind.Name || v.Name == union.Name || v.Name == squid.Name || v.Name == nixbloom.Name || v.Name == imported.Name
 	})
 	return unionOf(kinds, h)
 }
@@ -138,12 +140,25 @@ func foldingWords(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 // a key.
 func weightedBy(table func(*weighted.Shape)) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
 	return func(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
-		s := weighted.Shape{M: 960, Group: 6, Hasher: h, Classes: []weighted.Class{
-			{K: 3, Members: 0.5, Queries: 0.25}, {K: 9, Members: 0.25, Queries: 0.5}, {K: 1, Members: 0.25, Queries: 0.25},
-		}}
-		table(&s)
-		return weighted.NewShape(s)
+		return weighted.NewShape(threeClasses(h, table))
 	}
+}
+
+// weightedCounting is weightedBy with counters of 8 bits.
+func weightedCounting(table func(*weighted.Shape)) func(umbel.Kind, umbel.Hasher) (umbel.Filter, error) {
+	return func(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+		s := threeClasses(h, table)
+		s.Width = 8
+		return weighted.NewCountingShape(s)
+	}
+}
+
+func threeClasses(h umbel.Hasher, table func(*weighted.Shape)) weighted.Shape {
+	s := weighted.Shape{M: 960, Group: 6, Hasher: h, Classes: []weighted.Class{
+		{K: 3, Members: 0.5, Queries: 0.25}, {K: 9, Members: 0.25, Queries: 0.5}, {K: 1, Members: 0.25, Queries: 0.25},
+	}}
+	table(&s)
+	return s
 }
 
 // hot assigns every third key to class 1 or 2, in turn.

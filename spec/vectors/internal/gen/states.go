@@ -36,7 +36,7 @@ var spoiltPlanes = []corruption{
 	}},
 	{"no-cells", "no cells", onArray(func(s *umbel.State) { s.Arrays[0] = cells.Array{Width: s.Arrays[0].Width} })},
 	{"one-cell", "a single cell", func(s *umbel.State) bool {
-		may := []string{"bloom", "counting", "weighted", "sparse"}
+		may := []string{"bloom", "counting", "weighted", "weighted-counting", "sparse"}
 		return !slices.Contains(may, s.Kind) && onArray(func(s *umbel.State) { s.Arrays[0] = emptyCells(1, s.Arrays[0].Width) })(s)
 	}},
 	{"bits", "cells of one bit", func(s *umbel.State) bool { return !ofBits(s) && ofWidth(1)(s) }},
