@@ -105,7 +105,11 @@ func TestRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, optimum, err := weighted.OptimalK(s.M, u.classes) // with real numbers of cells
+		keys := make([]weighted.Class, keysThere)
+		for i, w := range u.weights {
+			keys[i] = weighted.Class{Members: members / float64(keysThere), Queries: w}
+		}
+		_, optimum, err := weighted.OptimalK(s.M, keys) // with a real number of cells for each key
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,8 +125,8 @@ func TestRates(t *testing.T) {
 		bloom = min(bloom, plan.Filter{M: s.M, K: plain.Classes[0].K}.FPRate(members))
 		t.Logf("%-15s m/n=%-2d  %2d classes  optimum %.5f  planned %.5f  measured %.5f ± %.5f  plain %.5f  %.0f %% fewer",
 			c.name, c.perKey, len(u.classes), optimum, planned, got, sigma, bloom, 100*(1-got/bloom))
-		if planned < optimum || planned > optimum*1.03 {
-			t.Errorf("%s: planned %.5f, want from the optimum %.5f to 3 %% above", c.name, planned, optimum)
+		if planned < optimum || planned > optimum*1.045 {
+			t.Errorf("%s: planned %.5f, want from the optimum %.5f to 4.5 %% above", c.name, planned, optimum)
 		}
 		if math.Abs(got-planned) > max(0.03*planned, 3*sigma) {
 			t.Errorf("%s: measured %.5f with a sigma of %.5f, planned %.5f", c.name, got, sigma, planned)
