@@ -8,24 +8,40 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
 
-// The help of every verb fits 80 columns, except for usage lines and examples, which are to be copied.
+// The help of every verb fits 80 columns, except for usage lines and examples, which are to be copied, and 80 lines. What it leaves out
+// is in the help command and in the manual page.
 func TestHelpFits(t *testing.T) {
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
-		var b bytes.Buffer
-		c.SetOut(&b)
-		c.InitDefaultHelpFlag()
-		cli.PrintHelp(c, nil)
+		short := printed(c, func(c *cobra.Command) { cli.PrintHelp(c, nil) })
+		all := printed(c, cli.PrintAll)
+		if n := strings.Count(short, "\n"); n > 80 {
+			t.Errorf("%s --help has %d lines, want at most 80: cli.Reference takes text, spec.Group takes flags out of it", c.CommandPath(), n)
+		}
 		usage, _, _ := strings.Cut(c.UseLine(), " [flags]")
-		for line := range strings.Lines(b.String()) {
+		for line := range strings.Lines(all) {
 			line = strings.TrimSuffix(line, "\n")
 			if len([]rune(line)) > 80 && !strings.Contains(c.Example, line) && !strings.Contains(line, usage) {
 				t.Errorf("%s: %d columns: %s", c.CommandPath(), len([]rune(line)), line)
 			}
 		}
+		page := string(cli.ManPage(c))
+		for _, annotation := range c.Annotations {
+			for word := range strings.FieldsSeq(annotation) {
+				if !strings.Contains(all, word) || !strings.Contains(strings.ReplaceAll(page, `\`, ""), strings.NewReplacer("'", "(aq", `\`, "").Replace(word)) {
+					t.Errorf("%s: the help command or the manual page has no %q of the reference", c.CommandPath(), word)
+				}
+			}
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && (!strings.Contains(short, "--"+f.Name) || !strings.Contains(all, "--"+f.Name)) {
+				t.Errorf("%s: the help has no --%s", c.CommandPath(), f.Name)
+			}
+		})
 		for _, sub := range c.Commands() {
 			check(sub)
 		}
@@ -33,6 +49,15 @@ func TestHelpFits(t *testing.T) {
 	for _, root := range roots() {
 		check(root)
 	}
+}
+
+// printed returns what print writes about a command.
+func printed(c *cobra.Command, print func(*cobra.Command)) string {
+	var b bytes.Buffer
+	c.SetOut(&b)
+	c.InitDefaultHelpFlag()
+	print(c)
+	return b.String()
 }
 
 // Plans and measurements fit 80 columns if standard output is not a terminal. Demo --plain is wider.

@@ -51,11 +51,7 @@ func AddCredentialFlags(cmd *cobra.Command) {
 		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `DURATION` (default 1m, and 15m for work on whole filters)")
 		flags.Lookup(TimeoutFlag).DefValue = ""
 	}
-	for _, name := range []string{AddrFlag, TimeoutFlag, "token-file", "cacert", "client-cert", "client-key"} {
-		if f := flags.Lookup(name); f != nil {
-			f.Annotations = map[string][]string{spec.FlagGroup: {"Flags of the connection to a node"}}
-		}
-	}
+	spec.Group(flags, "Flags of the connection to a node", TimeoutFlag, "token-file", "cacert", "client-cert", "client-key")
 }
 
 // refuseAddr makes --addr an error for verbs that work on files only.

@@ -14,22 +14,53 @@ import (
 	"golang.org/x/term"
 )
 
-// PrintHelp prints the help of cmd, wrapped to the terminal. That of a program begins with the verbs.
+// Reference returns the annotations of a verb with the part of its description that users look up. The help of the verb leaves it out;
+// the help command and the manual page have it.
+func Reference(text string) map[string]string { return map[string]string{referenceText: text} }
+
+// referenceText is the annotation of [Reference].
+const referenceText = "reference"
+
+// PrintHelp prints the help of cmd, wrapped to the terminal, for --help: how a verb is used, and the names of flags that have
+// groups of their own. [PrintAll] describes these.
 func PrintHelp(cmd *cobra.Command, _ []string) {
-	p := Page{cmd.OutOrStdout(), PageWidth()}
+	p := NewPage(cmd.OutOrStdout())
+	p.use(cmd)
+	if p.flags(cmd, false) || cmd.Annotations[referenceText] != "" {
+		verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+		p.Text(fmt.Sprintf("%s help %s describes all of it, as does the manual page.", cmd.Root().Name(), verb))
+	}
+}
+
+// PrintAll prints all that describes cmd.
+func PrintAll(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	p := NewPage(cmd.OutOrStdout())
+	p.use(cmd)
+	if text := cmd.Annotations[referenceText]; text != "" {
+		p.Text(text)
+	}
+	p.flags(cmd, true)
+}
+
+// use writes how cmd is used. The help of a program begins with the verbs.
+func (p Page) use(cmd *cobra.Command) {
 	fmt.Fprintf(p.w, "%s: %s\n", cmd.CommandPath(), cmd.Short)
 	fmt.Fprintf(p.w, "\nUsage:\n  %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
-	if cmd.HasParent() && cmd.Long != "" {
-		p.Text(cmd.Long)
+	if !cmd.HasParent() {
+		p.verbs(cmd)
 	}
-	p.verbs(cmd)
 	if cmd.Example != "" {
 		fmt.Fprintf(p.w, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if !cmd.HasParent() && cmd.Long != "" {
+	switch {
+	case cmd.Long == "":
+	case cmd.HasParent():
+		p.Text(cmd.Long)
+		p.verbs(cmd)
+	default:
 		p.Text(fmt.Sprintf("%s help %s describes what concerns all verbs: notation, files and exit codes.", cmd.Name(), conventions))
 	}
-	p.flags(cmd)
 }
 
 // conventions is the topic of the help command with the text that concerns all verbs of a program.
@@ -130,6 +161,7 @@ func (p Page) verbs(cmd *cobra.Command) {
 type flagGroup struct {
 	title string
 	flags []*pflag.Flag
+	own   bool // of the verb, or of all verbs
 }
 
 // flagGroups returns the flags of cmd: its own, those of each kind, those of the connection, and those of all verbs.
@@ -157,21 +189,38 @@ func flagGroups(cmd *cobra.Command) []flagGroup {
 	var groups []flagGroup
 	for _, title := range append(titles, all) {
 		if len(lists[title]) > 0 {
-			groups = append(groups, flagGroup{title, lists[title]})
+			groups = append(groups, flagGroup{title, lists[title], title == own || title == all})
 		}
 	}
 	return groups
 }
 
-// flags writes the flags of cmd.
-func (p Page) flags(cmd *cobra.Command) {
+// flags writes the flags of cmd. Unless complete, it writes only the names of those in groups of their own, and reports whether there
+// are any.
+func (p Page) flags(cmd *cobra.Command, complete bool) (named bool) {
+	names, titles := map[string][]string{}, []string(nil)
 	for _, g := range flagGroups(cmd) {
-		fmt.Fprintln(p.w)
-		p.Words("", "  ", g.title+":")
+		if complete || g.own {
+			fmt.Fprintln(p.w)
+			p.Words("", "  ", g.title+":")
+			for _, f := range g.flags {
+				p.row(describeFlag(f))
+			}
+			continue
+		}
 		for _, f := range g.flags {
-			p.row(describeFlag(f))
+			title := f.Annotations[spec.FlagGroup][len(f.Annotations[spec.FlagGroup])-1]
+			if names[title] == nil {
+				titles = append(titles, title)
+			}
+			names[title] = append(names[title], "--"+f.Name)
 		}
 	}
+	for _, title := range titles {
+		fmt.Fprintln(p.w)
+		p.Words("", "  ", title+": "+strings.Join(names[title], ", "))
+	}
+	return len(titles) > 0
 }
 
 // describeFlag returns the name of a flag, with its value, and its description.

@@ -70,6 +70,10 @@ func ManPage(cmd *cobra.Command) []byte {
 		r.WriteString(".SH DESCRIPTION\n")
 		r.paragraphs(cmd.Long)
 	}
+	if text := cmd.Annotations[referenceText]; text != "" {
+		r.WriteString(".SH REFERENCE\n")
+		r.paragraphs(text)
+	}
 	r.verbs(cmd)
 	for _, g := range flagGroups(cmd) {
 		fmt.Fprintf(&r, ".SH %s\n", strings.ToUpper(roffText(g.title)))

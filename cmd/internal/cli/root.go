@@ -191,8 +191,8 @@ func helpCommand(p Program) *cobra.Command {
 			if len(rest) > 0 {
 				return NoArguments(about, rest)
 			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
+			PrintAll(about)
+			return nil
 		},
 	}
 }

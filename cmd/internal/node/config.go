@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 )
@@ -124,7 +125,14 @@ func (c *Config) serverFlags(fs *pflag.FlagSet) {
 	choiceVar(fs, &c.LogFormat, "log-format", "auto", "log format; auto = text on a terminal, otherwise JSON", "auto", "text", "json")
 	quantity.DurationVar(fs, &c.DrainDelay, "drain-delay", 0, "`DURATION` for which /readyz fails before connections are closed")
 	quantity.DurationVar(fs, &c.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "close connections and write changes within this `DURATION` at shutdown")
+	spec.Group(fs, "Limits of clients", "max-body")
+	spec.Group(fs, "Access from other machines", "tls-client-ca", "tls-require-client-cert", "allow-insecure-network", "http-hosts")
+	spec.Group(fs, "Log and metrics", "log-level", "log-format", "metrics", "metrics-filters", "pprof")
+	spec.Group(fs, startAndEnd, "drain-delay", "shutdown-timeout")
 }
+
+// startAndEnd is the title of settings in the help.
+const startAndEnd = "Start and end"
 
 // dataFlags are the settings of nodes with a data directory.
 func (c *Config) dataFlags(fs *pflag.FlagSet) {
@@ -144,6 +152,9 @@ func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
 	fs.Var(&c.Publications, "publications", "filters to publish, a `LIST` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
+	spec.Group(fs, "Writes to the disk", "commit-delay", "snapshot-interval", "snapshot-bytes")
+	spec.Group(fs, startAndEnd, "accept-loss", "snapshot-at-shutdown")
+	spec.Group(fs, "Filters that clients make", "default-hash", "bf-error-rate", "bf-initial-size", "bf-expansion-factor", "cuckoo-emulation", "atomic-madd")
 }
 
 // Validate returns an error if settings contradict each other or would serve other machines

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
@@ -35,6 +36,7 @@ func (l *Limits) limitFlags(fs *pflag.FlagSet) {
 	fs.Float64Var(&l.HTTPRate, "http-rate", 0, "`NUMBER` of HTTP requests per second per client; 0: no limit")
 	l.MaxClientMemory = Memory{Auto: true}
 	fs.Var(&l.MaxClientMemory, "max-client-memory", "`SIZE` of memory at most, of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
+	spec.Group(fs, "Limits of clients", "max-clients", "idle-timeout", "max-bulk", "max-output", "resp-rate", "http-rate", "max-client-memory")
 }
 
 // traffic limits and counts what clients do.

@@ -31,7 +31,15 @@ are read twice, and the number is estimated with a standard error of 0.2%; the f
 of --max-memory, which is folded to the rate at the end; it may be up to twice as large as with --keys.
 A kind that grows just grows.
 
-A filter of kind bloom or partitioned from 8 MiB on is filled with up to its own size of memory in addition, at
+If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
+many to plan for, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
+own, such as redisbloom with nonscaling, reject the key that would exceed it. Without any keys nothing is written either, unless
+--allow-empty is given.
+
+An existing filter in FILE is replaced, which the summary states. A key file, a file
+with other contents and a read-only file are not, unless --force is given.`
+
+const makeReference = `A filter of kind bloom or partitioned from 8 MiB on is filled with up to its own size of memory in addition, at
 most 256 MiB and half a MiB to a MiB per core, if that is free.
 
 Filters whose cells are to be joined by merge need the same size: give all of them the same --keys,
@@ -43,14 +51,6 @@ With --weights-log the filter is of kind weighted, or weighted-counting if --kin
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
 with the same distribution. The summary states how many false positives remain, relative to a
 bloom or counting filter of the same size including the table of these keys; see docs/kinds/weighted.md.
-
-If there are so many distinct keys that the rate is more than twice the planned one, a warning states how
-many to plan for, and the exit code is 6, or 0 with --lossy; with --strict nothing is written, and the exit code is 2. Kinds with a limit of their
-own, such as redisbloom with nonscaling, reject the key that would exceed it. Without any keys nothing is written either, unless
---allow-empty is given.
-
-An existing filter in FILE is replaced, which the summary states. A key file, a file
-with other contents and a read-only file are not, unless --force is given.
 
 Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random unless --seed is
 given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
@@ -90,12 +90,13 @@ type makeRun struct {
 func MakeCommand() *cobra.Command {
 	r := &makeRun{memory: 512 << 20}
 	r.cmd = &cobra.Command{
-		Use:     "make -o FILE [KEYFILE...]",
-		Short:   "make a filter of keys",
-		Long:    makeHelp,
-		Example: makeExample,
-		Args:    cli.Arguments(0, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
+		Use:         "make -o FILE [KEYFILE...]",
+		Short:       "make a filter of keys",
+		Long:        makeHelp,
+		Annotations: cli.Reference(makeReference),
+		Example:     makeExample,
+		Args:        cli.Arguments(0, -1),
+		RunE:        func(_ *cobra.Command, args []string) error { return r.run(args) },
 	}
 	flags := r.cmd.Flags()
 	r.wanted = addSpecFlags(r.cmd)

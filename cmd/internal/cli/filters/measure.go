@@ -22,9 +22,9 @@ import (
 const measureHelp = `Measure the false-positive rate, and compare it with the plan. Filters are filled with random
 keys and queried for others. The goal is that of umbel plan. For each kind --filters filters
 are made, and each is queried --queries times. All added keys are queried too, except for kinds
-whose keys expire.
+whose keys expire.`
 
-"Planned" is the rate of the formula for the goal's number of keys, "estimated" the filters'
+const measureReference = `"Planned" is the rate of the formula for the goal's number of keys, "estimated" the filters'
 own estimate, and "ratio" the measured rate divided by the planned one. The same --random gives the
 same numbers.`
 
@@ -47,10 +47,11 @@ type measured struct {
 
 func MeasureCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "measure [-n NUMBER] [--fpr RATE] [--bytes SIZE]",
-		Short:   "measure the false-positive rate",
-		Long:    measureHelp,
-		Example: measureExample,
+		Use:         "measure [-n NUMBER] [--fpr RATE] [--bytes SIZE]",
+		Short:       "measure the false-positive rate",
+		Long:        measureHelp,
+		Annotations: cli.Reference(measureReference),
+		Example:     measureExample,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if _, err := os.Stat(args[0]); err == nil {

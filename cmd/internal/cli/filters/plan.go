@@ -26,16 +26,16 @@ const planHelp = `Print what a filter would cost, without making it. Give two of
 the size; the third follows, for each kind. With all three, kinds that take more than the size are
 listed below the others. With the number of keys alone the rate is 1%.
 
---explain prints the formulas of the numbers, in letters and with numbers, and their sources.
-
---bytes is the size of the cells in memory. An unpacked container is a few bytes larger.
-
 Any of --sent, --churn, --peers, --per-hour, --tail, --query-only and --power-of-two plans a filter that is
 sent: the kind, the cells and k with the least traffic at the rate, or with the lowest rate for
 --sent; with --sent and --fpr alone, for as many keys as fit. --bytes is then the memory of a
 receiver. With --churn an update is a delta, and --sent
 is its limit; the first message is the whole filter. --kind counting plans a filter from which receivers
-remove keys. --curve draws the rates that --sent allows, over k. See docs/messages.md.
+remove keys. --curve draws the rates that --sent allows, over k. See docs/messages.md.`
+
+const planReference = `--explain prints the formulas of the numbers, in letters and with numbers, and their sources.
+
+--bytes is the size of the cells in memory. An unpacked container is a few bytes larger.
 
 --number M shows how well a filter of M groups of cells folds, and which numbers near M are better. It folds to each
 divisor of M, so a good size has many divisors, close to each other. A fold keeps the cells of a group together: 1 cell
@@ -81,12 +81,13 @@ type planRun struct {
 func PlanCommand() *cobra.Command {
 	r := new(planRun)
 	r.cmd = &cobra.Command{
-		Use:     "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE] [--sent SIZE]",
-		Short:   "print what a filter would cost",
-		Long:    planHelp,
-		Example: planExample,
-		Args:    cli.NoArguments,
-		RunE:    func(*cobra.Command, []string) error { return r.run() },
+		Use:         "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE] [--sent SIZE]",
+		Short:       "print what a filter would cost",
+		Long:        planHelp,
+		Annotations: cli.Reference(planReference),
+		Example:     planExample,
+		Args:        cli.NoArguments,
+		RunE:        func(*cobra.Command, []string) error { return r.run() },
 
 		DisableFlagsInUseLine: true,
 	}

@@ -38,7 +38,10 @@ than --fpr permits, or than the rate of an existing FILE, or if the filter is ov
 given. A line is remembered after
 it was written.
 
-A new FILE has a filter that grows (kind scalable). It starts with room for --keys lines, by
+The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 143
+after SIGTERM, 129 after SIGHUP, 141 if nobody reads the output, 6 if more new lines were lost than stated, 2 on another error.`
+
+const uniqReference = `A new FILE has a filter that grows (kind scalable). It starts with room for --keys lines, by
 default 100,000 in 408 KiB, and needs 5 to 7 bytes per line at the default rate. At --max-memory
 it does not grow any more: it still remembers each line, the rate rises, and a warning is
 printed. If FILE exists, its filter is used as it is, of any kind that umbel make made; a warning is printed at once
@@ -61,10 +64,7 @@ With --addr the lines are kept in filter --state of a node. Make it first, for e
     --fpr 1e-6 --allow-empty /dev/null
 
 Of several programs that read one new line at the same moment, more than one may print it. Lines are
-then remembered before they are written.
-
-The summary goes to standard error, with --json as an object. The exit code is 0, 130 after ^C, 143
-after SIGTERM, 129 after SIGHUP, 141 if nobody reads the output, 6 if more new lines were lost than stated, 2 on another error.`
+then remembered before they are written.`
 
 const uniqExample = `  umbel uniq access.log > new.log
   umbel uniq --state seen.umb < urls.txt
@@ -84,11 +84,12 @@ type uniqRun struct {
 
 func UniqCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "uniq [KEYFILE...]",
-		Short:   "print lines that were not seen before",
-		Long:    uniqHelp,
-		Example: uniqExample,
-		Args:    cli.Arguments(0, -1),
+		Use:         "uniq [KEYFILE...]",
+		Short:       "print lines that were not seen before",
+		Long:        uniqHelp,
+		Annotations: cli.Reference(uniqReference),
+		Example:     uniqExample,
+		Args:        cli.Arguments(0, -1),
 	}
 	r := uniqRun{cmd: cmd}
 	flags := cmd.Flags()

@@ -18,9 +18,9 @@ Each flag can also be set in a file (--config) or in the environment: --max-memo
 UMBEL_MAX_MEMORY. umbel node config prints the settings in effect.
 
 SIGTERM and ^C stop it after the commands of clients are answered and written; a second one
-stops it at once. SIGHUP reloads users, certificates, the log level and limits.
+stops it at once. SIGHUP reloads users, certificates, the log level and limits.`
 
-With --check it reads all data on disk, prints what a start would find, and exits. The exit
+const serveReference = `With --check it reads all data on disk, prints what a start would find, and exits. The exit
 code is 0 if a start with the same flags would succeed. A --data without data is an error, since
 it may be mistyped. It also reads the previous snapshot, which a start needs only if the last
 one is damaged, and prints the least --max-disk for the filters if they need a higher one. With --accept-loss it also prints what would be lost and
@@ -34,7 +34,7 @@ const serveExample = `  umbel serve
 // ServeCommand is umbel serve.
 func ServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "serve", Short: "run a node that serves Redis and HTTP clients", Long: serveHelp, Example: serveExample,
+		Use: "serve", Short: "run a node that serves Redis and HTTP clients", Long: serveHelp, Example: serveExample, Annotations: cli.Reference(serveReference),
 		Args: cli.NoArguments,
 	}
 	node.Flags(cmd.Flags())

@@ -29,30 +29,32 @@ what changed since the version that they have, and verify it with the public key
 The head of the publication is valid for a time, --valid. Afterwards subscribers no longer take its
 answers for exact. Publish again before, even if the filter has not changed.
 
-A key is for one directory. If a second one is published with it, subscribers follow the
-publisher that began later.
-
 With --follow the filter is published whenever FILE changes, and the head is renewed, until ^C.
 Heads are then valid for three periods, at least 1m, unless --valid is given, also if the last
 head was valid for longer.
+
 With --when-changed 5% a version waits until 5 % of the cells in use differ, which is about the share of keys that were added or
 removed, but not longer than a third of --valid. Until then subscribers do not have these changes.
+
 With --listen as well, the directory is served over HTTP; subscribers then learn of a new version
 at once. --log-format makes a log of the messages on standard error, with an event each; so does --json.
+
+An overfull filter is published with a warning, and the exit code is 6, or 0 with --lossy.
+
+Files and directories get the permissions that the umask leaves: with umask 077 no web server of
+another user can read them. Exit codes: 4 if the filter has lost too many keys; 6 if it
+is overfull; 2 other errors.`
+
+const publishReference = `A key is for one directory. If a second one is published with it, subscribers follow the
+publisher that began later.
 
 A filter that has lost more than half the keys of the version before, by estimates, is not published: its list
 may have been emptied, or be another one, by mistake. --max-shrink states another share of the keys that may be
 lost; 100% permits every filter. With --follow the version before stays published, with a warning. Kinds that
 umbel intersect does not compare are judged by their numbers of keys.
 
-An overfull filter is published with a warning, and the exit code is 6, or 0 with --lossy.
-
 With --folds subscribers may follow the filter folded by one of these factors: fewer bytes and less memory, at
-a higher rate of false positives. Each factor divides the next one and the size of the filter.
-
-Files and directories get the permissions that the umask leaves: with umask 077 no web server of
-another user can read them. Exit codes: 4 if the filter has lost too many keys; 6 if it
-is overfull; 2 other errors.`
+a higher rate of false positives. Each factor divides the next one and the size of the filter.`
 
 const publishExample = `  umbel keygen example.org/words                # prints the public key
   umbel publish words.umb --to public --key words.key
@@ -106,7 +108,7 @@ type publishOptions struct {
 // PublishCommand is umbel publish.
 func PublishCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "publish FILE --to DIRECTORY --key FILE", Short: "publish a filter, or its next version", Long: publishHelp, Example: publishExample,
+		Use: "publish FILE --to DIRECTORY --key FILE", Short: "publish a filter, or its next version", Long: publishHelp, Example: publishExample, Annotations: cli.Reference(publishReference),
 		Args: cli.Arguments(1, 1),
 	}
 	o := publishOptions{maxShrink: 0.5}

@@ -16,13 +16,13 @@ HTTP (--http: the paths of umbel serve), both on 127.0.0.1 unless addresses are 
 URL of a publication, or its directory; NAME=SOURCE names its filter here. The public keys are in the
 order of the sources. Nothing is used unless it is signed with the public key, complete and valid.
 
---stale states what queries return while a version is out of date, because its head has expired:
-error is an error (-STALE, or status 503), maybe is that every key may be present, and last is the
-answer of the last version, in which keys that were added since are missing. /readyz succeeds while all
-versions are exact. SIGTERM and ^C end the replica after it has answered.
-
 Settings can also be in a file (--config) or in the environment, as for umbel serve; --subscriptions has the
 publications then. See docs/share.md.`
+
+const replicaReference = `--stale states what queries return while a version is out of date, because its head has expired:
+error is an error (-STALE, or status 503), maybe is that every key may be present, and last is the
+answer of the last version, in which keys that were added since are missing. /readyz succeeds while all
+versions are exact. SIGTERM and ^C end the replica after it has answered.`
 
 const replicaExample = `  umbel replica https://example.org/words --public-key words.pub --stale error
   umbel replica blocked=https://example.org/blocked --public-key blocked.pub --stale maybe --unix /run/umbel/redis.sock
@@ -32,7 +32,7 @@ const replicaExample = `  umbel replica https://example.org/words --public-key w
 func ReplicaCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replica [NAME=]SOURCE... --public-key KEY... --stale CHOICE", Short: "answer queries from published filters",
-		Long: replicaHelp, Example: replicaExample,
+		Long: replicaHelp, Example: replicaExample, Annotations: cli.Reference(replicaReference),
 		Args: cli.Arguments(0, -1), DisableFlagsInUseLine: true,
 	}
 	var f subscriptionFlags

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 )
 
@@ -28,6 +29,7 @@ func (f *subscriptionFlags) add(flags *pflag.FlagSet) {
 	for _, name := range []string{"fpr", "start-bytes", "bytes-per-second", "bytes"} {
 		flags.Lookup(name).DefValue = ""
 	}
+	spec.Group(flags, "Limits of what is fetched", "fpr", "start-bytes", "bytes-per-second", "bytes", "sparse")
 }
 
 // list returns the publications of a command line.

@@ -62,8 +62,16 @@ func (p *param) Type() string {
 	return "NUMBER"
 }
 
-// FlagGroup is the annotation of a flag with the title under which help lists it.
+// FlagGroup is the annotation of a flag with the title under which help lists it, and with the title of those groups together of which
+// short help has only names, if that is another one.
 const FlagGroup = "umbel_group"
+
+// Group puts flags into a group with a title.
+func Group(flags *pflag.FlagSet, title string, names ...string) {
+	for _, name := range names {
+		_ = flags.SetAnnotation(name, FlagGroup, []string{title}) // the flag exists
+	}
+}
 
 // AddGoal adds --fpr, --keys and --bytes.
 func (f *Flags) AddGoal(flags *pflag.FlagSet) {
@@ -102,7 +110,7 @@ func (f *Flags) AddParams(flags *pflag.FlagSet, kinds umbel.Kinds) {
 			usage += "; a duration such as 1h makes the filter follow the system's clock"
 		}
 		p.flag = flags.VarPF(p, p.doc.Name, "", usage)
-		p.flag.Annotations = map[string][]string{FlagGroup: {"Of kind " + strings.Join(having[p.doc.Name], ", ")}}
+		p.flag.Annotations = map[string][]string{FlagGroup: {"Of kind " + strings.Join(having[p.doc.Name], ", "), "Parameters of kinds, which umbel kinds lists"}}
 		f.added = append(f.added, p.flag)
 	}
 }

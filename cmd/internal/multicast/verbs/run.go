@@ -28,9 +28,9 @@ nodes run elsewhere. Node number i listens at the address of --listen, with i ad
 port, or at its address in --hosts, a file with one line per node: its name and an address
 with a port. The node delivers packets of the groups in --join, and ends after --until
 deliveries. With --receivers it sends --packets to them, after the time of --after, and
-then ends if it has no --join. All nodes need the same topology, key and epoch.
+then ends if it has no --join. All nodes need the same topology, key and epoch.`
 
-UDP loses packets, and nothing is retransmitted. --in-flight limits the packets in flight if
+const multicastRunReference = `UDP loses packets, and nothing is retransmitted. --in-flight limits the packets in flight if
 all nodes run in this process; --packet-rate limits the packets per second. --loss and --delay
 add deliberate faults to each link.
 
@@ -39,9 +39,10 @@ the first packet to each receiver.`
 
 func multicastRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run --topology FILE (--sender NODE --receivers NODES | --node NODE)",
-		Short: "forward packets over UDP",
-		Long:  multicastRunHelp,
+		Use:         "run --topology FILE (--sender NODE --receivers NODES | --node NODE)",
+		Short:       "forward packets over UDP",
+		Long:        multicastRunHelp,
+		Annotations: cli.Reference(multicastRunReference),
 		Example: `  umbel-multicast run --topology grid:5x4 --sender 0-0 --receivers 4-3,0-3 --packets 10000
   umbel-multicast run --topology line:3 --node '#2' --join 7 --until 10 &
   umbel-multicast run --topology line:3 --node '#1' &

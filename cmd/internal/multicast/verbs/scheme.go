@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/multicast"
 	"github.com/umbel-filters/umbel/multicast/inpacket"
 	"github.com/umbel-filters/umbel/multicast/scheme"
@@ -41,12 +42,17 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` added to the TTL of umbel's packets")
 	flags.BoolVar(&f.repair, "repair", false, "routers send packets around links that are down; needs --ttl-slack and, for umbel, the form single or folded")
 	flags.StringVar(&f.design, "design", "", "`FILE` of umbel-multicast design, for adaptive (default the optimum for a rate of 1%)")
+	spec.Group(flags, schemeGroup, "forms", "effort", "max-false-match", "drop-false-match", "drop-ttl", "ttl-slack", "repair", "design")
 	completeList(cmd, "forms", scheme.FormNames())
 }
+
+// schemeGroup is the title of flags in the help.
+const schemeGroup = "Schemes and routers"
 
 // addWindow adds the flag for packets with a sequence number. Windows ignore other packets.
 func (f *schemeFlags) addWindow(cmd *cobra.Command, which string) {
 	cmd.Flags().IntVar(&f.window, "window-sources", 0, "`NUMBER` of sources whose sequence numbers routers remember; "+which)
+	spec.Group(cmd.Flags(), schemeGroup, "window-sources")
 }
 
 // schemeOf is the scheme that uses a flag, if the other ignores it.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/publisher"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/signing"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/sidecar"
@@ -53,6 +54,7 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	f.maxHeld = 1_000_000
 	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")
 	flags.Lookup("fpr").DefValue, flags.Lookup("when-changed").DefValue = "", ""
+	spec.Group(flags, "What is published, and how siblings are queried", "publish-listen", "cacert", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held", "when-changed")
 }
 
 // meshNames returns the names of the flags.

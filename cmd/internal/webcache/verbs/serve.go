@@ -16,6 +16,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/webcache/cacheserver"
 )
@@ -28,17 +29,17 @@ It keeps 256 MiB in memory, or with --disk more in a directory. Clients that wan
 the same time wait for one request to the origin. Responses to one user are not stored: private ones, those that
 set cookies, and those to requests with Authorization unless they say that they may be.
 
-With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed. The origin gets
-X-Forwarded-Proto: https then. Behind a server that ends TLS, --site-scheme https states the same.
-
 With --siblings it also uses what sibling caches hold, and publishes what it stores; see docs/siblings.md. The
 flags from --cache-url to --secret-file are those of umbel-cache siblings, and need --siblings.
 
-Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
-as JSON at /status.json, and for Prometheus at /metrics.
-
 ^C and SIGTERM stop it after the answers that are being sent, and it prints its counters; a second one stops it at
 once.`
+
+const cacheReference = `With --tls-cert and --tls-key clients connect with TLS; the files are read again after they changed. The origin gets
+X-Forwarded-Proto: https then. Behind a server that ends TLS, --site-scheme https states the same.
+
+Each answer states in Cache-Status (RFC 9211) where it comes from. --status serves counters: as text at /,
+as JSON at /status.json, and for Prometheus at /metrics.`
 
 const cacheExample = `  umbel-cache serve                             # http_proxy=http://127.0.0.1:8080
   umbel-cache serve --origin http://127.0.0.1:8000 --listen :80 --status 127.0.0.1:8081
@@ -67,11 +68,12 @@ func serveCommand() *cobra.Command {
 	o := serveOptions{memory: 256 << 20, diskSize: 10 << 30}
 	o.Name = "umbel"
 	cmd := &cobra.Command{
-		Use:     "serve",
-		Short:   "run a shared HTTP cache",
-		Long:    cacheHelp,
-		Example: cacheExample,
-		Args:    cli.NoArguments,
+		Use:         "serve",
+		Short:       "run a shared HTTP cache",
+		Long:        cacheHelp,
+		Annotations: cli.Reference(cacheReference),
+		Example:     cacheExample,
+		Args:        cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd); err != nil {
 				return err
@@ -106,6 +108,7 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 	o.mesh.add(cmd)
 	cli.Needs(cmd, "siblings", "key", "the private key with --key, made by umbel keygen")
 	cli.Needs(cmd, "siblings", "secret-file", "the secret of all siblings with --secret-file")
+	spec.Group(flags, "Flags of --siblings, which umbel-cache siblings describes", meshNames()...)
 	for _, name := range meshNames() {
 		cli.Needs(cmd, name, "siblings", "--siblings")
 	}

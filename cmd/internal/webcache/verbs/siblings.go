@@ -23,7 +23,9 @@ read what is below /.well-known/umbel-siblings/. They need the secret of --secre
 A peer is NAME=URL,KEY or NAME=URL,KEY,ZONE: the address of its sidecar, its public key or a file that
 contains it, and how far away it is. Siblings of zone 0 are tried first.
 
-A Squid needs no sidecar to be a sibling: --squid-peer NAME=URL or NAME=URL,ZONE has the address of its proxy. Its cache
+Log messages are on standard error. SIGTERM and ^C stop the sidecar after requests have been answered.`
+
+const siblingsReference = `A Squid needs no sidecar to be a sibling: --squid-peer NAME=URL or NAME=URL,ZONE has the address of its proxy. Its cache
 digest takes the place of a publication. With --squid-digest Squids can read what this node publishes, as a cache
 digest; cache_peer of squid.conf has the address of the cache, and digest-url= that of this node.
 
@@ -33,9 +35,7 @@ x-accel-expires; caches that ignore Age, such as HAProxy, need max-age. If cache
 
 The log of a cache has what it removed: --squid-store-log is a file of cache_store_log, and --varnish-log a file
 or, with -, a pipe with the output of varnishlog -u -g raw -i ExpKill (varnishd needs -p vsl_mask=+ExpKill).
-Without them, the next request for a response shows that it was removed.
-
-Log messages are on standard error. SIGTERM and ^C stop the sidecar after requests have been answered.`
+Without them, the next request for a response shows that it was removed.`
 
 const siblingsExample = `  openssl rand -hex 16 > token
   umbel keygen example.org/north
@@ -56,11 +56,12 @@ type siblingsFlags struct {
 func siblingsCommand() *cobra.Command {
 	var f siblingsFlags
 	cmd := &cobra.Command{
-		Use:     "siblings --origin URL --key FILE --secret-file FILE",
-		Short:   "let an HTTP cache use what sibling caches hold",
-		Long:    siblingsHelp,
-		Example: siblingsExample,
-		Args:    cli.NoArguments,
+		Use:         "siblings --origin URL --key FILE --secret-file FILE",
+		Short:       "let an HTTP cache use what sibling caches hold",
+		Long:        siblingsHelp,
+		Annotations: cli.Reference(siblingsReference),
+		Example:     siblingsExample,
+		Args:        cli.NoArguments,
 	}
 	cmd.DisableFlagsInUseLine = true
 	flags := cmd.Flags()
