@@ -125,7 +125,7 @@ func (f *Filter) Stats() umbel.Stats {
 		if r > 1 {
 			folded, _ = f.bits.Fold(r, m/r) // copies returns factors by which it folds
 		}
-		return plan.Filter{M: m / r, K: f.k}.Keys(folded.Nonzero())
+		return doublehash.Keys(m/r, f.k, folded.Nonzero())
 	})
 	fill := float64(ones) / float64(m)
 	return umbel.Stats{

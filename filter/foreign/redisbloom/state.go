@@ -169,7 +169,7 @@ func (f *Filter) Stats() umbel.Stats {
 	for _, l := range f.layers {
 		n := l.array().Nonzero()
 		e := arrays.EstimateKeys(l.copies(), func(r uint64) plan.Estimate {
-			return plan.Filter{M: l.bits / r, K: int(l.k)}.Keys(l.foldedOnes(r))
+			return doublehash.Keys(l.bits/r, int(l.k), l.foldedOnes(r))
 		})
 		share := max(1-missed, 0x1p-20) // after a full layer nothing is known
 		skipped := layered.Skipped(e.Value, share)

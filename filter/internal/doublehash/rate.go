@@ -70,49 +70,51 @@ func fewer(m uint64, k int) iter.Seq2[int, float64] {
 }
 
 // related returns the sum over the ways in which a key can lie along another one, of the
-// excess of the probability that the other bits are set. With steps s and s' and p·s' = q·s
-// mod m, bits i0 + q·t of one key and j0 + p·t of the other coincide if one pair does. If r
-// bits coincide, the excess is set[k-r] less its Newton expansion to the second order in r, since
-// the probability that a bit or a pair of bits coincides is the same as for random bits. Steps
-// that differ by m/2 share every second bit. Fractions above 3 share few bits and are omitted. If m is
-// not a power of two, wraps shift some of the bits; by measurement, about 7/k of the fractions remain.
+// excess of the probability that the other bits are set. If r bits of two keys coincide, the excess is set[k-r] less its
+// Newton expansion to the second order in r, since the probability that a bit or a pair of bits coincides is the same as for
+// random bits.
 func related(set *rates, k int, exact bool) (sum float64) {
 	if k < 3 {
 		return 0 // two bits are no more than a pair
 	}
 	first, second := set[k-1]-set[k], set[k-2]-2*set[k-1]+set[k]
-	excess := func(r int) float64 {
-		if r < 3 {
-			return 0
+	for r, weight := range overlaps(k, exact) {
+		if r >= 3 {
+			R := float64(r)
+			sum += weight * (set[k-r] - set[k] - R*first - R*(R-1)/2*second)
 		}
-		R := float64(r)
-		return set[k-r] - set[k] - R*first - R*(R-1)/2*second
 	}
+	return sum
+}
+
+// overlaps yields the numbers of bits that coincide if a key lies along another one, with weights: for each relation of
+// their steps and each first pair of bits, which have a probability of 2/m² together. With steps s and s' and p·s' = q·s
+// mod m, bits i0 + q·t of one key and j0 + p·t of the other coincide if one pair does. Steps
+// that differ by m/2 share every second bit. Fractions above 3 share few bits and are omitted. If m is
+// not a power of two, wraps shift some of the bits; by measurement, about 7/k of the fractions remain.
+func overlaps(k int, exact bool) iter.Seq2[int, float64] {
 	fraction := 1.0
 	if !exact {
 		fraction = min(1, 7/float64(k))
 	}
-	for _, f := range [...]struct{ p, q int }{{1, 1}, {1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 3}, {3, 2}} {
-		each := func(i0, j0 int) {
-			r := 1 + min((k-1-i0)/f.q, (k-1-j0)/f.p)
-			if f.p == f.q {
-				sum += excess(r) + fraction*(excess((r+1)/2)+excess(r/2))
-			} else {
-				sum += fraction * excess(r)
+	return func(yield func(r int, weight float64) bool) {
+		each := func(p, q, i0, j0 int) bool {
+			r := 1 + min((k-1-i0)/q, (k-1-j0)/p)
+			if p != q {
+				return yield(r, fraction)
 			}
+			return yield(r, 1) && yield((r+1)/2, fraction) && yield(r/2, fraction)
 		}
-		for i0 := range min(f.q, k) { // the first pair of each chain of pairs
-			for j0 := range k {
-				each(i0, j0)
-			}
-		}
-		for i0 := f.q; i0 < k; i0++ {
-			for j0 := range min(f.p, k) {
-				each(i0, j0)
+		for _, f := range [...]struct{ p, q int }{{1, 1}, {1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 3}, {3, 2}} {
+			for i0 := range k { // the first pair of each chain of pairs
+				for j0 := range k {
+					if (i0 < f.q || j0 < f.p) && !each(f.p, f.q, i0, j0) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return sum
 }
 
 // FPRate returns the expected false-positive rate of a filter of m bits, k per key, 1 to MaxK, with n keys, as a
