@@ -10,15 +10,15 @@ type Changed uint8
 
 const (
 	Kept     Changed = iota // the filter of before is right for the changed task
-	Solved                  // a filter with the form, K and seed of before
+	Solved                  // a filter with the seed of before
 	Searched                // the result of Search
 )
 
 // Change returns a filter for a task that differs from the one of f, because receivers left
 // or joined: links of the tree and next to it were removed or added. If possible, it has the
-// form, K and seed of f, and no seeds are searched. With the form Single or Folded it then
-// has the length of f too. With sections it is solved again, which takes the time of one
-// seed, and is at most an eighth and 32 bits longer than f. Otherwise, and always for
+// seed of f, and no others are tried. With the form Single or Folded it then has the form,
+// K and length of f too. With sections they are solved again, which takes the time of one
+// seed; the form and K may change among those with sections. Otherwise, and always for
 // Staged, Change calls Search.
 //
 // A sender thus needs the links of its tree and the header to add and remove links:
@@ -50,14 +50,11 @@ func (f Found) Change(t Task, o Options) (Found, Changed, error) {
 			return changed, Solved, nil
 		}
 	case Linear, Deep, Complement:
-		if f.FalseMatch > checked.MaxFalseMatch {
-			break
-		}
-		if f.separates(flat) {
+		if f.FalseMatch <= checked.MaxFalseMatch && f.separates(flat) {
 			f.Trials = 0
 			return f, Kept, nil
 		}
-		if changed, ok := f.solve(flat, &search{Options: checked, limit: f.Cost() + f.Bits/8 + 32}); ok {
+		if changed, ok := solve(flat, f.Seed, &search{Options: checked}); ok {
 			return changed, Solved, nil
 		}
 	}
@@ -65,19 +62,30 @@ func (f Found) Change(t Task, o Options) (Found, Changed, error) {
 	return found, Searched, err
 }
 
-// solve solves the sections of f for other links under the same seed.
-func (f *Found) solve(l links, q *search) (Found, bool) {
-	if f.Form == Complement {
-		l = l.exchanged()
-	}
-	s := &sectionsSearch{links: l, q: q, splits: []choice{{f.Form, f.K}}}
-	for _, more := range [...]int{0, f.Bits/32 + 2, f.Bits/16 + 8, f.Bits/8 + 32} {
-		if found, ok := s.try(f.Seed, min(f.Bits+more, q.longest(int(f.Seed)))); ok {
-			found.Trials = q.trials
-			return found, true
+// solve returns the shortest filter with sections that it finds under a seed, unless it is
+// much longer than most seeds give.
+func solve(l links, seed uint16, q *search) (best Found, ok bool) {
+	for _, form := range []Form{Complement, Linear} {
+		s, start := newSectionsSearch(l, form, q)
+		if s == nil {
+			continue
+		}
+		if ok {
+			q.limit = best.Cost()
+		}
+		for length := start; !ok && length <= start+start/4+8; length += start/16 + 4 {
+			q.limit = length
+			best, ok = s.try(seed, q.longest(int(seed)))
+		}
+		if ok {
+			q.limit = min(q.limit, best.Cost()-1)
+		}
+		if found, better := s.shorten(seed); better {
+			best, ok = found, true
 		}
 	}
-	return Found{}, false
+	best.Trials = q.trials
+	return best, ok
 }
 
 // separates reports whether f is not overfull, contains the links of the tree and matches none

@@ -36,15 +36,25 @@ type choice struct {
 // searchSections returns the shortest filter that it finds and that costs at most the
 // limit, among those of the form Complement, or of the forms Linear and Deep.
 func searchSections(l links, form Form, q *search) (best Found, ok bool) {
+	if s, start := newSectionsSearch(l, form, q); s != nil {
+		return s.run(start)
+	}
+	return best, false
+}
+
+// newSectionsSearch returns a search for filters of the form Complement, or of the forms
+// Linear and Deep, and a length at which a filter is easy to find. It returns nil if no
+// split is worth trying.
+func newSectionsSearch(l links, form Form, q *search) (s *sectionsSearch, start int) {
 	splits, start := chooseSplits(l.tree, len(l.others()), q)
 	splits = slices.DeleteFunc(splits, func(c choice) bool { return (c.form == Complement) != (form == Complement) })
 	if len(splits) == 0 {
-		return best, false
+		return nil, start
 	}
 	if form == Complement {
 		l = l.exchanged()
 	}
-	return (&sectionsSearch{links: l, q: q, splits: splits}).run(start)
+	return &sectionsSearch{links: l, q: q, splits: splits}, start
 }
 
 // run returns the shortest filter that it finds and that costs at most the limit. start is
@@ -65,16 +75,24 @@ func (s *sectionsSearch) run(start int) (best Found, ok bool) {
 		q.limit = min(limit, best.Cost()-1)
 	}
 	for seed := 0; q.more(seed); seed++ {
-		// Increase the step as long as it succeeds, because the shortest filter may be
-		// much shorter.
-		for step := 1; step == 1 || step > 0 && q.hasWork(); {
-			if found, better := s.try(uint16(seed), q.longest(seed)-step+1); better {
-				best, ok = found, true
-				q.limit = best.Cost() - 1
-				step *= 2
-			} else {
-				step /= 2
-			}
+		if found, better := s.shorten(uint16(seed)); better {
+			best, ok = found, true
+		}
+	}
+	return best, ok
+}
+
+// shorten returns the shortest filter that it finds under a seed and that costs at most the
+// limit, and lowers the limit. It increases the step as long as it succeeds, because the
+// shortest filter may be much shorter.
+func (s *sectionsSearch) shorten(seed uint16) (best Found, ok bool) {
+	for step := 1; step == 1 || step > 0 && s.q.hasWork(); {
+		if found, better := s.try(seed, s.q.longest(int(seed))-step+1); better {
+			best, ok = found, true
+			s.q.limit = best.Cost() - 1
+			step *= 2
+		} else {
+			step /= 2
 		}
 	}
 	return best, ok

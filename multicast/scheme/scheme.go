@@ -7,6 +7,7 @@
 package scheme
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/umbel-filters/umbel/multicast"
@@ -58,3 +59,8 @@ type Plan struct {
 	// Trials is the number of filters tried.
 	Trials uint64
 }
+
+// ListBits returns the bits of a plain list of a tree's receivers, as numbers of nodes. If
+// routers have tables of all nodes, it is an alternative to an encoded tree, and shorter for
+// few receivers.
+func ListBits(t *tree.Tree) int { return len(t.Receivers) * bits.Len(uint(len(t.Graph.Nodes)-1)) }

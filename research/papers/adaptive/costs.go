@@ -55,8 +55,9 @@ them.
 
 BIER's header grows with the network, umbel's with the tree. So BIER's is shorter in small
 networks of which a large part receives: of 25 maps of providers, on eight with 36 to 110 nodes
-for 32 receivers, and on three of these for 16 receivers, by at most about 5 bytes. On larger
-networks, umbel's header is shorter in every cell. It is never longer than that of BIER-TE.`,
+for 32 receivers, and on three of these for 16 receivers, by at most about 5 bytes. On the maps
+with 138 nodes or more, umbel's header is shorter for up to 32 receivers; for more, see 002/drafts.
+It is never longer than that of BIER-TE.`,
 	Make: func(ctx context.Context, r *piece.Run) error {
 		groups, err := everything(ctx, r, "shortest")
 		if err != nil {

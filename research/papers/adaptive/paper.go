@@ -27,7 +27,7 @@ Results for forwarded packets, from 002/networks on: at the paper's rate, most t
 in dense networks; at a tenth of that rate, packets almost always stay on their trees. Filters
 that umbel searches with the adjacent links have no false forwards and less than half the bytes,
 as long as the sender knows the network.`,
-	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, anyLength, networks, costs, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
+	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, anyLength, networks, costs, drafts, changes, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
 	Errata: errata,
 }
 

@@ -23,7 +23,10 @@ of the filter and 8 or 16 bits of seed.
 --scheme umbel searches for the shortest filter that contains the tree and none of the
 links next to it. --forms restricts the forms: linear, deep and complement are the shortest,
 and routers can add links to single and folded. --effort is the number of seeds to try. --max-false-match
-limits the probability that a link unknown to the planner matches. See docs/multicast.md.`
+limits the probability that a link unknown to the planner matches.
+
+For few receivers, a plain list of their numbers is shorter than a tree. The command says so
+if it is: such packets need routers with unicast tables. See docs/multicast.md.`
 
 func multicastPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -82,6 +85,7 @@ type planInfo struct {
 	FalseMatch float64  `json:"falseMatch"` // probability that a link unknown to the planner matches
 	Trials     uint64   `json:"trials"`     // number of filters tried
 	SearchMS   float64  `json:"searchMs"`
+	ListBits   int      `json:"listBits"` // of a plain list of the receivers
 	Source     string   `json:"source"`
 	Receivers  []string `json:"receivers"`
 	Links      []string `json:"links"` // of the tree, as FROM>TO
@@ -99,7 +103,7 @@ func newPlanInfo(s scheme.Scheme, t *tree.Tree, p scheme.Plan, r sim.Record) pla
 	in := planInfo{
 		Scheme: s.Name(), Form: p.Form, Bits: p.Bits, SearchMS: float64(p.Search) / float64(time.Millisecond),
 		Source: nodes[t.Source].Name, Links: []string{}, Hops: t.Depth(),
-		FalseMatch: p.FalseMatch, Trials: p.Trials,
+		FalseMatch: p.FalseMatch, Trials: p.Trials, ListBits: scheme.ListBits(t),
 		Copies: r.Copies, FalseForwards: r.FalseForwards(), Efficiency: r.Efficiency(), Loops: r.Loops, Reached: r.Reached,
 	}
 	for _, h := range p.Headers {
@@ -121,6 +125,9 @@ func (in planInfo) Write(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s: %d bits, a header of %d bytes, found in %.2f ms\n", in.Scheme, in.Form, in.Bits, in.Bytes, in.SearchMS)
 	if in.FalseMatch > 0 {
 		fmt.Fprintf(w, "a link unknown to the planner matches with probability %.3g\n", in.FalseMatch)
+	}
+	if in.ListBits < in.Bits {
+		fmt.Fprintf(w, "a list of the receivers is shorter, %d bits, if routers have unicast tables\n", in.ListBits)
 	}
 	fmt.Fprintf(w, "simulated: %d copies, %d of them false, efficiency %.1f%%, %d of %d receivers reached\n",
 		in.Copies, in.FalseForwards, 100*in.Efficiency, in.Reached, len(in.Receivers))
