@@ -15,6 +15,7 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/internal/arrays"
 	"github.com/umbel-filters/umbel/filter/internal/kinds"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -89,8 +90,30 @@ func (f *Filter) Fold(r uint64) error { return f.bits.Fold(r) }
 // Unfold enlarges f by factor u by copying cells: see [umbel.Folder].
 func (f *Filter) Unfold(u uint64) error { return f.bits.Unfold(u) }
 
-// Merge adds the keys of another partitioned filter with the same k, group and hasher.
-// Filters of different sizes are merged as in bloom.Filter.Merge. The error wraps
+// KeepSlices drops all slices but the first k and keeps all keys: bit for bit the filter that was made with k slices of the
+// same size. A rate of p becomes p^(k/K). Fold shrinks in finer steps; of a filter to be halved, KeepSlices leaves
+// the lower rate if more than 38 % of the cells are set, and Fold otherwise (docs/folding.md). k is 1 to K; otherwise the error wraps
+// umbel.ErrMismatch, and f is unchanged. KeepSlices copies the slices that remain.
+func (f *Filter) KeepSlices(k int) error {
+	a := f.bits.Array()
+	if k < 1 || k > a.Shape.K {
+		return sentinel.Errorf(umbel.ErrMismatch, "partitioned: %d slices, want 1 to the %d that the filter has", k, a.Shape.K)
+	}
+	kept, err := cells.New(a.Shape.M/uint64(a.Shape.K)*uint64(k), 1)
+	if err != nil {
+		return sentinel.Wrap(umbel.ErrMismatch, err)
+	}
+	copy(kept.Words, a.Cells.Words)
+	if n := kept.Len % 64; n != 0 {
+		kept.Words[len(kept.Words)-1] &= 1<<n - 1 // the last word has cells of the next slice
+	}
+	a.Shape.K = k
+	f.bits = arrays.BitsFrom(a.With(kept))
+	return nil
+}
+
+// Merge adds the keys of another partitioned filter with the same k, group and hasher; KeepSlices gives two
+// filters the same k. Filters of different sizes are merged as in bloom.Filter.Merge. The error wraps
 // umbel.ErrMismatch and names the first difference; on error f is unchanged.
 func (f *Filter) Merge(s umbel.State) error { return f.bits.Merge(s) }
 
