@@ -18,8 +18,6 @@ type Style string
 // The styles that umbel uses.
 const (
 	Plain  Style = ""
-	Strong Style = "1"
-	Faint  Style = "2"
 	Red    Style = "31"
 	Green  Style = "32"
 	Yellow Style = "33"

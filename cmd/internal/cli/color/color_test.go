@@ -14,7 +14,7 @@ func TestPaint(t *testing.T) {
 	}{
 		{Plain, "größer", "größer", 6},
 		{Red, "größer", "\x1b[31mgrößer\x1b[m", 6},
-		{Strong, "", "", 0},
+		{Green, "", "", 0},
 	} {
 		got := c.style.Paint(c.text)
 		if got != c.want {

@@ -43,9 +43,6 @@ const (
 	None     = journal.None
 )
 
-// ErrClosed is returned for changes after Close.
-var ErrClosed = journal.ErrClosed
-
 // ErrLost is wrapped by errors that report missing durable data.
 var ErrLost = recovery.ErrLost
 

@@ -97,9 +97,6 @@ func (c *Conn) applyLimits() {
 	c.limits = l
 }
 
-// ID returns the connection's ID, which is never reused. It is safe for concurrent use.
-func (c *Conn) ID() int64 { return c.id }
-
 // Addr and Local return the remote and the local address. They are safe for concurrent use.
 func (c *Conn) Addr() net.Addr  { return c.nc.RemoteAddr() }
 func (c *Conn) Local() net.Addr { return c.nc.LocalAddr() }
