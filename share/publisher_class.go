@@ -207,7 +207,8 @@ func (c *class) checkStore(ctx context.Context) error {
 		c.o.Log.Warn("the head in the store is damaged and is replaced", event.PublicationRepaired, "class", c.fold)
 		return nil
 	}
-	return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or the store was replaced: %w", name, ErrFork)
+	return fmt.Errorf("the record %s in the store is not the last one of this publisher: another publisher writes there, or "+
+		"the store was replaced: %w", name, ErrFork)
 }
 
 // last returns the head in the store, and nil if there is none.
@@ -235,7 +236,8 @@ func (c *class) open(signed []byte) (*Head, error) {
 	_, unopened := note.Open(signed, keys)
 	if other := (*note.UnverifiedNoteError)(nil); errors.As(unopened, &other) {
 		by := other.Note.UnverifiedSigs[0]
-		return nil, fmt.Errorf("the publication in the store is signed with another key, %s+%08x: publish with that key, or to another store: %w", by.Name, by.Hash, ErrSignature)
+		return nil, fmt.Errorf("the publication in the store is signed with another key, %s+%08x: publish with that key, or to "+
+			"another store: %w", by.Name, by.Hash, ErrSignature)
 	}
 	h, err := OpenHead(signed, c.o.Key.Signer.Name(), keys)
 	if err == nil {

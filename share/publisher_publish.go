@@ -66,7 +66,8 @@ func (p *Publisher) put(ctx context.Context, u Update, renew bool) (*Head, error
 		return nil, fmt.Errorf("publish: %w", err)
 	}
 	if !p.o.PublishSeed && hasSeed(s) {
-		return nil, fmt.Errorf("subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
+		return nil, fmt.Errorf("subscribers would learn the seed of the hasher %s; make a filter with a seed of its own for "+
+			"the publication, and permit publishing it: %w", s.Hasher, ErrSeed)
 	}
 	if c := p.whole(); c.head != nil {
 		if err := p.guard.check(c.history.state, s); err != nil {

@@ -221,7 +221,8 @@ func (c *chooser) warn(h *Head, fold uint64, isFirst bool) {
 		log.Warn("every first version is longer than the limit", event.SubscriptionBudget, "bytes", class.Snapshot, "limit", b.Start)
 	}
 	if now.perSecond && !was.perSecond {
-		log.Warn("the coarsest class takes more bytes per second than the limit; versions are skipped or late", event.SubscriptionBudget, "bytes", uint64(perSecond), "limit", b.BytesPerSecond)
+		log.Warn("the coarsest class takes more bytes per second than the limit; versions are skipped or late",
+			event.SubscriptionBudget, "bytes", uint64(perSecond), "limit", b.BytesPerSecond)
 	}
 	c.exceeded = now
 }

@@ -36,7 +36,8 @@ func (o *order) check(h *Head, now time.Time) error {
 	case c < 0:
 		o.log.Warn("the publisher that began later has stopped", event.SubscriptionPublisher, "stream", h.Stream.String(), "last", last.Stream.String())
 	case c > 0: // another program publishes with the key, or the store of the publisher was lost
-		o.log.Warn("a publisher that began later is followed now", event.SubscriptionPublisher, "stream", h.Stream.String(), "last", last.Stream.String(), "from", last.Version, "to", h.Version)
+		o.log.Warn("a publisher that began later is followed now", event.SubscriptionPublisher, "stream", h.Stream.String(),
+			"last", last.Stream.String(), "from", last.Version, "to", h.Version)
 	case c == 0 && (h.Version < last.Version || h.Version == last.Version && h.Fold == last.Fold && h.ID != last.ID):
 		// The head was signed later, so it is what the publisher means. Its store was restored.
 		o.log.Warn("the publisher was set back", event.SubscriptionPublisher, "from", last.Version, "to", h.Version)

@@ -50,7 +50,8 @@ func New(ctx context.Context, o Options) (*Mesh, error) {
 	if err := o.complete(); err != nil {
 		return nil, sentinel.Wrap(umbel.ErrGoal, err)
 	}
-	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: faultlog.Fault{Settle: settle}, peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
+	m := &Mesh{o: o, name: o.Key.Signer.Name(), held: NewHeld(o.MaxHeld), unreached: faultlog.Fault{Settle: settle},
+		peers: map[string]*peer{}, reports: make(chan absence, maxReports)}
 	m.pseudonym = pseudonym(m.name)
 	if o.SquidDigest {
 		m.squid.held = m.held

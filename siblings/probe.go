@@ -121,7 +121,8 @@ func (m *Mesh) probes(ctx context.Context) {
 		case err != nil:
 		case result.Cleared:
 			fault.Succeeded(m.o.Log).Info("the own cache can be probed again", event.ProbeRecovered)
-			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", event.CacheLost, "requested", result.Requested, "lost", result.Lost)
+			m.o.Log.Warn("the own cache lost its responses; nothing is published until they are stored again", event.CacheLost,
+				"requested", result.Requested, "lost", result.Lost)
 		default:
 			fault.Succeeded(m.o.Log).Info("the own cache can be probed again", event.ProbeRecovered)
 		}

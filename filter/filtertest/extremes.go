@@ -58,7 +58,8 @@ func withFullArrays(s umbel.State) umbel.State {
 
 // The extremes for one number, and those for the second number of a pair.
 var (
-	wholes = []uint64{0, 1, 2, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 48, 1 << 53, 1 << 56, 1<<62 - 1, 1 << 62, 1<<63 - 1, 1 << 63, math.MaxUint64 - 1, math.MaxUint64}
+	wholes = []uint64{0, 1, 2, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1 << 48, 1 << 53, 1 << 56, 1<<62 - 1, 1 << 62,
+		1<<63 - 1, 1 << 63, math.MaxUint64 - 1, math.MaxUint64}
 	floats = []float64{0, math.SmallestNonzeroFloat64, 1e-300, 0.5, math.Nextafter(1, 0), 1, math.MaxFloat64, -1}
 
 	fewWholes = []uint64{0, 1, 1 << 32, 1 << 62, 1 << 63, math.MaxUint64}

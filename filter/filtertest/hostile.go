@@ -33,7 +33,8 @@ func openHostile(t tb, v umbel.Kind, good umbel.State) {
 		survive(t, v, s, h.what)
 	}
 	for i := range good.Params {
-		for _, x := range []uint64{0, 1, 2, 3, 5, 6, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512, 1 << 16, 1 << 31, 1 << 32, 1<<32 + 1, 1 << 56, 1 << 63, 1<<63 + 1, 1<<64 - 1} {
+		for _, x := range []uint64{0, 1, 2, 3, 5, 6, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 511, 512,
+			1 << 16, 1 << 31, 1 << 32, 1<<32 + 1, 1 << 56, 1 << 63, 1<<63 + 1, 1<<64 - 1} {
 			s := good.Clone()
 			s.Params[i].Value = umbel.Uint(x)
 			survive(t, v, s, "a changed parameter")

@@ -67,7 +67,8 @@ func secretErrors(t tb, v umbel.Kind, g umbel.Goal, f umbel.Filter) []error {
 			errs = append(errs, err)
 		}
 	}
-	others := []umbel.Hasher{{}, {Alg: umbel.SipHash}, {Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)}, {Alg: umbel.MD5}, {Alg: umbel.MD5, Seed: secret}, {Alg: 77, Seed: secret}}
+	others := []umbel.Hasher{{}, {Alg: umbel.SipHash}, {Alg: umbel.SipHash, Seed: fixture.Seed(1, 0)}, {Alg: umbel.MD5},
+		{Alg: umbel.MD5, Seed: secret}, {Alg: 77, Seed: secret}}
 	for _, h := range others {
 		s := f.State().Clone()
 		s.Hasher = h

@@ -95,7 +95,8 @@ func checkRequest(r *http.Request) error {
 	switch {
 	case !isPrintable(r.Header.Get("Upgrade")):
 		return errors.New("the protocol in Upgrade is no token")
-	case !r.ProtoAtLeast(1, 1) && (r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch) && len(r.Header["Content-Length"]) == 0:
+	case !r.ProtoAtLeast(1, 1) && (r.Method == http.MethodPost || r.Method == http.MethodPut ||
+		r.Method == http.MethodPatch) && len(r.Header["Content-Length"]) == 0:
 		return errors.New("HTTP/1.0 without a length")
 	}
 	return nil

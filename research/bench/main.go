@@ -52,7 +52,8 @@ func run(args []string) error {
 	goroutines := flags.Int("goroutines", 2, "goroutines that use one filter, in shared/")
 	trees := flags.Int("trees", 300, "trees for each number of receivers and each network, in multicast/search")
 	rounds := flags.Int("rounds", 5, "number of counted rounds")
-	only := flags.String("only", "", "measure only paths that match this regular expression, such as filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/, multicast/")
+	only := flags.String("only", "", "measure only paths that match this regular expression, such as "+
+		"filters/n=1e5/fpr=0.01/8B/blobloom, shared/.*, save/, fold/, hash/, counting/, weighted/, growing/, folding/, planner/, messages/, static/, multicast/")
 	asJSON := flags.Bool("json", false, "print JSON")
 	file := flags.String("md", "", "also write Markdown to this file")
 	if err := flags.Parse(args); err != nil {

@@ -79,7 +79,8 @@ func runSearch(name string, counts []int, o options, p *progress) (*Table, error
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t := &Table{
 		Section: "multicast", Path: p.scope, Title: fmt.Sprintf("Headers of trees on %s, %d nodes, %d links", name, len(g.Nodes), len(g.Links)),
-		Unit: fmt.Sprintf("Averages over %d trees: bits of the filter and seed, or of the bit string; for the largest trees, the share of copies on links of the tree, and the share of trees that can't be encoded; µs to find a header", o.trees),
+		Unit: fmt.Sprintf("Averages over %d trees: bits of the filter and seed, or of the bit string; for the largest trees, "+
+			"the share of copies on links of the tree, and the share of trees that can't be encoded; µs to find a header", o.trees),
 		Rows: []*Row{{Name: boundRow, Figures: map[string]float64{}}},
 	}
 	for _, n := range counts {

@@ -53,7 +53,8 @@ type seen struct {
 }
 
 func newWatch() watch {
-	return watch{subscriptions: make(map[string]*nats.Subscription), records: make(map[string]*seen), objects: make(map[string][]byte), changed: make(chan struct{})}
+	return watch{subscriptions: make(map[string]*nats.Subscription), records: make(map[string]*seen),
+		objects: make(map[string][]byte), changed: make(chan struct{})}
 }
 
 // wake wakes those who wait. The caller holds mu.

@@ -54,7 +54,8 @@ func (r *release) packages(programs []built, docs documents) ([]file, error) {
 func (r *release) packageFiles(p built, docs documents) ([]file, error) {
 	files := append(docs.named("etc/umbel/", "umbel.yaml"), docs.named("usr/share/doc/umbel/examples/", "users.yaml")...)
 	files = append(files, docs.named("usr/lib/systemd/system/", "umbel.service")...)
-	files = append(files, docs.completions("usr/share/bash-completion/completions/%s", "usr/share/zsh/vendor-completions/_%s", "usr/share/fish/vendor_completions.d/%s.fish")...)
+	files = append(files, docs.completions("usr/share/bash-completion/completions/%s",
+		"usr/share/zsh/vendor-completions/_%s", "usr/share/fish/vendor_completions.d/%s.fish")...)
 	copyright := append(append([]byte(nil), docs.files["LICENSE"]...), p.notices...)
 	files = append(append(files, p.in("usr/bin/")...), file{"usr/share/doc/umbel/copyright", 0o644, copyright})
 	compressed := append(docs.manual("usr/share/man/man1/"), file{"usr/share/doc/umbel/changelog", 0o644, docs.files["CHANGELOG.md"]})

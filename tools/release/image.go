@@ -91,7 +91,8 @@ func (r *release) imageOf(p built, arch string, config v1.Config) (v1.Image, err
 		return nil, err
 	}
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	if img, err = mutate.ConfigFile(img, &v1.ConfigFile{OS: "linux", Architecture: arch, Created: v1.Time{Time: r.time}, Config: config, RootFS: v1.RootFS{Type: "layers"}}); err != nil {
+	if img, err = mutate.ConfigFile(img, &v1.ConfigFile{OS: "linux", Architecture: arch, Created: v1.Time{Time: r.time},
+		Config: config, RootFS: v1.RootFS{Type: "layers"}}); err != nil {
 		return nil, err
 	}
 	return mutate.Append(img, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.time}, CreatedBy: "make release"}})

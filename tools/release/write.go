@@ -129,7 +129,8 @@ func (r *release) archives(programs []built, docs documents) ([]file, error) {
 		name := r.name("umbel", p.platform)
 		contents := append(docs.named(name+"/", "README.md", "CHANGELOG.md", "LICENSE"), file{name + "/LICENSES-OTHERS.txt", 0o644, p.notices})
 		contents = append(contents, docs.manual(name+"/man/man1/")...)
-		contents = append(contents, docs.completions(name+"/completions/%s.bash", name+"/completions/_%s", name+"/completions/%s.fish", name+"/completions/%s.ps1")...)
+		contents = append(contents, docs.completions(name+"/completions/%s.bash", name+"/completions/_%s",
+			name+"/completions/%s.fish", name+"/completions/%s.ps1")...)
 		archive, suffix := tarGzip, ".tar.gz"
 		if strings.HasPrefix(p.platform, "windows/") {
 			archive, suffix = zipped, ".zip"

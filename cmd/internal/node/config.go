@@ -111,7 +111,8 @@ func (c *Config) serverFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Users, "users", "", "`FILE` with users, made by umbel user; without it everyone has all rights")
 	fs.BoolVar(&c.AllowInsecureNetwork, "allow-insecure-network", false, "accept connections from other machines without TLS and users")
 
-	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`NAMES` allowed in the Host header besides addresses and localhost, separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
+	fs.StringVar(&c.HTTPHosts, "http-hosts", "", "`NAMES` allowed in the Host header besides addresses and localhost, "+
+		"separated by commas; *: any; the default is any for a node with users that other machines can reach, otherwise none")
 	c.limitFlags(fs)
 	sizeVar(fs, &c.MaxBody, "max-body", "64MiB", "`SIZE` of an HTTP request body at most, except streams")
 
@@ -137,15 +138,18 @@ const startAndEnd = "Start and end"
 // dataFlags are the settings of nodes with a data directory.
 func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Data, "data", "umbel-data", "data `DIRECTORY`")
-	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
+	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at "+
+		"once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
 	quantity.DurationVar(fs, &c.CommitDelay, "commit-delay", 0, "`DURATION` to wait for more changes before a write to the log")
 	quantity.DurationVar(fs, &c.SnapshotInterval, "snapshot-interval", 15*time.Minute, "`DURATION` between snapshots; 0: only on request or by snapshot-bytes")
 	sizeVar(fs, &c.SnapshotBytes, "snapshot-bytes", "256MiB", "take a snapshot when the log exceeds this `SIZE`")
 	fs.BoolVar(&c.SnapshotAtShutdown, "snapshot-at-shutdown", false, "take a snapshot at shutdown, which shortens the next start")
-	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "`SIZE` at most of the files of log, snapshots, reserve, copies, and publications in the data directory; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
+	sizeVar(fs, &c.MaxDisk, "max-disk", "0", "`SIZE` at most of the files of log, snapshots, reserve, copies, and "+
+		"publications in the data directory; before it is exceeded, writes are refused until snapshots have truncated the log; 0: no limit")
 	fs.BoolVar(&c.AcceptLoss, "accept-loss", false, "start even if data on the disk is lost, and log what is lost")
 
-	choiceVar(fs, &c.Hash, "default-hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
+	choiceVar(fs, &c.Hash, "default-hash", "auto", "hash of new filters; auto = like RedisBloom for BF.* and XXH3 otherwise "+
+		"if all addresses are loopback, else SipHash with a secret seed", "auto", "redisbloom", "siphash", "xxh3")
 	fs.Float64Var(&c.BFErrorRate, "bf-error-rate", 0.01, "false-positive `RATE` of filters made by BF.ADD")
 	fs.Uint64Var(&c.BFInitialSize, "bf-initial-size", 100, "`NUMBER` of keys for which BF.ADD makes a filter")
 	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "`NUMBER` by which each layer is larger than the one before, in filters made by BF.ADD")
@@ -232,7 +236,8 @@ func (c Config) checkReach() error {
 	if len(open) > 1 {
 		accepts, has = "accept", "have"
 	}
-	return fmt.Errorf("%s %s connections from other machines, but %s no %s; set what is missing, listen on 127.0.0.1, or set allow-insecure-network if the network is trusted",
+	return fmt.Errorf("%s %s connections from other machines, but %s no %s; set what is missing, listen on 127.0.0.1, or "+
+		"set allow-insecure-network if the network is trusted",
 		strings.Join(open, " and "), accepts, has, strings.Join(missing, " and no "))
 }
 

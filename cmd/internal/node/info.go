@@ -236,7 +236,8 @@ func (n *Node) status() api.Status {
 	status := api.Status{
 		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
 		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Faulty: faulty, Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
-		Durability: n.config.Durability, DiskBytes: s.LogBytes + n.shared.Used(), MaxDisk: s.MaxBytes, SnapshotNeed: s.Needed, MissingBytes: s.Missing, NeededMaxDisk: s.NeededMax, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
+		Durability: n.config.Durability, DiskBytes: s.LogBytes + n.shared.Used(), MaxDisk: s.MaxBytes, SnapshotNeed: s.Needed,
+		MissingBytes: s.Missing, NeededMaxDisk: s.NeededMax, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
 		Snapshotting: s.Snapshotting, Growth: n.growth.status(), Publications: n.publications.List(), Subscriptions: n.following.List(),
 	}
 	if m := n.engine.MissingNames(); m != nil {

@@ -35,7 +35,8 @@ func (l *Limits) limitFlags(fs *pflag.FlagSet) {
 	fs.Float64Var(&l.Rate, "resp-rate", 0, "`NUMBER` of commands per second per Redis connection; 0: no limit")
 	fs.Float64Var(&l.HTTPRate, "http-rate", 0, "`NUMBER` of HTTP requests per second per client; 0: no limit")
 	l.MaxClientMemory = Memory{Auto: true}
-	fs.Var(&l.MaxClientMemory, "max-client-memory", "`SIZE` of memory at most, of the requests and replies of all clients together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
+	fs.Var(&l.MaxClientMemory, "max-client-memory", "`SIZE` of memory at most, of the requests and replies of all clients "+
+		"together; auto = an eighth of max-memory, at least 256MiB; none = no limit")
 	spec.Group(fs, "Limits of clients", "max-clients", "idle-timeout", "max-bulk", "max-output", "resp-rate", "http-rate", "max-client-memory")
 }
 

@@ -122,11 +122,13 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 func (n *Node) logReady() {
 	c := n.config
 	if c.Replica {
-		n.log.Info("replica ready", event.Ready, "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
+		n.log.Info("replica ready", event.Ready, "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()),
+			"metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 			"cache", c.Cache, "stale", c.Stale, "filters", n.engine.Len(), "limit", n.limit())
 		return
 	}
-	n.log.Info("ready", event.Ready, "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()), "metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
+	n.log.Info("ready", event.Ready, "resp", text(n.RESP()), "http", text(n.HTTP()), "unix", text(n.Unix()),
+		"metrics", n.metricsAt(), "tls", n.tls != nil, "users", n.users != nil,
 		"data", c.Data, "filters", n.found.Filters, "bytes", n.found.Bytes, "batches", n.found.Batches, "changes", n.found.Changes,
 		"digests", n.found.Digests, "took", n.found.Took, "durability", c.Durability, "hash", n.hashes(), "limit", n.limit())
 }
@@ -262,7 +264,8 @@ func openData(ctx context.Context, c Config, log *slog.Logger, open openLog, lim
 			return on, fmt.Errorf("data directory %s: %w", c.Data, err)
 		}
 	}
-	on.log, err = open(logDir(c.Data), wal.Options{ReadOnly: readOnly, AcceptUnreadable: c.AcceptLoss, SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
+	on.log, err = open(logDir(c.Data), wal.Options{ReadOnly: readOnly, AcceptUnreadable: c.AcceptLoss,
+		SegmentBytes: store.SegmentBytes(uint64(c.MaxDisk)), Disk: limit, Log: log.With("part", "log")})
 	if errors.Is(err, disk.ErrUnreadable) {
 		err = fmt.Errorf("%w: %s", err, store.UnreadableRemedy)
 	}
@@ -305,7 +308,8 @@ func overfullLogger(log *slog.Logger) func(*engine.Filter, umbel.Stats) {
 	limit := faultlog.Clients()
 	return func(f *engine.Filter, s umbel.Stats) {
 		keys := uint64(min(s.Keys, float64(s.Cells))) // infinite for a full filter
-		limit.Logger(log).Warn("filter is overfull", event.FilterOverfull, "filter", command.Clip([]byte(f.Name())), "keys", keys, "rate", s.FPRate, "planned", f.Planned().FPRate)
+		limit.Logger(log).Warn("filter is overfull", event.FilterOverfull, "filter", command.Clip([]byte(f.Name())),
+			"keys", keys, "rate", s.FPRate, "planned", f.Planned().FPRate)
 	}
 }
 

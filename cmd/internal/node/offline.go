@@ -47,7 +47,9 @@ func withStore(ctx context.Context, c Config, log *slog.Logger, check bool, use 
 		return err
 	}
 	defer func() { err = errors.Join(err, on.log.Close()) }()
-	s, found, err := store.Open(ctx, on.log, on.snapshots, newEngine(engine.Options{MaxMemory: memoryLimit(c.MaxMemory, 0)}), store.Options{Reserve: diskReserve, AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
+	s, found, err := store.Open(ctx, on.log, on.snapshots,
+		newEngine(engine.Options{MaxMemory: memoryLimit(c.MaxMemory, 0)}),
+		store.Options{Reserve: diskReserve, AcceptLoss: c.AcceptLoss, Lost: on.lost, Check: check, Seed: seedOf(c.Data), Log: log.With("part", "store")})
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.Data, err)
 	}

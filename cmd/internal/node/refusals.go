@@ -97,7 +97,8 @@ func (r *refusals) look(log *slog.Logger) {
 		return
 	}
 	if _, _, over := r.fault.Succeed(); over {
-		log.Info("no more changes are refused because filters may not grow", event.GrowthRecovered, "reason", r.reason, "refused", refused, "took", r.last.Sub(r.began))
+		log.Info("no more changes are refused because filters may not grow", event.GrowthRecovered, "reason", r.reason,
+			"refused", refused, "took", r.last.Sub(r.began))
 		r.reported += refused
 	}
 	if !r.fault.Lasts() {

@@ -64,9 +64,11 @@ func ReplicaFlags(fs *pflag.FlagSet) {
 
 // replicaFlags are the settings of replicas.
 func (c *Config) replicaFlags(fs *pflag.FlagSet) {
-	fs.Var(&c.Subscriptions, "subscriptions", "publications to follow, a `LIST` of filter, source, public-key, zone, cost, sparse, fpr, start-bytes, bytes-per-second, bytes; see docs/share.md")
+	fs.Var(&c.Subscriptions, "subscriptions", "publications to follow, a `LIST` of filter, source, public-key, zone, cost, "+
+		"sparse, fpr, start-bytes, bytes-per-second, bytes; see docs/share.md")
 	fs.StringVar(&c.Cache, "cache", "umbel-versions", "`DIRECTORY` that keeps the versions, so that a restart fetches only what has changed")
-	choiceVar(fs, &c.Stale, "stale", "", "what queries return while a version is out of date: error = an error; maybe = every key may be present; last = the answer of the last version", "error", "maybe", "last")
+	choiceVar(fs, &c.Stale, "stale", "", "what queries return while a version is out of date: error = an error; maybe = "+
+		"every key may be present; last = the answer of the last version", "error", "maybe", "last")
 	quantity.DurationVar(fs, &c.Every, "every", 0, "look for changes once per `DURATION`, if the source does not report them")
 }
 

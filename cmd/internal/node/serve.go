@@ -45,7 +45,8 @@ func (n *Node) serve() error {
 	n.resp = n.newRESP(n.commands(h))
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
-			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List, Subscriptions: n.following.List, Disk: n.latencies, Usage: n.resp.Usage,
+			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List,
+			Subscriptions: n.following.List, Disk: n.latencies, Usage: n.resp.Usage,
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
 		})
 	}
@@ -220,7 +221,8 @@ func exitOnPanic(h http.Handler, log *slog.Logger) http.Handler {
 			case http.ErrAbortHandler:
 				panic(v)
 			default:
-				log.Error("panic in an HTTP request; the process ends", event.Panic, "panic", fmt.Sprint(v), "method", r.Method, "path", r.URL.EscapedPath(), "stack", string(debug.Stack()))
+				log.Error("panic in an HTTP request; the process ends", event.Panic, "panic", fmt.Sprint(v), "method", r.Method,
+					"path", r.URL.EscapedPath(), "stack", string(debug.Stack()))
 				os.Exit(2)
 			}
 		}()

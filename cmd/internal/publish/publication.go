@@ -78,7 +78,8 @@ func (p *Publication) run(ctx context.Context, before *Publication) {
 	if before != nil {
 		<-before.ended
 	}
-	p.log.Info("publishing a filter", event.PublicationStarted, "filter", p.spec.Filter, "directory", p.spec.Directory, "key", p.key.Public, "period", p.spec.Period)
+	p.log.Info("publishing a filter", event.PublicationStarted, "filter", p.spec.Filter, "directory", p.spec.Directory,
+		"key", p.key.Public, "period", p.spec.Period)
 	for ctx.Err() == nil {
 		p.look()
 		if f, err := p.writer.begin(ctx); err == nil {

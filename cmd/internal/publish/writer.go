@@ -132,7 +132,8 @@ func (w *writer) copy(ctx context.Context) (*share.Update, error) {
 	}
 	w.next = copied{now, design{s.Kind, s.Hasher}}
 	if last := w.last.design; last != (design{}) && last != w.next.design {
-		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot", event.PublicationReplaced, "filter", w.spec.Filter, "kind", s.Kind)
+		w.log.Warn("filter was replaced by one of another kind or hash; its subscribers fetch a snapshot",
+			event.PublicationReplaced, "filter", w.spec.Filter, "kind", s.Kind)
 	}
 	return &share.Update{State: s}, nil
 }
@@ -217,7 +218,8 @@ func (w *writer) open(ctx context.Context) (err error) {
 		Workers: max(1, runtime.GOMAXPROCS(0)/2), // the other half is for queries
 	})
 	if err == nil && last != nil && w.publisher.Head() == nil {
-		w.log.Warn("the last version of a publication can't be read; its subscribers fetch a snapshot", event.PublicationRestarted, "filter", w.spec.Filter, "version", last.Version)
+		w.log.Warn("the last version of a publication can't be read; its subscribers fetch a snapshot",
+			event.PublicationRestarted, "filter", w.spec.Filter, "version", last.Version)
 	}
 	return err
 }

@@ -151,7 +151,8 @@ func sizeForK(n uint64, k int, p float64) (uint64, error) {
 		low, high = high, 2*high
 	}
 	if high = min(high, most); fpRate(high*byteBits, k, n) > p {
-		return 0, fmt.Errorf("%d keys at a rate of %.3g: with double hashing and k = %d, %d cells have a rate of %.3g: allow a higher rate", n, p, k, high*byteBits, fpRate(high*byteBits, k, n))
+		return 0, fmt.Errorf("%d keys at a rate of %.3g: with double hashing and k = %d, %d cells have a rate of %.3g: allow a "+
+			"higher rate", n, p, k, high*byteBits, fpRate(high*byteBits, k, n))
 	}
 	for low+1 < high {
 		if middle := low + (high-low)/2; fpRate(middle*byteBits, k, n) > p {

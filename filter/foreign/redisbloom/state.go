@@ -129,7 +129,8 @@ func openLayer(s umbel.State, h umbel.Hasher) (layer, error) {
 	}
 	whole := len(layerNames)
 	if len(s.Params) != whole+len(floatNames) || len(s.Arrays) != 1 || len(s.Parts) != 0 || s.Arrays[0].Width > 1 {
-		return layer{}, fmt.Errorf("%d parameters, %d planes and %d parts, want %d, one of bits and none", len(s.Params), len(s.Arrays), len(s.Parts), whole+len(floatNames))
+		return layer{}, fmt.Errorf("%d parameters, %d planes and %d parts, want %d, one of bits and none", len(s.Params),
+			len(s.Arrays), len(s.Parts), whole+len(floatNames))
 	}
 	var l layer
 	var k, n2 uint64

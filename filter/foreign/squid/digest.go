@@ -81,7 +81,8 @@ func Parse(b []byte, l Limits) (Digest, error) {
 
 func parse(b []byte, l Limits) (Digest, error) {
 	if len(b) < BlockBytes {
-		return Digest{}, fmt.Errorf("squid: a cache digest of %d bytes, want a control block of %d and a mask: the transfer ended early, or this is no cache digest", len(b), BlockBytes)
+		return Digest{}, fmt.Errorf("squid: a cache digest of %d bytes, want a control block of %d and a mask: the transfer "+
+			"ended early, or this is no cache digest", len(b), BlockBytes)
 	}
 	if err := checkVersion(binary.BigEndian.Uint16(b[0:]), binary.BigEndian.Uint16(b[2:])); err != nil {
 		return Digest{}, err

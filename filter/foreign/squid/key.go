@@ -23,7 +23,8 @@ const (
 	methodDelete
 )
 
-var methods = [...]string{MethodGet: "GET", methodPost: "POST", methodPut: "PUT", methodHead: "HEAD", methodConnect: "CONNECT", methodTrace: "TRACE", methodOptions: "OPTIONS", methodDelete: "DELETE"}
+var methods = [...]string{MethodGet: "GET", methodPost: "POST", methodPut: "PUT", methodHead: "HEAD",
+	methodConnect: "CONNECT", methodTrace: "TRACE", methodOptions: "OPTIONS", methodDelete: "DELETE"}
 
 // String returns the name of the method.
 func (m Method) String() string {

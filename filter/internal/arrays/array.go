@@ -141,7 +141,8 @@ func (a Array) Common(b Array) (uint64, error) {
 	common, smaller := commonDivisor(x, y), min(x, y)
 	if common*leastShare < smaller || common == 1 && smaller > 1 {
 		return 0, sentinel.Errorf(umbel.ErrMismatch,
-			"%s: sizes of %d and %d cells have a common fold of only %d cells: make both filters with the same number of keys, add the keys of one to the other, or keep both in a filter of kind union",
+			"%s: sizes of %d and %d cells have a common fold of only %d cells: make both filters with the same number of keys, "+
+				"add the keys of one to the other, or keep both in a filter of kind union",
 			a.Kind.Name, a.Shape.M, b.Shape.M, a.Shape.M/(x/common))
 	}
 	return common, nil

@@ -92,7 +92,8 @@ func WriteTo(w io.Writer, s umbel.State, c Core) (int64, error) {
 func Text(h umbel.Hasher, container func() ([]byte, error)) ([]byte, error) {
 	if h.Secret() {
 		return nil, sentinel.Errorf(errors.ErrUnsupported,
-			"a filter with a secret seed has no text, JSON, YAML, XML or TOML, which would show the seed: use a field of type []byte with its container from MarshalBinary")
+			"a filter with a secret seed has no text, JSON, YAML, XML or TOML, which would show the seed: use a field of type "+
+				"[]byte with its container from MarshalBinary")
 	}
 	b, err := container()
 	if err != nil {

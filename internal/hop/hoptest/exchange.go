@@ -140,7 +140,8 @@ func (g generator) target(number int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "/%d/", number)
 	for range g.IntN(10) {
-		b.WriteString(g.pick("a", "B", "/", "//", "%2F", "%2f", "%41", "|", "\"", "<", "^", "`", "{", "\\", "[", ";", ":", "@", "&", "=", "+", ".", "..", "/../", "*", "\xc3\xbc", "\xff", "~"))
+		b.WriteString(g.pick("a", "B", "/", "//", "%2F", "%2f", "%41", "|", "\"", "<", "^", "`", "{", "\\", "[", ";", ":",
+			"@", "&", "=", "+", ".", "..", "/../", "*", "\xc3\xbc", "\xff", "~"))
 	}
 	if g.chance(2) {
 		b.WriteByte('?')
@@ -159,7 +160,8 @@ func (g generator) file(below string, number int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s/%d/x", below, number)
 	for range g.IntN(10) {
-		b.WriteString(g.pick("a", "B", "/c", "%41", "%25", "%253F", "%3F", "|", "{", "}", "<", "^", "`", ";", ":", "@", "&", "=", "+", "~", "[", "*", "%c3%bc", "\xc3\xbc", "."))
+		b.WriteString(g.pick("a", "B", "/c", "%41", "%25", "%253F", "%3F", "|", "{", "}", "<", "^", "`", ";", ":", "@", "&",
+			"=", "+", "~", "[", "*", "%c3%bc", "\xc3\xbc", "."))
 	}
 	if g.chance(2) {
 		b.WriteString("?" + g.pick("", "a=1", "a;b", "%zz", "?", "%"))

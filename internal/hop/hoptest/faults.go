@@ -42,7 +42,8 @@ var requestFaults = []fault{
 
 // answerFaults are answers that a proxy must refuse, or mend.
 var answerFaults = []fault{
-	{name: "space before the colon", fields: "Cache-Control : private\r\nX-Bad  : 1\r\n", framing: length, mended: []field{{"Cache-Control", "private"}, {"X-Bad", "1"}}},
+	{name: "space before the colon", fields: "Cache-Control : private\r\nX-Bad  : 1\r\n", framing: length,
+		mended: []field{{"Cache-Control", "private"}, {"X-Bad", "1"}}},
 	{name: "fold", fields: "X-Fold: a\r\n \t b\r\n", framing: length, mended: []field{{"X-Fold", "a b"}}},
 	{name: "equal lengths", fields: "Content-Length: 2\r\nContent-Length: 2\r\n", body: "ab", mended: []field{}},
 	{name: "length and chunks", fields: "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", body: "2\r\nab\r\n0\r\n\r\n", mended: []field{}},

@@ -90,7 +90,8 @@ func (l Law) check(c client, e *exchange) error {
 // refused checks the answer to a malformed request.
 func (l Law) refused(f *fault, got *received, err error) error {
 	switch {
-	case err == nil && (got.status() < 400 || got.status() > 499 && got.status() != http.StatusNotImplemented && got.status() != http.StatusHTTPVersionNotSupported):
+	case err == nil && (got.status() < 400 || got.status() > 499 && got.status() != http.StatusNotImplemented &&
+		got.status() != http.StatusHTTPVersionNotSupported):
 		return fmt.Errorf("the request is malformed (%s), and is answered by %s", f.name, summary(got))
 	case l.Healthy != nil:
 		if err := l.Healthy(); err != nil {

@@ -52,7 +52,8 @@ func NewTLSOrigin(t testing.TB) *Origin {
 
 // serveAt starts an origin at a listener.
 func serveAt(t testing.TB, l net.Listener, scheme string) *Origin {
-	o := &Origin{URL: &url.URL{Scheme: scheme, Host: l.Addr().String()}, open: map[net.Conn]struct{}{}, exchanges: map[int]*exchange{}, arrived: map[int]*received{}}
+	o := &Origin{URL: &url.URL{Scheme: scheme, Host: l.Addr().String()}, open: map[net.Conn]struct{}{},
+		exchanges: map[int]*exchange{}, arrived: map[int]*received{}}
 	o.running.Go(func() {
 		for {
 			c, err := l.Accept()

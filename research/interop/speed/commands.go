@@ -145,7 +145,8 @@ func (b *bench) commands(ctx context.Context) error {
 	}
 	table("commands/rate", "Commands per second, 50 connections",
 		"BF.* uses a filter for 10^6 keys at 1 % and random keys out of 10^6, so most additions are of present keys. The node runs with `--durability none`. "+
-			"redis-server alone has no BF.*. redis-benchmark has one thread unless stated otherwise. If the server takes less processor time than redis-benchmark (see below), the result is the speed of redis-benchmark.",
+			"redis-server alone has no BF.*. redis-benchmark has one thread unless stated otherwise. If the server takes less "+
+			"processor time than redis-benchmark (see below), the result is the speed of redis-benchmark.",
 		func(p *play) string { return p.speed.rate() })
 	table("commands/p99", "99th percentile of latency, milliseconds", "", func(p *play) string { return p.late.times() })
 	table("commands/server", "Processor time of the server, microseconds per command",
@@ -220,7 +221,8 @@ func (b *bench) judgeCommands(scenes []scene, plays [][]play) {
 			b.report.want(Target{Claim: s.name + ", speed relative to redis-server's PING", Want: want, Measured: ours / theirs, Unit: " times"})
 			used, _ := node.server.least()
 			ping, _ := redis.server.least()
-			b.report.want(Target{Claim: s.name + ", processor time of the server relative to redis-server's PING", Want: wantServer, Measured: used / ping, AtMost: true, Unit: " times"})
+			b.report.want(Target{Claim: s.name + ", processor time of the server relative to redis-server's PING",
+				Want: wantServer, Measured: used / ping, AtMost: true, Unit: " times"})
 		}
 	}
 }

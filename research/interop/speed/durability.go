@@ -217,7 +217,8 @@ func (b *bench) snapshot(ctx context.Context) error {
 		}
 	}
 	b.report.add(&Table{Path: "snapshot", Title: "Additions during continuous snapshots", Columns: []string{"BF.ADD/s", "MiB"},
-		Note: fmt.Sprintf("Additions to a filter of %.0f MiB; all of them are logged. MiB is the growth of resident memory from the empty filter, whose pages are not yet mapped, to the peak.", bits),
+		Note: fmt.Sprintf("Additions to a filter of %.0f MiB; all of them are logged. MiB is the growth of resident memory "+
+			"from the empty filter, whose pages are not yet mapped, to the peak.", bits),
 		Rows: []Row{
 			{"without", []string{speed[0].rate(), grown[0].whole()}},
 			{"with", []string{speed[1].rate(), grown[1].whole()}},
@@ -227,7 +228,8 @@ func (b *bench) snapshot(ctx context.Context) error {
 	b.report.want(Target{Claim: "additions during snapshots relative to none", Want: 0.8, Measured: busy / quiet, Unit: " times"})
 	_, without := grown[0].least()
 	_, with := grown[1].least()
-	b.report.want(Target{Claim: "additional memory of snapshots relative to the filter", Want: 0.5, Measured: (with - without) / bits, AtMost: true, Unit: " times"})
+	b.report.want(Target{Claim: "additional memory of snapshots relative to the filter", Want: 0.5,
+		Measured: (with - without) / bits, AtMost: true, Unit: " times"})
 	return nil
 }
 

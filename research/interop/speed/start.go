@@ -169,7 +169,8 @@ func (b *bench) small(ctx context.Context) error {
 	perFilter := float64(full-empty) / smallFilters
 	t.Note = fmt.Sprintf("Resident memory grew by %.0f bytes per filter, of which 144 are bits of the array.", perFilter)
 	b.report.add(t)
-	b.report.want(Target{Claim: "memory of a small filter in addition to its array", Want: 1024 + 0.02*144, Measured: perFilter - 144, AtMost: true, Unit: " bytes"})
+	b.report.want(Target{Claim: "memory of a small filter in addition to its array", Want: 1024 + 0.02*144,
+		Measured: perFilter - 144, AtMost: true, Unit: " bytes"})
 	return nil
 }
 

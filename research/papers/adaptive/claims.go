@@ -89,7 +89,8 @@ func makeClaims(ctx context.Context, r *piece.Run) error {
 	most = max(byOptimum[0], byOptimum[1], byOptimum[2], byOptimum[3], byOptimum[4])
 	say("50", most >= 47, "the optimum, most of all f, %", most)
 	for f, at := range rates {
-		say("", leastSearch[f] > 0, fmt.Sprintf("V-B \"outperforms all the counterparts for every false positive threshold\": by search, to the next, f=%g, %%", at), leastSearch[f])
+		say("", leastSearch[f] > 0, fmt.Sprintf("V-B \"outperforms all the counterparts for every false positive threshold\": "+
+			"by search, to the next, f=%g, %%", at), leastSearch[f])
 		say("", least[f] > 0, fmt.Sprintf("the same, optimum, f=%g, %%", at), least[f])
 	}
 	return shortOf(r)
@@ -123,7 +124,8 @@ func shortOf(r *piece.Run) error {
 		means = append(means, y)
 	}
 	r.Add(
-		piece.Row{What: "III: the formula is \"near-optimal\" and \"comparable to the original Bloom filter\": longer than V-B's optimum, f=0.1, %", Recomputed: -fewer(means[0], means[1]), Mark: fails},
+		piece.Row{What: "III: the formula is \"near-optimal\" and \"comparable to the original Bloom filter\": longer than " +
+			"V-B's optimum, f=0.1, %", Recomputed: -fewer(means[0], means[1]), Mark: fails},
 		piece.Row{What: "longer than one plain filter for 200 links, which doesn't adapt, %", Recomputed: -fewer(means[0], means[2]), Mark: fails},
 		piece.Row{What: "\"fully eliminating the wasting effect\": V-B's optimum is longer than a plain filter of any length, %", Recomputed: -fewer(means[1], means[3]), Mark: fails},
 	)

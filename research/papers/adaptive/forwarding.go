@@ -94,7 +94,8 @@ func makeShapes(ctx context.Context, r *piece.Run) error {
 	if err != nil {
 		return err
 	}
-	t := piece.Table{Head: []string{"network", "tree", "receivers", "links", "umbel", "LIPSIN", "adaptive, 0.01", "BIER", "BIER-TE", "copies: umbel", "copies: BIER"}}
+	t := piece.Table{Head: []string{"network", "tree", "receivers", "links", "umbel", "LIPSIN", "adaptive, 0.01", "BIER",
+		"BIER-TE", "copies: umbel", "copies: BIER"}}
 	for i := 0; i < len(cells); i += len(rivals) {
 		c, of := cells[i], results[i:i+len(rivals)]
 		kind := c.Kind.String()

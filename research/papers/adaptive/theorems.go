@@ -86,7 +86,8 @@ func drawRates(ctx context.Context, r *piece.Run, name string, d *adaptive.Desig
 		if i > 0 {
 			share = 0
 		}
-		r.Add(piece.Row{What: fmt.Sprintf("%s: links with no one among the first %d", x.what, d.Ends[0]), Recomputed: share, Measured: piece.Scaled(got.Of(empty), 1./questions)})
+		r.Add(piece.Row{What: fmt.Sprintf("%s: links with no one among the first %d", x.what, d.Ends[0]), Recomputed: share,
+			Measured: piece.Scaled(got.Of(empty), 1./questions)})
 	}
 	r.Draw(c)
 	return nil

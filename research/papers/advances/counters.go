@@ -94,7 +94,8 @@ counters are bounds, from which nothing can be removed.`,
 			return err
 		}
 		for _, one := range rs {
-			r.Add(piece.Row{What: fmt.Sprintf("%s: %v: counters equal to those worked out by hand", one.what, one.want), Recomputed: float64(len(one.want)), Measured: piece.Counted(one.agree(), 1)})
+			r.Add(piece.Row{What: fmt.Sprintf("%s: %v: counters equal to those worked out by hand", one.what, one.want),
+				Recomputed: float64(len(one.want)), Measured: piece.Counted(one.agree(), 1)})
 		}
 		return nil
 	},

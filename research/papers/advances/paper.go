@@ -67,7 +67,8 @@ var errata = []piece.Erratum{{
 	Where:   "Chapter 4, k_e and E{P_FP}",
 	Printed: "(m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i",
 	Right:   "(m/n) ln 2 + log2(r_e/x_e) - Σ (x_i/n) log2(r_i/x_i)",
-	Why:     "the printed formula is optimal only if all x_e are equal: by Zipf's law with x_e from 0.02 to 0.18, the printed k_e give 0.0036305, the right ones 0.0032352",
+	Why: "the printed formula is optimal only if all x_e are equal: by Zipf's law with x_e from 0.02 to 0.18, the " +
+		"printed k_e give 0.0036305, the right ones 0.0032352",
 }, {
 	Where:   "Program, getHash",
 	Printed: "% (set.length - 1), Math.abs",
@@ -102,7 +103,8 @@ var errata = []piece.Erratum{{
 	Where:   "Program, insert and delete",
 	Printed: "a position that occurs twice in one key is counted twice",
 	Right:   "count each cell once per key",
-	Why:     "delete stops at a count other than 1, so the key can never be deleted: 13 has three equal positions (003/program), and one insertion gives them the count 3",
+	Why: "delete stops at a count other than 1, so the key can never be deleted: 13 has three equal positions " +
+		"(003/program), and one insertion gives them the count 3",
 }, {
 	Where:   "Program, size and isEmpty",
 	Printed: "insert adds 1 to the size, delete subtracts 1",

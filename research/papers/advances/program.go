@@ -76,7 +76,8 @@ func makeProgram(_ context.Context, r *piece.Run) error {
 		piece.Row{What: "Figure 12: sets of five elements with its counters", Recomputed: float64(len(found))},
 		piece.Row{What: fmt.Sprintf("those with 12 and 13 and without 15, as on the other screens: %v", as), Recomputed: float64(len(as))},
 		piece.Row{What: "elements 0 to 19 with the same cells as another one", Recomputed: float64(ambiguous(theirs))},
-		piece.Row{What: fmt.Sprintf("the same in umbel; it has 12 at %v, 15 at %v, 13 at %v", ours[12], ours[15], ours[13]), Measured: piece.Counted(ambiguous(ours), 1)},
+		piece.Row{What: fmt.Sprintf("the same in umbel; it has 12 at %v, 15 at %v, 13 at %v", ours[12], ours[15], ours[13]),
+			Measured: piece.Counted(ambiguous(ours), 1)},
 	)
 	return nil
 }

@@ -57,7 +57,8 @@ func (w workload) add(ctx context.Context, r *piece.Run) error {
 		piece.Row{What: fmt.Sprintf("%s, m/n=%d: plain filter, k=%d", w.name, w.perKey, k), Recomputed: plain},
 		piece.Row{What: "as printed", Recomputed: w.printed()},
 		piece.Row{What: fmt.Sprintf("least, real k from %.3g to %.3g", slices.Min(ks), slices.Max(ks)), Recomputed: least},
-		piece.Row{What: fmt.Sprintf("least, whole k from %d to %d, classes: %d", fewest, most, len(shape.Classes)), Recomputed: whole, Measured: piece.Scaled(got.Of(rate), 1e-9)},
+		piece.Row{What: fmt.Sprintf("least, whole k from %d to %d, classes: %d", fewest, most, len(shape.Classes)),
+			Recomputed: whole, Measured: piece.Scaled(got.Of(rate), 1e-9)},
 		piece.Row{What: "relative to the plain filter", Recomputed: whole / plain},
 	)
 	return nil
@@ -101,7 +102,8 @@ frequent, to 1.4; 10^4 keys, 1000 of them in the filter, 8 bits for each of thes
 				piece.Row{What: "whole k", Recomputed: shape.Forecast(members).FPRate, Measured: m},
 			)
 		}
-		r.Draw(chart.Chart{Title: "Rates by Zipf's law, 8 bits a key", X: "exponent", Y: "rate", LogY: true, Left: true, Low: true, Series: []chart.Series{plain, least, dots}})
+		r.Draw(chart.Chart{Title: "Rates by Zipf's law, 8 bits a key", X: "exponent", Y: "rate", LogY: true, Left: true,
+			Low: true, Series: []chart.Series{plain, least, dots}})
 		return nil
 	},
 }

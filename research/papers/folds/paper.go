@@ -52,7 +52,8 @@ var errata = []piece.Erratum{{
 	Where:   "Table II, sequential folding and unfolding",
 	Printed: "O(f·m)",
 	Right:   "O(m)",
-	Why:     "each fold leaves at most half of the cells, so all folds together read less than 2m; unfolding is one fold of the original filter, which must be kept and receive all later keys, so a receiver can't unfold",
+	Why: "each fold leaves at most half of the cells, so all folds together read less than 2m; unfolding is one fold of " +
+		"the original filter, which must be kept and receive all later keys, so a receiver can't unfold",
 }, {
 	Where:   "Table II, columns",
 	Printed: "single query O(m), membership folding O(k)",

@@ -92,7 +92,8 @@ The base takes memory where the keys are, but only the fold is sent. umbel plans
 			)
 		}
 		for _, m := range []uint64{1 << 20, 1e6, 720_720, 997_920} {
-			r.Add(piece.Row{What: fmt.Sprintf("base of %d: mean excess of the folds, %%, sizes evenly on a logarithmic scale", m), Recomputed: 100 * plan.MeanOvershoot(plan.FoldSizes(m, 1))})
+			r.Add(piece.Row{What: fmt.Sprintf("base of %d: mean excess of the folds, %%, sizes evenly on a logarithmic scale",
+				m), Recomputed: 100 * plan.MeanOvershoot(plan.FoldSizes(m, 1))})
 		}
 		return nil
 	},

@@ -60,7 +60,8 @@ func makeGrowth(ctx context.Context, r *piece.Run) error {
 			dots = m.On(dots, float64(n))
 			r.Add(
 				piece.Row{What: fmt.Sprintf("r=%g, n=%d: rate", tightening, n), Recomputed: fc.FPRate, Measured: m},
-				piece.Row{What: "bits relative to one filter", Recomputed: float64(fc.Cells) / float64(single.M), Measured: piece.Scaled(got.Of(cellsAt(n)), 1/float64(single.M))},
+				piece.Row{What: "bits relative to one filter", Recomputed: float64(fc.Cells) / float64(single.M),
+					Measured: piece.Scaled(got.Of(cellsAt(n)), 1/float64(single.M))},
 			)
 		}
 		c.Series = append(c.Series, curve, dots)

@@ -99,7 +99,8 @@ func (d design) add(ctx context.Context, r *piece.Run, layers, measured int) err
 			compound.Measured = piece.Scaled(got.Of(positives(i)), 1./queries)
 		}
 		r.Add(
-			piece.Row{What: fmt.Sprintf("f=%g, r=%g, s=%d: layer %d, k=%d, slices of %d: keys to half full", d.rate, d.tightening, d.growth, i, l.K, l.Slice), Recomputed: float64(l.HalfFull)},
+			piece.Row{What: fmt.Sprintf("f=%g, r=%g, s=%d: layer %d, k=%d, slices of %d: keys to half full", d.rate,
+				d.tightening, d.growth, i, l.K, l.Slice), Recomputed: float64(l.HalfFull)},
 			piece.Row{What: "capacity", Recomputed: float64(l.Capacity)},
 			piece.Row{What: "bits of all", Recomputed: float64(bits)},
 			piece.Row{What: "compound rate, 1 - ∏(1-P_i)", Recomputed: plan.CompoundFPRate(allowed...)},

@@ -27,7 +27,8 @@ var errata = []piece.Erratum{{
 	Where:   "False positives",
 	Printed: "k slices: P = p^k if m is reasonably large",
 	Right:   "for every m, on average",
-	Why:     "slices are independent: with 64 cells, 8 keys and k=4, the rate is 0.026450; the condition is needed for a single array, where p^k is 0.024556 and the rate 0.025354",
+	Why: "slices are independent: with 64 cells, 8 keys and k=4, the rate is 0.026450; the condition is needed for a " +
+		"single array, where p^k is 0.024556 and the rate 0.025354",
 }, {
 	Where:   "Scalable filters, k_i",
 	Printed: "for slices i > 1, k_i = k_0 + i log2(1/r)",
@@ -42,5 +43,6 @@ var errata = []piece.Erratum{{
 	Where:   "Internals",
 	Printed: "pairwise independent hash functions",
 	Right:   "the formula requires k independent positions",
-	Why:     "h1 + i·h2 mod m are pairwise independent over i, but keys with equal h1 and h2 have all k positions in common, so n/m² of the queries are false positives for any k",
+	Why: "h1 + i·h2 mod m are pairwise independent over i, but keys with equal h1 and h2 have all k positions in " +
+		"common, so n/m² of the queries are false positives for any k",
 }}

@@ -203,7 +203,8 @@ func getDigests(dst []umbel.Digest, src []byte) []umbel.Digest {
 
 // OpName returns the name of an operation in errors.
 func OpName(op engine.Op) string {
-	names := [...]string{"", "create", "delete", "rename", "expire", "add", "remove", "clear", "fold", "unfold", "advance", "seal", "replace", "write", "flush", "lose", "miss names", "acknowledge"}
+	names := [...]string{"", "create", "delete", "rename", "expire", "add", "remove", "clear", "fold", "unfold", "advance",
+		"seal", "replace", "write", "flush", "lose", "miss names", "acknowledge"}
 	if int(op) < len(names) {
 		return names[op]
 	}

@@ -102,7 +102,8 @@ func (p *Replayer) replay(ctx context.Context, l *wal.Log, from uint64) error {
 }
 
 // consequence is what follows from lost changes.
-const consequence = "filters that the lost changes may have affected return true for every key until they are created again, and names of filters that they created are missing"
+const consequence = "filters that the lost changes may have affected return true for every key until they are created " +
+	"again, and names of filters that they created are missing"
 
 // lost notes that batches are lost, which why names.
 func (p *Replayer) lost(h wal.Hole) error {

@@ -112,7 +112,8 @@ func Open(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine
 	s := &Store{log: l, files: files, engine: e, o: o, kick: make(chan struct{}, 1), escape: noEscape, episode: episode{first: make(chan error, 1)}}
 	s.o.Log = newQuiet(o.Log, &s.episode)
 	o = s.o
-	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay, Failed: s.noteFailed, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
+	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay,
+		Failed: s.noteFailed, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
 	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)

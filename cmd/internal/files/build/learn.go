@@ -142,7 +142,8 @@ func (o Order) look(files []*os.File, items []heavy.Item) (looked, error) {
 		}
 		if uint64(len(ds)) > room {
 			return sentinel.Errorf(umbel.ErrGoal,
-				"the keys of the pipe need more than %v of memory, and must be complete before the classes are planned; give key files instead of a pipe, or more --max-memory",
+				"the keys of the pipe need more than %v of memory, and must be complete before the classes are planned; give key "+
+					"files instead of a pipe, or more --max-memory",
 				quantity.Size(o.Memory))
 		}
 		room -= uint64(len(ds))

@@ -70,7 +70,8 @@ func (req *request) index() error {
 		return err
 	}
 	if media == api.MediaJSON {
-		return writeJSON(req.response, http.StatusOK, api.Index{Filters: "/v1/filters", Kinds: "/v1/kinds", Status: "/v1/status", Metrics: "/metrics", OpenAPI: "/openapi.json"})
+		return writeJSON(req.response, http.StatusOK, api.Index{Filters: "/v1/filters", Kinds: "/v1/kinds",
+			Status: "/v1/status", Metrics: "/metrics", OpenAPI: "/openapi.json"})
 	}
 	h := req.Header()
 	h.Set("Content-Type", mediaHTML+"; charset=utf-8")

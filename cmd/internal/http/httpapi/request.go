@@ -35,7 +35,8 @@ type request struct {
 // route.
 func (h *handler) serveRoute(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{handler: h, response: &w.(*match).response, http: r, route: to, name: r.PathValue("name"), hold: h.Engine.NewReservation(), share: h.Budget.Share()}
+		req := &request{handler: h, response: &w.(*match).response, http: r, route: to, name: r.PathValue("name"),
+			hold: h.Engine.NewReservation(), share: h.Budget.Share()}
 		defer req.hold.Release()
 		defer req.share.Release()
 		err := req.authorize()

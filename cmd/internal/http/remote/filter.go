@@ -151,7 +151,8 @@ func (c *Client) Get(ctx context.Context, name string, packed bool, w io.Writer)
 	if packed {
 		accept += "; form=" + api.FormPacked
 	}
-	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name), header: map[string]string{"Accept": accept}, want: api.MediaContainer, long: true})
+	response, err := c.do(ctx, request{method: http.MethodGet, path: api.FilterPath(name),
+		header: map[string]string{"Accept": accept}, want: api.MediaContainer, long: true})
 	if err != nil {
 		return "", err
 	}
@@ -198,7 +199,8 @@ func (c *counted) Read(p []byte) (int, error) {
 // otherwise the Word of its error is api.WordExists. A container that is no io.Seeker, or a pipe, is sent only
 // once, also if the node refuses it.
 func (c *Client) Put(ctx context.Context, name string, container io.Reader, replace bool) (Info, error) {
-	req := request{method: http.MethodPut, path: api.FilterPath(name), header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}, want: api.MediaJSON, long: true}
+	req := request{method: http.MethodPut, path: api.FilterPath(name),
+		header: map[string]string{"Content-Type": api.MediaContainer, "Prefer": preferKept}, want: api.MediaJSON, long: true}
 	if !replace {
 		req.header["If-None-Match"] = "*"
 	}

@@ -44,7 +44,8 @@ func drawHero(w io.Writer, _ string) error {
 	c := picture.NewCanvas(w, heroWidth, heroHeight, "umbel: one filter, many subscribers",
 		"A publisher's filter is sent whole, folded by 4, and as a delta. Three subscribers answer queries from what they received.")
 	c.Text(20, 26, "strong", "publisher")
-	c.Text(20, 46, "muted", fmt.Sprintf("%v keys in %v cells; the first %d", quantity.Count(messageKeys), quantity.Count(today.State().Arrays[0].Len), heroColumns*heroRows))
+	c.Text(20, 46, "muted", fmt.Sprintf("%v keys in %v cells; the first %d", quantity.Count(messageKeys),
+		quantity.Count(today.State().Arrays[0].Len), heroColumns*heroRows))
 	drawCells(c, today.State().Arrays[0])
 	for i, m := range messages {
 		y := float64(20 + subscriberStep*i)

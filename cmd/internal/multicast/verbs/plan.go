@@ -46,7 +46,8 @@ func multicastPlanCommand() *cobra.Command {
 	out := flags.StringP("output", "o", "", "`FILE` to write: the bytes of the header")
 	svg := flags.String("svg", "", "write a drawing to `FILE`: the tree")
 	// Headers begin with the version.
-	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"\x10"}, Inputs: treeInputs}, cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs})
+	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"\x10"}, Inputs: treeInputs},
+		cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		on, err := from.plan(cmd, *group)
 		if err != nil {

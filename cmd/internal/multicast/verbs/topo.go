@@ -38,7 +38,8 @@ func multicastTopoCommand() *cobra.Command {
 	nodes := flags.Bool("nodes", false, "list the nodes with their neighbors")
 	out := flags.StringP("output", "o", "", "`FILE` to write: the network as edges in TSV")
 	svg := flags.String("svg", "", "write a drawing to `FILE`: the network")
-	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"# "}, Inputs: []string{"topology"}}, cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: []string{"topology"}})
+	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"# "}, Inputs: []string{"topology"}},
+		cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: []string{"topology"}})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		g, err := net.graph(cmd)
 		if err != nil {

@@ -172,7 +172,8 @@ func (p *Publication) shapeFor(n uint64) (shape, error) {
 		if ok {
 			return last, nil // a publisher with MaxShrink refuses it
 		}
-		return shape{}, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or give the number of paths that it will have (--paths)")
+		return shape{}, errors.New("the cache has no paths, neither files HASH.narinfo nor lines of a list; check its name, or " +
+			"give the number of paths that it will have (--paths)")
 	}
 	next, err := p.o.Design.shape(n)
 	if err != nil {

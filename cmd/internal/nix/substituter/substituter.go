@@ -121,7 +121,8 @@ func New(o Options) (*Server, error) {
 		if err := CheckURL(u.URL); err != nil {
 			return nil, err
 		}
-		s.upstreams = append(s.upstreams, &upstream{Upstream: u, client: client, timeout: o.Timeout, log: o.Log, via: "1.1 " + s.id, wrong: faultlog.NewLimit(time.Minute, 1)})
+		s.upstreams = append(s.upstreams, &upstream{Upstream: u, client: client, timeout: o.Timeout, log: o.Log,
+			via: "1.1 " + s.id, wrong: faultlog.NewLimit(time.Minute, 1)})
 	}
 	return s, nil
 }

@@ -73,7 +73,8 @@ func nixServeCommand() *cobra.Command {
 	flags.StringVar(&s.listen, "listen", nixAddress, "serve at `HOST:PORT`")
 	upstreams := flags.StringArray("upstream", nil, "a `CACHE` that serves paths; may be repeated")
 	siblings := flags.StringArray("sibling", nil, "a `CACHE` that may disappear; may be repeated")
-	quantity.DurationVar(flags, &s.o.Timeout, "timeout", substituter.DefaultTimeout, "give up if the server sends nothing for this `DURATION`: the cache has failed")
+	quantity.DurationVar(flags, &s.o.Timeout, "timeout", substituter.DefaultTimeout,
+		"give up if the server sends nothing for this `DURATION`: the cache has failed")
 	quantity.DurationVar(flags, &s.maxAge, "max-age", substituter.DefaultMaxAge, "`DURATION` for which a file NixBloom counts after the cache has confirmed it")
 	flags.IntVar(&s.o.Priority, "priority", substituter.DefaultPriority, "`NUMBER` in nix-cache-info; Nix requests caches with smaller ones first")
 	flags.Var(&s.memory, "bytes", "`SIZE` of the filter's cells at most, of each cache")
@@ -154,7 +155,8 @@ func (s *nixServer) upstream(ctx context.Context, text string) (substituter.Upst
 	base, publication, published := strings.Cut(text, "=")
 	u, err := url.Parse(base)
 	if err != nil || substituter.CheckURL(u) != nil {
-		return substituter.Upstream{}, cli.UsageError(s.cmd, fmt.Errorf("%.200q is not the URL of a cache; want http:// or https:// and a host, and then possibly =PUBLICATION,KEY", base))
+		return substituter.Upstream{}, cli.UsageError(s.cmd, fmt.Errorf("%.200q is not the URL of a cache; want http:// or "+
+			"https:// and a host, and then possibly =PUBLICATION,KEY", base))
 	}
 	if !published {
 		return substituter.Upstream{URL: u, Summary: substituter.NewBloom(substituter.BloomOptions{

@@ -113,8 +113,9 @@ func NewLatencies() *Latencies {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: seconds})
 	}
 	return &Latencies{
-		commit: histogram("umbel_log_commit_duration_seconds", "Time from the first change of a batch until the batch is on the disk; at most this long a client of durability always waits."),
-		sync:   histogram("umbel_log_sync_duration_seconds", "Duration of a sync of the log."),
+		commit: histogram("umbel_log_commit_duration_seconds", "Time from the first change of a batch until the batch is on "+
+			"the disk; at most this long a client of durability always waits."),
+		sync: histogram("umbel_log_sync_duration_seconds", "Duration of a sync of the log."),
 	}
 }
 

@@ -57,7 +57,8 @@ func state(o Options) []status.Metric {
 		all = append(all, status.Gauge("umbel_disk_left_bytes", "Bytes that max-disk and the file system leave.", log.Left))
 	}
 	if !log.LastSnapshot.IsZero() {
-		all = append(all, status.Gauge("umbel_snapshot_age_seconds", "Time since the last snapshot ended; absent before the first.", time.Since(log.LastSnapshot).Seconds()))
+		all = append(all, status.Gauge("umbel_snapshot_age_seconds",
+			"Time since the last snapshot ended; absent before the first.", time.Since(log.LastSnapshot).Seconds()))
 	}
 	return all
 }

@@ -42,7 +42,8 @@ func Explain(file string, err error) error {
 	}
 	switch {
 	case errors.Is(err, share.ErrSeed):
-		return fmt.Errorf("%s hashes with a secret seed, which subscribers would learn; publish it with --publish-seed if that is acceptable: %w", file, share.ErrSeed)
+		return fmt.Errorf("%s hashes with a secret seed, which subscribers would learn; publish it with --publish-seed if that "+
+			"is acceptable: %w", file, share.ErrSeed)
 	case errors.Is(err, umbel.ErrMismatch):
 		return fmt.Errorf("%s can't be folded by all --folds: %w", file, err)
 	}

@@ -29,7 +29,8 @@ const (
 )
 
 // order is the order of the sections in Redis.
-var order = []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Replication", "CPU", "Modules", "Commandstats", "Errorstats", "Cluster", "Keyspace", "bf_bloom_core_metrics"}
+var order = []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Replication", "CPU", "Modules",
+	"Commandstats", "Errorstats", "Cluster", "Keyspace", "bf_bloom_core_metrics"}
 
 // parts returns the sections: those of the node and those of this package.
 func (k *builtin) parts(c *resp.Conn) []part {

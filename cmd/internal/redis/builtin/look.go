@@ -56,7 +56,8 @@ func (k *builtin) object(answer func(*resp.Conn, *engine.Filter)) func(*resp.Con
 }
 
 func noFrequency(c *resp.Conn, _ *engine.Filter) {
-	c.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	c.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching " +
+		"between policies at runtime LRU and LFU data will take some time to adjust.")
 }
 
 func (k *builtin) memoryUsage(c *resp.Conn, args [][]byte) {

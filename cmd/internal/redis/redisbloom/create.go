@@ -117,7 +117,8 @@ func (m *Module) checkScale(o *insertion) (err error) {
 }
 
 // findOrMake returns a filter of CF.*, or of another kind. It calls create if there is none.
-func (m *Module) findOrMake(c *resp.Conn, name []byte, isCuckoo, noCreate bool, create func() (*engine.Filter, engine.Position, error)) (f *engine.Filter, problem string) {
+func (m *Module) findOrMake(c *resp.Conn, name []byte, isCuckoo, noCreate bool,
+	create func() (*engine.Filter, engine.Position, error)) (f *engine.Filter, problem string) {
 	for range attempts {
 		if f = m.engine.Get(name); f != nil {
 			switch {

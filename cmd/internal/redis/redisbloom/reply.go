@@ -81,7 +81,8 @@ func notPortable(h umbel.Hasher) error {
 	if h == redisbloom.RedisHasher {
 		return nil
 	}
-	return fmt.Errorf("the filter hashes with %v and RedisBloom with %v: make filters with the setting default-hash redisbloom, or move this one with UM.EXPORT", h.Alg, redisbloom.RedisHasher.Alg)
+	return fmt.Errorf("the filter hashes with %v and RedisBloom with %v: make filters with the setting default-hash "+
+		"redisbloom, or move this one with UM.EXPORT", h.Alg, redisbloom.RedisHasher.Alg)
 }
 
 // look calls what with the filter, of the kind with type T, while no change runs. It returns an error

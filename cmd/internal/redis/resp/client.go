@@ -23,21 +23,24 @@ func clientCommands() Table {
 	slow := []string{"@slow", "@connection"}
 	dangerous := []string{"@admin", "@slow", "@dangerous", "@connection"}
 	return Table{
-		"client":              {Arity: -2, Categories: []string{"@slow"}, Summary: "Connection commands.", Run: ok},
-		"client|id":           {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the connection's ID.", Run: func(c *Conn, _ [][]byte) { c.Int(c.id) }},
-		"client|getname":      {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the connection's name.", Run: getName},
-		"client|setname":      {Arity: 3, Flags: flags, Categories: slow, Summary: "Names the connection.", Run: setName},
-		"client|setinfo":      {Arity: 4, Flags: flags, Categories: slow, Summary: "Sets the name or version of the client library.", Run: setInfo},
-		"client|info":         {Arity: 2, Flags: flags, Categories: slow, Summary: "Describes the connection.", Run: clientInfo},
-		"client|list":         {Arity: -2, Flags: admin, Categories: dangerous, Right: access.Admin, NotAudited: true, Summary: "Describes all connections.", Run: clientList},
-		"client|kill":         {Arity: -3, Flags: admin, Categories: dangerous, Right: access.Admin, Summary: "Closes connections.", Run: clientKill},
-		"client|no-evict":     {Arity: 3, Flags: admin, Categories: dangerous, Summary: "No effect: clients are never evicted.", Run: onOff},
-		"client|no-touch":     {Arity: 3, Flags: flags, Categories: slow, Summary: "No effect: no LRU is kept.", Run: onOff},
-		"client|reply":        {Arity: 3, Flags: append(slices.Clip(flags), "no_multi"), Categories: slow, Summary: "Switches replies on or off.", Run: clientReply},
-		"client|unblock":      {Arity: -3, Flags: admin, Categories: dangerous, Right: access.Admin, NotAudited: true, Summary: "No effect: no command blocks.", Run: unblock},
-		"client|tracking":     {Arity: -3, Flags: flags, Categories: slow, Summary: "Not supported, except OFF.", Run: tracking},
-		"client|caching":      {Arity: 3, Flags: flags, Categories: slow, Summary: "Not supported.", Run: caching},
-		"client|getredir":     {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns -1: tracking is not supported.", Run: func(c *Conn, _ [][]byte) { c.Int(-1) }},
+		"client":         {Arity: -2, Categories: []string{"@slow"}, Summary: "Connection commands.", Run: ok},
+		"client|id":      {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the connection's ID.", Run: func(c *Conn, _ [][]byte) { c.Int(c.id) }},
+		"client|getname": {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the connection's name.", Run: getName},
+		"client|setname": {Arity: 3, Flags: flags, Categories: slow, Summary: "Names the connection.", Run: setName},
+		"client|setinfo": {Arity: 4, Flags: flags, Categories: slow, Summary: "Sets the name or version of the client library.", Run: setInfo},
+		"client|info":    {Arity: 2, Flags: flags, Categories: slow, Summary: "Describes the connection.", Run: clientInfo},
+		"client|list": {Arity: -2, Flags: admin, Categories: dangerous, Right: access.Admin, NotAudited: true,
+			Summary: "Describes all connections.", Run: clientList},
+		"client|kill":     {Arity: -3, Flags: admin, Categories: dangerous, Right: access.Admin, Summary: "Closes connections.", Run: clientKill},
+		"client|no-evict": {Arity: 3, Flags: admin, Categories: dangerous, Summary: "No effect: clients are never evicted.", Run: onOff},
+		"client|no-touch": {Arity: 3, Flags: flags, Categories: slow, Summary: "No effect: no LRU is kept.", Run: onOff},
+		"client|reply":    {Arity: 3, Flags: append(slices.Clip(flags), "no_multi"), Categories: slow, Summary: "Switches replies on or off.", Run: clientReply},
+		"client|unblock": {Arity: -3, Flags: admin, Categories: dangerous, Right: access.Admin, NotAudited: true,
+			Summary: "No effect: no command blocks.", Run: unblock},
+		"client|tracking": {Arity: -3, Flags: flags, Categories: slow, Summary: "Not supported, except OFF.", Run: tracking},
+		"client|caching":  {Arity: 3, Flags: flags, Categories: slow, Summary: "Not supported.", Run: caching},
+		"client|getredir": {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns -1: tracking is not supported.",
+			Run: func(c *Conn, _ [][]byte) { c.Int(-1) }},
 		"client|trackinginfo": {Arity: 2, Flags: flags, Categories: slow, Summary: "Reports that tracking is off.", Run: trackingInfo},
 		"client|help":         {Arity: 2, Flags: []string{"loading", "stale"}, Categories: slow, Summary: "Lists the subcommands.", Run: clientHelp},
 	}
@@ -114,8 +117,11 @@ func (c *Conn) describe(now time.Time) string {
 		cmd = latest.Name
 	}
 	held := c.memory.Load()
-	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=%d watch=%d qbuf=0 qbuf-free=%d argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=%d events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-		c.id, c.Addr(), c.Local(), c.name, int64(now.Sub(c.born).Seconds()), int64(max(idle, 0).Seconds()), flags, queued, c.watch.Load(), held, held, cmd, c.user, c.proto.Load(), c.library, c.libraryVersion)
+	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=%d "+
+		"watch=%d qbuf=0 qbuf-free=%d argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=%d events=r cmd=%s user=%s "+
+		"redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+		c.id, c.Addr(), c.Local(), c.name, int64(now.Sub(c.born).Seconds()), int64(max(idle, 0).Seconds()), flags, queued,
+		c.watch.Load(), held, held, cmd, c.user, c.proto.Load(), c.library, c.libraryVersion)
 }
 
 func clientInfo(c *Conn, _ [][]byte) { c.Verbatim(c.describe(time.Now())) }

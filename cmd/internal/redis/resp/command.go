@@ -12,8 +12,9 @@ import (
 func commandCommands() Table {
 	flags, slow := []string{"loading", "stale"}, []string{"@slow", "@connection"}
 	return Table{
-		"command":                 {Arity: -1, Flags: flags, Categories: slow, Summary: "Describes all commands.", Run: commandInfo},
-		"command|count":           {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the number of commands.", Run: func(c *Conn, _ [][]byte) { c.Int(int64(len(c.s.commands))) }},
+		"command": {Arity: -1, Flags: flags, Categories: slow, Summary: "Describes all commands.", Run: commandInfo},
+		"command|count": {Arity: 2, Flags: flags, Categories: slow, Summary: "Returns the number of commands.",
+			Run: func(c *Conn, _ [][]byte) { c.Int(int64(len(c.s.commands))) }},
 		"command|info":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Describes commands.", Run: commandInfo},
 		"command|docs":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Documents commands.", Run: commandDocs},
 		"command|list":            {Arity: -2, Flags: flags, Categories: slow, Summary: "Lists the names of commands.", Run: commandList},

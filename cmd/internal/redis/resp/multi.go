@@ -33,12 +33,17 @@ var immediateNames = []string{"multi", "exec", "discard", "watch", "quit", "rese
 
 func transactionCommands() Table {
 	return Table{
-		"multi":   {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Starts a transaction.", Run: multi},
-		"exec":    {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"}, Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, excluding those of other clients on its keys.", Run: execute},
-		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
-		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: access.Read,
+		"multi": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"},
+			Categories: []string{"@fast", "@transaction"}, Summary: "Starts a transaction.", Run: multi},
+		"exec": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "skip_slowlog"},
+			Categories: []string{"@slow", "@transaction"}, Summary: "Runs the commands of a transaction, excluding those of other clients on its keys.", Run: execute},
+		"discard": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"},
+			Categories: []string{"@fast", "@transaction"}, Summary: "Ends a transaction without running its commands.", Run: discard},
+		"watch": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"},
+			Categories: []string{"@fast", "@transaction"}, FirstKey: 1, LastKey: -1, Step: 1, Right: access.Read,
 			Summary: "Cancels the next EXEC if a key changes.", Run: watch},
-		"unwatch": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"}, Categories: []string{"@fast", "@transaction"}, Summary: "Cancels all WATCH.", Run: unwatch},
+		"unwatch": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "allow_busy"},
+			Categories: []string{"@fast", "@transaction"}, Summary: "Cancels all WATCH.", Run: unwatch},
 	}
 }
 

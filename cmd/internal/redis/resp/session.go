@@ -12,13 +12,19 @@ var sessionNames = []string{"auth", "client", "discard", "exec", "hello", "multi
 // sessionCommands are the commands that concern only the connection.
 func sessionCommands() Table {
 	all := Table{
-		"ping":   {Arity: -1, Flags: []string{"fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Returns PONG or the argument.", Run: ping},
-		"echo":   {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Returns the argument.", Run: func(c *Conn, args [][]byte) { c.Bulk(args[1]) }},
-		"quit":   {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Closes the connection.", Run: quit},
-		"reset":  {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Resets the connection.", Run: reset},
-		"hello":  {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Selects the protocol version and authenticates.", Run: hello},
-		"auth":   {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}, Categories: []string{"@fast", "@connection"}, Summary: "Authenticates the connection.", Run: auth},
-		"select": {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Selects a database; only 0 exists.", Run: selectDatabase},
+		"ping": {Arity: -1, Flags: []string{"fast"}, Categories: []string{"@fast", "@connection"}, Summary: "Returns PONG or the argument.", Run: ping},
+		"echo": {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"},
+			Summary: "Returns the argument.", Run: func(c *Conn, args [][]byte) { c.Bulk(args[1]) }},
+		"quit": {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"},
+			Categories: []string{"@fast", "@connection"}, Summary: "Closes the connection.", Run: quit},
+		"reset": {Arity: 1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"},
+			Categories: []string{"@fast", "@connection"}, Summary: "Resets the connection.", Run: reset},
+		"hello": {Arity: -1, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"},
+			Categories: []string{"@fast", "@connection"}, Summary: "Selects the protocol version and authenticates.", Run: hello},
+		"auth": {Arity: -2, Flags: []string{"noscript", "loading", "stale", "fast", "no_auth", "allow_busy"},
+			Categories: []string{"@fast", "@connection"}, Summary: "Authenticates the connection.", Run: auth},
+		"select": {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"},
+			Summary: "Selects a database; only 0 exists.", Run: selectDatabase},
 	}
 	for _, t := range []Table{clientCommands(), commandCommands(), transactionCommands()} {
 		for name, cmd := range t {
@@ -160,7 +166,8 @@ func hello(c *Conn, args [][]byte) {
 		}
 	}
 	if c.unauthenticated() {
-		c.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		c.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> " +
+			"option can be used to authenticate the client and select the RESP protocol version at the same time")
 		return
 	}
 	if name != nil {

@@ -48,7 +48,8 @@ func (s *Server) Report() Report {
 	r := Report{
 		Listen: s.Addr().String(), Store: "memory", Limit: c.Memory, Seconds: time.Since(s.begun).Seconds(), Keys: s.Cache.Keys(), Bytes: s.Cache.Bytes(),
 		Hits: n.Hits.Load(), Validated: n.Validated.Load(), Stale: n.Stale.Load(), Misses: n.Misses.Load(), Collapsed: n.Collapsed.Load(),
-		Passed: n.Passed.Load(), Abandoned: n.Abandoned.Load(), Errors: n.Errors.Load(), Stored: n.Stored.Load(), Evicted: n.Evicted.Load(), Invalidated: n.Invalidated.Load(),
+		Passed: n.Passed.Load(), Abandoned: n.Abandoned.Load(), Errors: n.Errors.Load(), Stored: n.Stored.Load(),
+		Evicted: n.Evicted.Load(), Invalidated: n.Invalidated.Load(),
 		Incomplete: n.Incomplete.Load(), Unwritten: n.Unwritten.Load(),
 	}
 	if c.Origin != nil {
@@ -97,7 +98,8 @@ type counter struct {
 func (r Report) counters() []counter {
 	return []counter{
 		{"hits", "hit", "", r.Hits}, {"validated", "validated", "", r.Validated}, {"stale", "stale", "", r.Stale}, {"misses", "miss", "", r.Misses},
-		{"collapsed", "collapsed", "", r.Collapsed}, {"passed", "passed", "", r.Passed}, {"abandoned", "abandoned", "", r.Abandoned}, {"errors", "error", "", r.Errors},
+		{"collapsed", "collapsed", "", r.Collapsed}, {"passed", "passed", "", r.Passed},
+		{"abandoned", "abandoned", "", r.Abandoned}, {"errors", "error", "", r.Errors},
 		{"stored", "umbel_cache_stored_total", "Responses that were stored.", r.Stored},
 		{"evicted", "umbel_cache_evicted_total", "Keys that were removed because the store was full.", r.Evicted},
 		{"invalidated", "umbel_cache_invalidated_total", "Keys that were removed because of an unsafe request.", r.Invalidated},

@@ -103,8 +103,10 @@ func New(o Options) (*Cache, error) {
 		return nil, fmt.Errorf("a store of %d bytes with bodies of up to %d", o.Size, o.Largest)
 	}
 	c := &Cache{
-		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name, pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log, reported: o.Reported,
-		origins: newOrigins(), storing: faultlog.Fault{Settle: settle}, limit: faultlog.NewLimit(faultlog.Period, 5), flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
+		origin: o.Origin, upstream: o.Upstream, disconnected: o.Disconnected, scheme: o.Scheme, name: o.Name,
+		pseudonym: o.Pseudonym, tunnel: o.Tunnel, log: o.Log, reported: o.Reported,
+		origins: newOrigins(), storing: faultlog.Fault{Settle: settle}, limit: faultlog.NewLimit(faultlog.Period, 5),
+		flights: map[string]*flight{}, bodies: memory{largest: o.Largest},
 	}
 	if c.upstream == nil {
 		c.upstream = NewTransport(nil)

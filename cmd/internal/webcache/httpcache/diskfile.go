@@ -59,7 +59,8 @@ type recordPolicy struct {
 func appendTrailer(dst []byte, s *stored, size int64, crc uint32) ([]byte, error) {
 	p := s.policy
 	text, err := json.Marshal(record{
-		Key: latin1(s.key), Status: s.status, Header: convert[latin1](s.header), Selected: convert[latin1](s.selected), Size: size, CRC: crc, Authorized: s.authorized,
+		Key: latin1(s.key), Status: s.status, Header: convert[latin1](s.header), Selected: convert[latin1](s.selected),
+		Size: size, CRC: crc, Authorized: s.authorized,
 		Policy: recordPolicy{
 			p.lifetime, p.initialAge, p.received.Round(0), p.lastModified, p.date, p.noCache, p.mustRevalidate, p.staleWhile, p.staleOnError, latin1(p.etag),
 		},

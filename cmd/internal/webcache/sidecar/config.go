@@ -82,7 +82,8 @@ func newPeer(name, address string, zone []string) (p siblings.PeerOptions, err e
 // ParseAddress returns the URL of a server in s, without a path.
 func ParseAddress(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%.200q: want a URL without a path, such as http://10.0.0.2:8080", s)
 	}
 	return u, nil

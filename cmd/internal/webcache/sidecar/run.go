@@ -88,7 +88,8 @@ func (c *Config) checkLogs() error {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			c.Mesh.Log.Warn("the log of the cache does not exist; until it does, an eviction costs a sibling a request in vain", event.LogMissing, "flag", flag, "file", name)
+			c.Mesh.Log.Warn("the log of the cache does not exist; until it does, an eviction costs a sibling a request in vain",
+				event.LogMissing, "flag", flag, "file", name)
 			continue
 		}
 		if err != nil {

@@ -36,7 +36,8 @@ func (r Report) Metrics() []status.Metric {
 	}
 	for _, p := range r.Peers {
 		for result, n := range map[string]uint64{"hit": p.Hits, "absent": p.Absent, "refused": p.Refused, "failed": p.Failed} {
-			all = append(all, status.Counter("umbel_siblings_peer_requests_total", "Requests to a peer by the way they were answered.", n, "peer", p.Name, "result", result))
+			all = append(all, status.Counter("umbel_siblings_peer_requests_total",
+				"Requests to a peer by the way they were answered.", n, "peer", p.Name, "result", result))
 		}
 	}
 	return all
@@ -53,8 +54,10 @@ func (r Report) Write(w io.Writer) error {
 	count := func(n uint64) string { return quantity.Count(n).String() }
 	t := table.New("", "")
 	t.Row("name", s.Name)
-	t.Row("held", fmt.Sprintf("%s responses, version %s of the publication, signed %v ago", count(uint64(s.Held)), count(s.Version), now.Sub(s.Signed).Round(time.Second)))
-	t.Row("requests", fmt.Sprintf("%s: %s from siblings, %s from the origin, %s of siblings in vain", count(s.Requests), count(s.Hits), count(s.Origin), count(s.Hops)))
+	t.Row("held", fmt.Sprintf("%s responses, version %s of the publication, signed %v ago", count(uint64(s.Held)),
+		count(s.Version), now.Sub(s.Signed).Round(time.Second)))
+	t.Row("requests", fmt.Sprintf("%s: %s from siblings, %s from the origin, %s of siblings in vain", count(s.Requests),
+		count(s.Hits), count(s.Origin), count(s.Hops)))
 	t.Row("evicted", count(s.Evicted)+" responses that were thought to be held")
 	if s.Errors > 0 {
 		t.Row("errors", count(s.Errors)+" requests for which the origin could not be reached")

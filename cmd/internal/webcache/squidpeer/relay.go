@@ -44,7 +44,8 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 // CheckName returns an error unless a peer may have the name.
 func CheckName(name string) error {
 	if !isName(name) || "/"+name+"/store_digest" == Path {
-		return fmt.Errorf("%.80q is no name of a peer; it consists of up to 64 letters, digits, dots, hyphens and underscores, and is not squid-internal-periodic", name)
+		return fmt.Errorf("%.80q is no name of a peer; it consists of up to 64 letters, digits, dots, hyphens and underscores, "+
+			"and is not squid-internal-periodic", name)
 	}
 	return nil
 }

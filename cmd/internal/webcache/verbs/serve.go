@@ -98,7 +98,8 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 	quantity.DurationVar(flags, &o.Disconnected, "stale-for", time.Hour, "use stale responses for this `DURATION` if the origin cannot be reached")
 	flags.UintSliceVar(&o.ports, "tunnel-ports", []uint{443}, "`PORTS` to which a forward proxy makes tunnels (CONNECT)")
 	flags.StringVar(&o.Name, "name", o.Name, "`NAME` of the cache in Cache-Status and Via")
-	flags.StringVar(&o.Scheme, "site-scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to the origin in X-Forwarded-Proto (default https with --tls-cert)")
+	flags.StringVar(&o.Scheme, "site-scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to "+
+		"the origin in X-Forwarded-Proto (default https with --tls-cert)")
 	o.logFormat = cli.AddLogFormatFlag(cmd)
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
 	flags.StringVar(&o.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")

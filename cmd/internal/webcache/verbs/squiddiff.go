@@ -67,7 +67,8 @@ func squidDiffCommand() *cobra.Command {
 func (d *digestDiff) compare(old, next *squid.Filter) error {
 	a, b := old.State().Arrays[0], next.State().Arrays[0]
 	if a.Len != b.Len {
-		return fmt.Errorf("%s has %v cells and %s has %v; a Squid chooses another size if its number of objects changes by a tenth, and then there are no common bits", d.Old, quantity.Count(a.Len), d.New, quantity.Count(b.Len))
+		return fmt.Errorf("%s has %v cells and %s has %v; a Squid chooses another size if its number of objects changes by a "+
+			"tenth, and then there are no common bits", d.Old, quantity.Count(a.Len), d.New, quantity.Count(b.Len))
 	}
 	d.Cells, d.Bytes = a.Len, squid.BlockBytes+a.Len/8
 	for i, w := range a.Words {
@@ -87,7 +88,8 @@ func (d *digestDiff) compare(old, next *squid.Filter) error {
 }
 
 func (d digestDiff) Write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%v of %v bits differ: %v set, %v cleared\nobjects added: about %s; removed: about %s\nthe digest has %v bytes, a delta of umbel %v\n",
+	_, err := fmt.Fprintf(w, "%v of %v bits differ: %v set, %v cleared\nobjects added: about %s; removed: about %s\nthe "+
+		"digest has %v bytes, a delta of umbel %v\n",
 		quantity.Count(d.Set+d.Cleared), quantity.Count(d.Cells), quantity.Count(d.Set), quantity.Count(d.Cleared),
 		filters.WholeKeys(float64(d.Added)), filters.WholeKeys(float64(d.Removed)), quantity.Count(d.Bytes), quantity.Count(d.Delta))
 	return err

@@ -71,7 +71,8 @@ func squidFetchCommand() *cobra.Command {
 			in.Modified = &got.Modified
 		}
 		return cli.Report(cmd, *output, in, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys).Of("object"), quantity.Count(in.Bytes), in.Expires.UTC().Format(time.RFC3339))
+			_, err := fmt.Fprintf(w, "%s: %s in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys).Of("object"),
+				quantity.Count(in.Bytes), in.Expires.UTC().Format(time.RFC3339))
 			return err
 		})
 	}

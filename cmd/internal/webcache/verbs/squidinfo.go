@@ -91,7 +91,8 @@ func describeDigest(path string, d squid.Digest) (digestInfo, error) {
 		Problems: []string{},
 	}
 	if d.Check() != nil {
-		in.Problems = append(in.Problems, fmt.Sprintf("%.1f%% of the cells are set, and Squid refuses digests above %v%%; make it with more bits per entry", 100*s.Fill, 100*squid.MaxFill))
+		in.Problems = append(in.Problems, fmt.Sprintf("%.1f%% of the cells are set, and Squid refuses digests above %v%%; make "+
+			"it with more bits per entry", 100*s.Fill, 100*squid.MaxFill))
 	}
 	if d.Count > d.Capacity {
 		in.Problems = append(in.Problems, fmt.Sprintf("it has %s and was made for %v", quantity.Count(d.Count).Of("object"), quantity.Count(d.Capacity)))

@@ -120,7 +120,8 @@ func (s digestSize) make(ds []umbel.Digest) (squid.Digest, error) {
 	}
 	d, err := s.choose(ds, uint32(capacity))
 	if errors.Is(err, squid.ErrOverfull) {
-		return d, fmt.Errorf("%.1f%% of the bits would be set, and Squid refuses digests above 65%%; give more --bits-per-object or a larger --capacity", 100*d.Fill())
+		return d, fmt.Errorf("%.1f%% of the bits would be set, and Squid refuses digests above 65%%; give more "+
+			"--bits-per-object or a larger --capacity", 100*d.Fill())
 	}
 	return d, err
 }

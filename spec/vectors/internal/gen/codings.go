@@ -169,7 +169,8 @@ func filledArrays() []containerVector {
 				}
 			}
 		}
-		v = append(v, codedArrays(fmt.Sprintf("fill-%06d", ppm), fmt.Sprintf("planes of %v cells, a one in each with a chance of %d in a million", lens, ppm), arrays...))
+		v = append(v, codedArrays(fmt.Sprintf("fill-%06d", ppm), fmt.Sprintf("planes of %v cells, a one in each with a chance "+
+			"of %d in a million", lens, ppm), arrays...))
 	}
 	return v
 }

@@ -48,9 +48,11 @@ func badDeltas() []deltaVector {
 		bad("truncated-head", corrupt, "the head ends early, and the checksum fits", sum([]byte(deltaMagic+zeros(40)))),
 		bad("truncated-change", corrupt, "the change ends early, and the checksum fits", deltaOf(base, result, params, "\x02", flip)),
 		bad("trailing", corrupt, "0 notes between the change and the checksum", deltaOf(base, result, params, "\x02", flip, rest, noParts, "\x00")),
-		bad("note-short", corrupt, "a note between the change and the checksum ends early", deltaOf(base, result, params, "\x02", flip, rest, noParts, one, note[:17])),
+		bad("note-short", corrupt, "a note between the change and the checksum ends early",
+			deltaOf(base, result, params, "\x02", flip, rest, noParts, one, note[:17])),
 		bad("note-trailing", corrupt, "a byte follows the notes", deltaOf(base, result, params, "\x02", flip, rest, noParts, one, note, "\x00")),
-		bad("planned-no-keys", corrupt, "a note of a plan for no key", deltaOf(base, result, params, "\x02", flip, rest, noParts, one, "\x01\x10", u64(0), note[10:])),
+		bad("planned-no-keys", corrupt, "a note of a plan for no key",
+			deltaOf(base, result, params, "\x02", flip, rest, noParts, one, "\x01\x10", u64(0), note[10:])),
 		bad("after", corrupt, "a byte follows", append(append([]byte(nil), good...), 0)),
 		bad("kind-other", corrupt, "a kind that isn't the base's", resealed(kindAt+1, 'a'^'b')),
 		bad("result-id", corrupt, "the result has another ID", resealed(resultAt, 1)),
@@ -115,8 +117,10 @@ func badDeltas() []deltaVector {
 		first("refine-long", "a unit as long as its bits and what is granted besides", refineOf(0, 2, 1), payload(zeros(200/8+4*2+64))),
 
 		bad("bytes-1-tib", limit, "a result said to take 1 TiB", deltaOfBytes(base, result, 1<<40, params, "\x02", flip, rest, noParts)),
-		bad("new-1-tib", limit, "a plane that is new, said to have 2^43 cells, where the result is said to take less", deltaOf(base, result, params, "\x02", fresh(1, 1<<43), raw, rest, noParts)),
-		bad("unfold-1-tib", limit, "an unfold to 1 TiB, where the result is said to take less", deltaOf(base, result, params, "\x02", unfoldOf(0, 1<<37, 1), kept, rest, noParts)),
+		bad("new-1-tib", limit, "a plane that is new, said to have 2^43 cells, where the result is said to take less",
+			deltaOf(base, result, params, "\x02", fresh(1, 1<<43), raw, rest, noParts)),
+		bad("unfold-1-tib", limit, "an unfold to 1 TiB, where the result is said to take less",
+			deltaOf(base, result, params, "\x02", unfoldOf(0, 1<<37, 1), kept, rest, noParts)),
 	}
 }
 

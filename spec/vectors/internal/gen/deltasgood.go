@@ -28,7 +28,8 @@ func goodDeltas() []deltaVector {
 		handMadeNotes("planned-other", "the notes of the delta replace those of the base, and an unknown one is skipped",
 			with(stateOf(bit), umbel.Planned{Keys: 7, FPRate: 0.5}, 1e9), with(stateOf(bit), umbel.Planned{Keys: 1000, FPRate: 0.01}, 0), "\x02", note, "\xff\x01\x00"),
 		oneArray("kept", "a block is kept", bit, bit, sameAs(0), kept),
-		oneArray("kept-run", "two blocks are kept, the third is none of the base's", wide, last, sameAs(0), keptRun, leb(2), arithmetic, payload(payloadOf(scattered(4, 1000, 50)))),
+		oneArray("kept-run", "two blocks are kept, the third is none of the base's", wide, last, sameAs(0), keptRun, leb(2),
+			arithmetic, payload(payloadOf(scattered(4, 1000, 50)))),
 		oneArray("blocks", "blocks as containers have them: empty, full, in positions; no bit of the base's remains", wide,
 			joined(emptyCells(blockCells, 1), fullCells(blockCells), scattered(5, 1000, 9)), sameAs(0), empty, full, listed, positionsIn(scattered(5, 1000, 9))),
 		oneArray("raw", "a block is raw", bit, scattered(6, 2000, 990), sameAs(0), raw, words(scattered(6, 2000, 990))),
@@ -48,7 +49,8 @@ func goodDeltas() []deltaVector {
 		corrected("listed-counters-words", "groups of 3 words of counters of 8 bits that change", byteful, changed(byteful, 48, 5), listing, listOfGroups(3)),
 		oneArray("new", "a plane that is new, of another width", bit, byteful, fresh(8, 300), arithmetic, payload(payloadOf(byteful))),
 		oneArray("new-empty", "a plane that is new, and has no cells", bit, emptyCells(0, 1), fresh(1, 0)),
-		handMade("planes", "a plane left out, two in another order, one of them twice", stateOf(bit, byteful, scattered(13, 64, 9)), stateOf(scattered(13, 64, 9), byteful, byteful),
+		handMade("planes", "a plane left out, two in another order, one of them twice",
+			stateOf(bit, byteful, scattered(13, 64, 9)), stateOf(scattered(13, 64, 9), byteful, byteful),
 			params, "\x03", sameAs(2), kept, sameAs(1), kept, sameAs(1), kept, noParts),
 		oneArray("fold-1", "a fold by 5 in groups of one cell", bit, folded(bit, 5, 1), foldOf(0, 5, 1), kept),
 		oneArray("fold-8", "a fold by 10 in groups of 8 cells, of which bits flip", bit, changed(folded(bit, 10, 8), 14, 3),
@@ -61,7 +63,8 @@ func goodDeltas() []deltaVector {
 		oneArray("unfold-counters", "an unfold by 2 of counters, given the old", byteful, drifted(unfolded(byteful, 2, 100), 16),
 			unfoldOf(0, 2, 100), given, givenOld(unfolded(byteful, 2, 100), drifted(unfolded(byteful, 2, 100), 16))),
 		handMade("params", "a whole number, a float and a float that becomes negative zero have other values",
-			numbered(umbel.Uint(7), umbel.Float(0.5), umbel.Uint(1), umbel.Float(1)), numbered(umbel.Uint(1<<63), umbel.Float(0.25), umbel.Uint(1), umbel.Float(math.Copysign(0, -1))),
+			numbered(umbel.Uint(7), umbel.Float(0.5), umbel.Uint(1), umbel.Float(1)),
+			numbered(umbel.Uint(1<<63), umbel.Float(0.25), umbel.Uint(1), umbel.Float(math.Copysign(0, -1))),
 			"\x03", "\x00", u64(1<<63), "\x01", u64(0x3fd0<<48), "\x03", u64(1<<63), none, noParts),
 		handMade("params-all", "all parameters are others", numbered(umbel.Uint(7)), numbered(umbel.Float(1), umbel.Uint(3)),
 			"\xff", "\x02", "\x01a", one, u64(0x3ff0<<48), "\x01b", "\x00", u64(3), none, noParts),
@@ -145,7 +148,8 @@ func movedParts() deltaVector {
 // deepestPart has a new part at the maximum depth.
 func deepestPart() deltaVector {
 	base, result := nested(2, stateOf()), nested(2, nested(1, stateOf()))
-	return handMade("deep", "a state that is new, four deep", base, result, params, none, "\x01", "\x01", params, none, "\x01", "\x01", params, none, "\x01", "\x00", least)
+	return handMade("deep", "a state that is new, four deep", base, result, params, none, "\x01", "\x01", params, none,
+		"\x01", "\x01", params, none, "\x01", "\x00", least)
 }
 
 // nested returns a state that is nested in others, depth deep.

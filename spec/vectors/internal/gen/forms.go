@@ -170,5 +170,6 @@ func hot(s *weighted.Shape) {
 
 // prefixes assigns prefixes to classes. Some prefixes begin others, and one is of class 0.
 func prefixes(s *weighted.Shape) {
-	s.Prefixes = []weighted.Prefix{{Prefix: "key 1", Class: 1}, {Prefix: "key 13", Class: 2}, {Prefix: "key 15", Class: 0}, {Prefix: "key 3", Class: 2}, {Prefix: "key 30", Class: 1}}
+	s.Prefixes = []weighted.Prefix{{Prefix: "key 1", Class: 1}, {Prefix: "key 13", Class: 2}, {Prefix: "key 15", Class: 0},
+		{Prefix: "key 3", Class: 2}, {Prefix: "key 30", Class: 1}}
 }

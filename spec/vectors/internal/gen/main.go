@@ -63,7 +63,8 @@ func clean(root, folder string) error {
 // frozen are patterns of vectors that are no longer generated, since the code that made them has moved to
 // the research module, which reads them: the kind incremental, unions with a member of it, and LIPSIN's
 // codewords.
-var frozen = []string{"kinds/incremental-*.txt", "kinds/union-mixed.txt", "kinds/union-part-counters.txt", "kinds/union-part-no-plane.txt", "inpacket/lipsin.txt"}
+var frozen = []string{"kinds/incremental-*.txt", "kinds/union-mixed.txt", "kinds/union-part-counters.txt",
+	"kinds/union-part-no-plane.txt", "inpacket/lipsin.txt"}
 
 func isFrozen(file string) bool {
 	return slices.ContainsFunc(frozen, func(pattern string) bool {

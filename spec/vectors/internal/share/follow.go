@@ -33,7 +33,8 @@ func (r *recorder) Object(ctx context.Context, name string, offset int64) (io.Re
 
 // follow returns a subscriber with a budget and a cache, which may be nil. It has the current version if
 // update is true.
-func follow(ctx context.Context, store share.Source, verifier note.Verifier, now func() time.Time, budget share.Budget, cache share.Store, update bool) (*follower, error) {
+func follow(ctx context.Context, store share.Source, verifier note.Verifier, now func() time.Time, budget share.Budget,
+	cache share.Store, update bool) (*follower, error) {
 	f := &follower{source: &recorder{Source: store}, verifier: verifier, record: share.HeadName}
 	var err error
 	f.subscriber, err = share.NewSubscriber(ctx, share.SubscriberOptions{

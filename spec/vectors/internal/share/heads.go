@@ -45,7 +45,8 @@ func heads() []file {
 				panic(err)
 			}
 		}
-		files = append(files, file{Path: "head-" + name + ".txt", Header: append([]field{{"comment", comment}, {"expect", "ok"}, {"key", key}}, describe(h)...), Body: string(signed)})
+		files = append(files, file{Path: "head-" + name + ".txt",
+			Header: append([]field{{"comment", comment}, {"expect", "ok"}, {"key", key}}, describe(h)...), Body: string(signed)})
 	}
 	add("first", "version 1, which has no deltas", 0, sample(1))
 	add("second", "version 2 with the delta from version 1", 0, sample(2))

@@ -36,7 +36,8 @@ func badHeads() []file {
 	unsigned("changed-version", "the version was changed after it was signed", strings.Replace(signed, h.Stream.String()+" 57\n", h.Stream.String()+" 58\n", 1))
 	unsigned("flipped", "one bit of the signature is flipped", text+"\n"+flipLast(line))
 	unsigned("short", "the signature has 63 bytes", text+"\n"+shorten(line))
-	unsigned("second-wrong", "the key of the publication signed another text; another key signed this one", text+"\n"+strings.SplitAfter(sign(signer, text+"x\n"), "\n\n")[1]+strings.SplitAfter(sign(relay, text), "\n\n")[1])
+	unsigned("second-wrong", "the key of the publication signed another text; another key signed this one",
+		text+"\n"+strings.SplitAfter(sign(signer, text+"x\n"), "\n\n")[1]+strings.SplitAfter(sign(relay, text), "\n\n")[1])
 	unsigned("not-signed", "no signatures", text)
 	unsigned("no-lines", "an empty line, and no signatures after it", text+"\n")
 	unsigned("no-newline", "the last line has no newline", strings.TrimSuffix(signed, "\n"))

@@ -26,7 +26,8 @@ func (a *arrival) String() string {
 // order returns the vector with heads that follow others.
 func order() file {
 	f := file{Path: "order.txt", Header: []field{
-		{"comment", "the last head that was accepted or dashes, another head, the subscriber's clock, and whether it accepts the head; a clock may be a minute behind"},
+		{"comment", "the last head that was accepted or dashes, another head, the subscriber's clock, and whether it accepts " +
+			"the head; a clock may be a minute behind"},
 		{"row", "stream version time valid state stream version time valid state now outcome"},
 	}}
 	const minute = 60_000

@@ -238,6 +238,7 @@ func badPublications(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	bad := file{Path: "bad-publication-id.txt", Header: []field{{"comment", "the snapshot is not the state that the head states"}, {"expect", "corrupt"}, {"key", key}}, Body: b}
+	bad := file{Path: "bad-publication-id.txt", Header: []field{{"comment",
+		"the snapshot is not the state that the head states"}, {"expect", "corrupt"}, {"key", key}}, Body: b}
 	return []file{bad}, nil
 }
