@@ -27,7 +27,8 @@ Results for forwarded packets, from 002/networks on: at the paper's rate, most t
 in dense networks; at a tenth of that rate, packets almost always stay on their trees. Filters
 that umbel searches with the adjacent links have no false forwards and less than half the bytes,
 as long as the sender knows the network.`,
-	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1, likeness, anyLength, networks, costs, drafts, changes, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
+	Pieces: []piece.Piece{figure1, figure2, beyond2, figure3, beyond3, claims, growth, weights, theorem2, theorem1,
+		likeness, anyLength, networks, costs, drafts, changes, shortest, forwarding, shapes, stale, failed, added, repaired, guards, floods, loops},
 	Errata: errata,
 }
 
@@ -40,7 +41,8 @@ var errata = []piece.Erratum{{
 	Where:   "(11) to (15)",
 	Printed: "(8) is approximately (15), \"which is exactly (3)\"",
 	Right:   "they differ",
-	Why:     "(11) requires a sum far below 1, but it is ln 1/f, at least 2.3; for 200 links and f = 0.1, the same m and k give 0.1 by (8) and 0.056 by (3), and (8) needs e ln(1/f) bits per link, 1.306 times those of a plain filter: 002/likeness",
+	Why: "(11) requires a sum far below 1, but it is ln 1/f, at least 2.3; for 200 links and f = 0.1, the same m and k " +
+		"give 0.1 by (8) and 0.056 by (3), and (8) needs e ln(1/f) bits per link, 1.306 times those of a plain filter: 002/likeness",
 }, {
 	Where:   "V-A, α(i, f, q)",
 	Printed: "by the recursive process of (18) and (19)",
@@ -80,7 +82,8 @@ var errata = []piece.Erratum{{
 	Where:   "Algorithm 1, δ > 0.0001",
 	Printed: "steps of 0.1, 0.01, 0.001",
 	Right:   "the optimum by the dual",
-	Why:     "the best probabilities for 200 links are 0.005, and all positions before or after one position move together: 728 to 745 and 670 to 766 bits, depending on the seed; the optima are 697 and 597",
+	Why: "the best probabilities for 200 links are 0.005, and all positions before or after one position move together: " +
+		"728 to 745 and 670 to 766 bits, depending on the seed; the optima are 697 and 597",
 }, {
 	Where:   "V-D",
 	Printed: "saves an average of 40%",
