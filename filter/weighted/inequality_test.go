@@ -65,7 +65,7 @@ func TestVermaInequality(t *testing.T) {
 		}
 		if trial%15 == 0 { // BestK takes longest
 			plain := plan.Filter{M: uint64(m), K: plan.BestK(uint64(m), n)}.FPRate(n)
-			if ks, rate, err := BestK(uint64(m), classes, MaxK); err != nil || rate > plain*(1+1e-9) {
+			if ks, rate, err := BestK(uint64(m), classes, maxK); err != nil || rate > plain*(1+1e-9) {
 				t.Fatalf("m/n %.2f, %d classes: the rate of the whole k %d is %.8g, that of a plain filter %.8g (%v)", m/n, len(classes), ks, rate, plain, err)
 			}
 		}
@@ -83,7 +83,7 @@ func TestVermaInequality(t *testing.T) {
 func TestVermaInequalityHasConditions(t *testing.T) {
 	const m, n = 80_000, 10_000
 	bound := math.Exp2(-float64(m) / n * math.Ln2)
-	if _, rate, err := BestK(m, []Class{{Members: n, Queries: 1}}, MaxK); err != nil || rate <= bound {
+	if _, rate, err := BestK(m, []Class{{Members: n, Queries: 1}}, maxK); err != nil || rate <= bound {
 		t.Errorf("the rate of whole k is %.6g, want more than %.6g (%v)", rate, bound, err)
 	}
 	classes := []Class{{Members: 0.1 * n, Queries: 1e-300}, {Members: 0.9 * n, Queries: 1}}

@@ -85,7 +85,7 @@ func (p planner) at(m uint64, n float64) ([]int, float64) {
 	for i, c := range p.classes {
 		scaled[i] = Class{Members: c.Members / p.members * n, Queries: c.Queries}
 	}
-	ks, rate, err := BestK(m, scaled, MaxK)
+	ks, rate, err := BestK(m, scaled, maxK)
 	if err != nil {
 		panic(err) // the classes were checked before
 	}
@@ -152,7 +152,7 @@ func (p planner) shape(g umbel.Goal, m uint64, ks []int) Shape {
 	return s
 }
 
-var sizing = kinds.Anywhere(MaxK, 1)
+var sizing = kinds.Anywhere(maxK, 1)
 
 // planWith is Plan for one class with parameters that override m and k. It also returns
 // the number of keys that the shape is planned for.
@@ -161,7 +161,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) { return pla
 // planCounting is planWith for counters, whose width is a parameter as well.
 func planCounting(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	width := arrays.RoundWidth(ps.Uint("width"))
-	return planOne(kinds.Anywhere(MaxK, uint64(width)), width, g, ps)
+	return planOne(kinds.Anywhere(maxK, uint64(width)), width, g, ps)
 }
 
 // planOne plans a filter of one class.
@@ -185,7 +185,7 @@ func newKind() umbel.Kind {
 		Doc:  "more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "cells set per key in class 0", Min: 1, Max: MaxK},
+			{Name: "k", Doc: "cells set per key in class 0", Min: 1, Max: maxK},
 		},
 		Monotone: true,
 		Plan:     planWith,
@@ -203,7 +203,7 @@ func newCountingKind() umbel.Kind {
 		Doc:  "weighted filter with counters: removes and counts keys of classes in 4 times the memory (Verma 2015)",
 		Params: []umbel.ParamDoc{
 			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "counters per key in class 0", Min: 1, Max: MaxK},
+			{Name: "k", Doc: "counters per key in class 0", Min: 1, Max: maxK},
 			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
 		},
 		Plan: planCounting,

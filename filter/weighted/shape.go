@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// MaxK is the largest number of cells per key.
-	MaxK = arrays.MaxK
+	// maxK is the largest number of cells per key.
+	maxK = arrays.MaxK
 	// maxClasses is the largest number of classes.
 	maxClasses = 64
 )
@@ -28,7 +28,7 @@ const billion = 1e9
 // affect no position. If there are several classes, class 0 has the shares that the
 // others leave.
 type Class struct {
-	K       int     // cells set per key, 1 to MaxK
+	K       int     // cells set per key, 1 to 256
 	Members float64 // the sum of x_e; in a Shape the share of the keys in the filter, 0 to 1
 	Queries float64 // the sum of r_e; in a Shape the share of the queries for other keys, 0 to 1
 }
@@ -72,8 +72,8 @@ func (s Shape) check() error {
 	}
 	var members, queries float64
 	for i, c := range s.Classes {
-		if c.K < 1 || c.K > MaxK {
-			return fmt.Errorf("weighted: k of class %d is %d, want 1 to %d", i, c.K, MaxK)
+		if c.K < 1 || c.K > maxK {
+			return fmt.Errorf("weighted: k of class %d is %d, want 1 to %d", i, c.K, maxK)
 		}
 		if !(c.Members >= 0 && c.Members <= 1 && c.Queries >= 0 && c.Queries <= 1) {
 			return fmt.Errorf("weighted: class %d has %v of the keys and %v of the queries, want shares from 0 to 1", i, c.Members, c.Queries)

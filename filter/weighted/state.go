@@ -84,7 +84,7 @@ func openKeyed(k arrays.Kind, s umbel.State) (keyed, error) {
 // open returns an array whose shape follows from its cells and the values of paramNames, and a table, which may
 // be empty.
 func open(a arrays.Array, table cells.Array, values []uint64, h umbel.Hasher) (keyed, error) {
-	k := func(v uint64) int { return int(min(v, MaxK+1)) }
+	k := func(v uint64) int { return int(min(v, maxK+1)) }
 	share := func(v uint64) float64 { return float64(min(v, 2*billion)) / billion }
 	s := Shape{M: a.Cells.Len, Group: uint8(min(values[1], 64)), Classes: []Class{{K: k(values[0])}}, Hasher: h}
 	values = values[2:]

@@ -15,6 +15,9 @@ import (
 // universe is the number of all keys, and members the number of those in a filter.
 const universe, members = 10_000, 1000
 
+// mostCells is the largest number of cells per key of a weighted filter.
+const mostCells = 256
+
 // workload describes how members and queries are distributed over the keys.
 type workload struct {
 	name    string
@@ -110,7 +113,7 @@ func (w workload) classes() (classes []weighted.Class, of []int) {
 // shape returns the shape of umbel's filter with the best whole k for the classes.
 func (w workload) shape() (weighted.Shape, error) {
 	classes, _ := w.classes()
-	ks, _, err := weighted.BestK(w.m(), classes, weighted.MaxK)
+	ks, _, err := weighted.BestK(w.m(), classes, mostCells)
 	if err != nil {
 		return weighted.Shape{}, err
 	}
