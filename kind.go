@@ -94,6 +94,10 @@ type Kind struct {
 	// Open returns the filter with the given state and takes over its memory. It checks the
 	// state completely. The error wraps ErrKind or ErrCorrupt.
 	Open func(State) (Filter, error)
+	// Locator returns the Locator of the filter with the given state, whose first array has no words (State.WithoutWords).
+	// Has of the filter is true for a digest if none of the cells that Locate returns is zero. It checks the state as Open
+	// does, except the cells. It is nil if the filters of the kind have no Locator, or if Has depends on more than these cells.
+	Locator func(State) (Locator, error)
 }
 
 // Shape is the parameters that are fixed when a filter is made.

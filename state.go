@@ -30,6 +30,17 @@ type State struct {
 	Arrays []cells.Array // of bits or counters
 	Parts  []State       // of a composed filter
 	Notes                // of a whole filter; those of parts are not written
+
+	wordless bool // the first array has no words
+}
+
+// WithoutWords returns s without the words of its first array, for [Kind].Locator. Check accepts it.
+func (s State) WithoutWords() State {
+	s.wordless = true
+	if s.Arrays = slices.Clone(s.Arrays); len(s.Arrays) > 0 {
+		s.Arrays[0].Words = nil
+	}
+	return s
 }
 
 // Notes describe a filter and are not part of its contents: Equal and IDs ignore them.
@@ -104,7 +115,11 @@ func (s State) check(depth int) error {
 		}
 	}
 	for i, p := range s.Arrays {
-		if err := p.Check(); err != nil {
+		err := p.Check()
+		if i == 0 && s.wordless {
+			_, err = cells.WordsFor(p.Len, p.Width)
+		}
+		if err != nil {
 			return sentinel.Errorf(ErrCorrupt, "array %d: %w", i, err)
 		}
 	}

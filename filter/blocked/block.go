@@ -96,7 +96,7 @@ type blockArray struct {
 func newBlockArray(words []uint64, s Shape) blockArray {
 	v := blockArray{
 		first:  (*block)(unsafe.Pointer(unsafe.SliceData(words))),
-		count:  uint64(len(words) / blockWords),
+		count:  s.M / BlockBits,
 		guide:  guideOf(s.Words, s.Bits),
 		second: fieldBits * uint64(s.Bits-1),
 		words:  s.Words,

@@ -171,5 +171,6 @@ func newKind() umbel.Kind {
 		Plan:     planWith,
 		New:      NewShape,
 		Open:     Open,
+		Locator:  kind.Locator,
 	}.Kind()
 }

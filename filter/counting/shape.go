@@ -90,8 +90,9 @@ func newKind() umbel.Kind {
 			{Name: "k", Doc: "counters per key", Min: 1, Max: maxK},
 			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
 		},
-		Plan: planWith,
-		New:  NewShape,
-		Open: Open,
+		Plan:    planWith,
+		New:     NewShape,
+		Open:    Open,
+		Locator: arrays.Counting.Locator,
 	}.Kind()
 }

@@ -204,5 +204,6 @@ func newKind() umbel.Kind {
 		Plan:     planWith,
 		New:      NewShape,
 		Open:     Open,
+		Locator:  kind.Locator,
 	}.Kind()
 }

@@ -24,17 +24,28 @@ func (f *Filter) State() umbel.State {
 // Open returns the filter with state s, and takes over its memory. It returns an error wrapping
 // umbel.ErrKind or umbel.ErrCorrupt.
 func Open(s umbel.State) (*Filter, error) {
-	bits, err := kind.OpenCells(s, nil)
+	bits, err := openCells(s)
 	if err != nil {
-		return nil, err
-	}
-	shape := Shape{M: bits.Len, Hasher: s.Hasher}
-	if err := sentinel.Wrap(umbel.ErrCorrupt, shape.check()); err != nil {
 		return nil, err
 	}
 	f := newFilter(bits, s.Hasher)
 	f.planned = s.Planned
 	return f, nil
+}
+
+// openCells returns the cells of a state.
+func openCells(s umbel.State) (cells.Array, error) {
+	bits, err := kind.OpenCells(s, nil)
+	if err == nil {
+		err = sentinel.Wrap(umbel.ErrCorrupt, Shape{M: bits.Len, Hasher: s.Hasher}.check())
+	}
+	return bits, err
+}
+
+// locator is that of umbel.Kind.
+func locator(s umbel.State) (umbel.Locator, error) {
+	bits, err := openCells(s.WithoutWords())
+	return &Filter{blocks: bits.Len / BlockBits}, err
 }
 
 var kind = arrays.Kind{Name: Name}

@@ -72,6 +72,7 @@ func newKind() umbel.Kind {
 		Plan:     planWith,
 		New:      NewShape,
 		Open:     Open,
+		Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
 	}.Kind()
 }
 

@@ -82,6 +82,14 @@ func (k Kind) slice(s Shape) uint64 {
 	return s.M
 }
 
+// stride returns the number of cells between the slices of a digest's cells, which is 0 if all are in one.
+func (k Kind) stride(s Shape) uint64 {
+	if k.Sliced {
+		return k.slice(s)
+	}
+	return 0
+}
+
 // New returns an array of zeros with cells of width bits. The error wraps umbel.ErrGoal.
 func (k Kind) New(s Shape, width uint) (Array, error) {
 	err := k.Check(s)
@@ -118,6 +126,34 @@ func (k Kind) Open(s umbel.State) (Array, error) {
 		return Array{}, sentinel.Wrap(umbel.ErrCorrupt, err)
 	}
 	return Array{Kind: k, Shape: shape, Cells: a, Copied: copied == 1, Planned: s.Planned}, nil
+}
+
+// Locator is that of umbel.Kind, for filters that are Bits or Counters of kind k.
+func (k Kind) Locator(s umbel.State) (umbel.Locator, error) {
+	a, err := k.Open(s.WithoutWords())
+	if err != nil {
+		return nil, err
+	}
+	return locator{a.Mapping(), k.stride(a.Shape), a.Shape.K}, nil
+}
+
+// locator finds the cells of a filter that has none.
+type locator struct {
+	slice  probe.Mapping
+	stride uint64 // from one cell of a digest to the slice of the next
+	k      int
+}
+
+// Locate is that of umbel.Locator.
+func (l locator) Locate(dst []uint64, d umbel.Digest) []uint64 {
+	s := probe.Start(d)
+	var v, base uint64
+	for range l.k {
+		v, s = s.Next()
+		dst = append(dst, base+l.slice.At(v))
+		base += l.stride
+	}
+	return dst
 }
 
 // CheckWidth returns an error, which wraps no sentinel, unless cells of kind k can have

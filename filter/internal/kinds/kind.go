@@ -14,6 +14,8 @@ type Kind[S umbel.Shape, F umbel.Filter] struct {
 	Plan func(umbel.Goal, umbel.Params) (S, uint64, error)
 	New  func(S) (F, error)
 	Open func(umbel.State) (F, error)
+	// Locator is that of umbel.Kind.
+	Locator func(umbel.State) (umbel.Locator, error)
 }
 
 // Kind returns the description for code that handles any kind.
@@ -46,7 +48,22 @@ func (k Kind[S, F]) Kind() umbel.Kind {
 			record(f, g, s, n)
 			return f, nil
 		},
-		Open: func(s umbel.State) (umbel.Filter, error) { return AsFilter(k.Open(s)) },
+		Open:    func(s umbel.State) (umbel.Filter, error) { return AsFilter(k.Open(s)) },
+		Locator: k.locator(),
+	}
+}
+
+// locator returns Locator so that nothing but Locate of what it returns, which has no cells, can be called.
+func (k Kind[S, F]) locator() func(umbel.State) (umbel.Locator, error) {
+	if k.Locator == nil {
+		return nil
+	}
+	return func(s umbel.State) (umbel.Locator, error) {
+		l, err := k.Locator(s)
+		if err != nil {
+			return nil, err
+		}
+		return struct{ umbel.Locator }{l}, nil
 	}
 }
 

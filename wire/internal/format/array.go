@@ -17,6 +17,9 @@ func (r *Reader) Array(a *cells.Array) error {
 	if err := r.shape(a); err != nil {
 		return err
 	}
+	if r.Index != nil && r.arrays == 0 {
+		return r.index(*a)
+	}
 	array, n := r.arrays, block.Count(*a)
 	r.arrays++
 	r.contiguous = false

@@ -22,7 +22,12 @@ func Parse(s *umbel.State, b []byte, l Budget, m Mode) (off uint64, err error) {
 	r.Borrow, r.Unchecked = m.Borrow, m.Unchecked
 	err = r.Container(s)
 	off = r.Off
-	*r = Reader{names: r.names}
-	readers.Put(r)
+	r.release()
 	return off, err
+}
+
+// release returns r to readers, without what must not be kept.
+func (r *Reader) release() {
+	*r = Reader{names: r.names, run: run{modeler: r.run.modeler, payload: r.run.payload[:0]}}
+	readers.Put(r)
 }

@@ -30,6 +30,9 @@ type Reader struct {
 	// Borrow makes arrays share the memory of the source, if it is in memory and has their words together and
 	// aligned.
 	Borrow bool
+	// Index, if it is not nil, receives where the blocks of the first array are, if it wants them; the array then has no
+	// words. It is for a source in memory.
+	Index *Index
 	// Unchecked skips the checksum and the cells of arrays that are borrowed.
 	Unchecked bool
 
@@ -224,19 +227,27 @@ func (r *Reader) Uvarint() (n uint64, err error) {
 // Payload appends to dst a payload that follows its length. The length must be below most
 // and at most Left; it is checked before memory is allocated.
 func (r *Reader) Payload(dst []byte, most uint64) ([]byte, error) {
-	n, err := r.Uvarint()
+	n, err := r.payloadBytes(most)
 	if err != nil {
 		return dst, err
-	}
-	if n >= most {
-		return dst, sentinel.Errorf(umbel.ErrCorrupt, "payload of %d bytes, want fewer than %d", n, most)
-	}
-	if left := r.Left(); n > left {
-		return dst, sentinel.Errorf(umbel.ErrCorrupt, "payload of %d bytes, but %d are left", n, left)
 	}
 	size := len(dst)
 	dst = slices.Grow(dst, int(n))[:size+int(n)]
 	return dst, r.read(dst[size:])
+}
+
+// payloadBytes reads the length of a payload, which must be below most and at most Left.
+func (r *Reader) payloadBytes(most uint64) (n uint64, err error) {
+	if n, err = r.Uvarint(); err != nil {
+		return 0, err
+	}
+	if n >= most {
+		return 0, sentinel.Errorf(umbel.ErrCorrupt, "payload of %d bytes, want fewer than %d", n, most)
+	}
+	if left := r.Left(); n > left {
+		return 0, sentinel.Errorf(umbel.ErrCorrupt, "payload of %d bytes, but %d are left", n, left)
+	}
+	return n, nil
 }
 
 // words reads the words of a raw block.

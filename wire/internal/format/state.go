@@ -157,6 +157,9 @@ func (r *Reader) stateArrays(s *umbel.State, room []cells.Array) error {
 	if err != nil {
 		return err
 	}
+	if r.Index != nil && r.states == 1 && (n == 0 || !r.Index.Wanted(s.Kind)) {
+		return ErrUnindexed
+	}
 	s.Arrays = withRoom(room, n)
 	for i := range n {
 		s.Arrays = append(s.Arrays, cells.Array{})

@@ -194,7 +194,14 @@ func (t target) querier(name string) (querier, error) {
 		f, _, err := t.node.Filter(t.cmd.Context(), name)
 		return f, err
 	}
-	return openToQuery(name)
+	x, err := container.OpenToQuery(name, filter.All)
+	switch {
+	case err != nil:
+		return nil, err
+	case x.Packed():
+		return packedFile{name, x}, nil
+	}
+	return localIn(name, x)
 }
 
 // openToQuery returns the filter in a file to be queried: in its file if that is possible, or in memory, at the present time
@@ -204,6 +211,11 @@ func openToQuery(name string) (local, error) {
 	if err != nil {
 		return local{}, err
 	}
+	return localIn(name, x)
+}
+
+// localIn is openToQuery for a file that is open.
+func localIn(name string, x *mapped.Filter) (_ local, err error) {
 	var f umbel.Filter
 	if err := x.Query(1, func(g umbel.Filter) { f = g }); err != nil {
 		return local{}, err
@@ -298,9 +310,14 @@ func AnswerOf(yes bool) uint64 {
 
 // Keys implements [querier], except for adding keys.
 func (l local) Keys(ctx context.Context, v remote.Verb, list [][]byte) ([]uint64, error) {
+	return oneBatch(ctx, l, v, list)
+}
+
+// oneBatch is Keys by Each.
+func oneBatch(ctx context.Context, q querier, v remote.Verb, list [][]byte) ([]uint64, error) {
 	var answers []uint64
 	batch := func(yield func([][]byte, error) bool) { yield(list, nil) }
-	err := l.Each(ctx, v, batch, func(_ [][]byte, ns []uint64) error {
+	err := q.Each(ctx, v, batch, func(_ [][]byte, ns []uint64) error {
 		answers = append(answers, ns...)
 		return nil
 	})
@@ -313,9 +330,16 @@ func (l local) Each(_ context.Context, v remote.Verb, batches iter.Seq2[[][]byte
 	if err != nil {
 		return err
 	}
+	return inBatches(l.State().Hasher, batches, answered, func(ns []uint64, ds []umbel.Digest, list [][]byte) error {
+		return l.query(len(ds), func() { do(ns, ds, list) })
+	})
+}
+
+// inBatches answers batches of keys, in batches of at most 1024 digests.
+func inBatches(h umbel.Hasher, batches iter.Seq2[[][]byte, error], answered func([][]byte, []uint64) error,
+	query func(ns []uint64, ds []umbel.Digest, list [][]byte) error) error {
 	const most = 1024 // digests that stay in cache
 	ds, ns := make([]umbel.Digest, 0, most), make([]uint64, most)
-	h := l.State().Hasher
 	for batch, err := range batches {
 		if err != nil {
 			return err
@@ -329,7 +353,7 @@ func (l local) Each(_ context.Context, v remote.Verb, batches iter.Seq2[[][]byte
 				}
 				ds = append(ds, d)
 			}
-			if err := l.query(len(ds), func() { do(ns, ds, list) }); err != nil {
+			if err := query(ns, ds, list); err != nil {
 				return err
 			}
 			if err := answered(list, ns[:len(list)]); err != nil {
