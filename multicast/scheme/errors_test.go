@@ -36,6 +36,7 @@ func TestDomainErrors(t *testing.T) {
 		"stages with slack":          Umbel{Slack: 1, Forms: []inpacket.Form{inpacket.Staged}},
 		"repair of stages":           Umbel{Forms: []inpacket.Form{inpacket.Staged}, Routers: Routers{Repair: true}},
 		"repair of planes":           Umbel{Forms: []inpacket.Form{inpacket.Linear}, Routers: Routers{Repair: true}},
+		"repair of deep":             Umbel{Forms: []inpacket.Form{inpacket.Single, inpacket.Deep}, Routers: Routers{Repair: true}},
 		"adaptive, TTL below 0":      &Adaptive{TTL: -1},
 		"adaptive, rate 1":           &Adaptive{Rate: 1},
 		"adaptive, links below zero": &Adaptive{Links: -1},

@@ -14,6 +14,8 @@ func TestUmbelForms(t *testing.T) {
 		{Forms: []inpacket.Form{inpacket.Staged}},
 		{Forms: []inpacket.Form{inpacket.Folded}},
 		{Forms: []inpacket.Form{inpacket.Linear}},
+		{Forms: []inpacket.Form{inpacket.Deep}},
+		{Forms: []inpacket.Form{inpacket.Complement}, Slack: 1},
 		{Forms: []inpacket.Form{inpacket.Single}, Slack: 3},
 		{Forms: []inpacket.Form{inpacket.Folded}, Slack: 1, Routers: Routers{Repair: true, Window: 4}},
 		{Forms: []inpacket.Form{inpacket.Linear}, Slack: 250 - 12},
