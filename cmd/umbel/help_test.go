@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -69,7 +69,7 @@ func TestWidth(t *testing.T) {
 		"measure -n 1000 --fpr 0.1% --filters 1 --queries 5000", "measure -n 1000 --bytes 100 --filters 1 --queries 5000",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := cli.Run(rootCommand(), append(strings.Fields(command), "--quiet"), os.Stdin, &stdout, &stderr); code != cli.ExitOK {
+		if code := cli.Run(rootCommand(), append(strings.Fields(command), "--quiet"), &cli.Streams{Out: &stdout, Err: &stderr, Now: time.Now}); code != cli.ExitOK {
 			t.Errorf("umbel %s: exit code %d: %s", command, code, &stderr)
 		}
 		for line := range strings.Lines(stdout.String()) {

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 )
@@ -21,7 +22,7 @@ func TestHTTPFaults(t *testing.T) {
 		{[]string{"version", "--json"}, `{"warning":"fault of an HTTP connection: bad"}` + "\n"},
 	} {
 		var messages bytes.Buffer
-		if code := cli.Run(rootCommand(), c.args, os.Stdin, io.Discard, &messages); code != 0 {
+		if code := cli.Run(rootCommand(), c.args, &cli.Streams{Out: io.Discard, Err: &messages, Now: time.Now}); code != 0 {
 			t.Fatalf("exit code %d", code)
 		}
 		messages.Reset()

@@ -60,10 +60,11 @@ func TestMain(m *testing.M) {
 
 // mainAt is main of a program with the time in the variable NOW, in seconds since 1970, if a script sets it.
 func mainAt(root *cobra.Command) {
+	streams := cli.Standard()
 	if now, err := strconv.ParseInt(os.Getenv("NOW"), 10, 64); err == nil {
-		cli.Clock = func() time.Time { return time.Unix(now, 0) }
+		streams.Now = func() time.Time { return time.Unix(now, 0) }
 	}
-	cli.Main(root)
+	os.Exit(cli.Run(root, os.Args[1:], streams))
 }
 
 // scripts returns the files of conversations with the programs.

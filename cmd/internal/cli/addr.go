@@ -34,24 +34,54 @@ const (
 // LocalNode is the default node of verbs that work on nodes only.
 const LocalNode = "127.0.0.1:8780"
 
+// Node is the node that the flags of a verb or the environment name, and what a request to it needs. The zero value has none.
+type Node struct {
+	Addr                          string // "" for none
+	TokenFile                     string
+	CACert, ClientCert, ClientKey string        // files, PEM
+	Timeout                       time.Duration // for which a server may be silent, 0 for the default times
+}
+
 // AddAddrFlags adds the flags of a node's address and of the credentials.
-func AddAddrFlags(cmd *cobra.Command) {
-	cmd.Flags().String(AddrFlag, "", "use the `NODE` at host:port or at a URL (or UMBEL_ADDR)")
-	AddCredentialFlags(cmd)
+func AddAddrFlags(cmd *cobra.Command, n *Node) {
+	cmd.Flags().StringVar(&n.Addr, AddrFlag, "", "use the `NODE` at host:port or at a URL (or UMBEL_ADDR)")
+	AddCredentialFlags(cmd, n)
 }
 
 // AddCredentialFlags adds the flags of the credentials for a node.
-func AddCredentialFlags(cmd *cobra.Command) {
+func AddCredentialFlags(cmd *cobra.Command, n *Node) {
 	flags := cmd.Flags()
-	flags.String("token-file", "", "`FILE` with a token (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
-	flags.String("cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
-	flags.String("client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
-	flags.String("client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
+	flags.StringVar(&n.TokenFile, "token-file", "", "`FILE` with a token (or UMBEL_CLIENT_TOKEN; or UMBEL_CLIENT_USER and UMBEL_CLIENT_PASSWORD)")
+	flags.StringVar(&n.CACert, "cacert", "", "`FILE` of trusted certificates, PEM (or UMBEL_CLIENT_CA)")
+	flags.StringVar(&n.ClientCert, "client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
+	flags.StringVar(&n.ClientKey, "client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
 	if flags.Lookup(TimeoutFlag) == nil { // umbel-nix serve has its own
 		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `DURATION` (default 1m, and 15m for work on whole filters)")
 		flags.Lookup(TimeoutFlag).DefValue = ""
 	}
 	spec.Group(flags, "Flags of the connection to a node", TimeoutFlag, "token-file", "cacert", "client-cert", "client-key")
+	prepare(cmd, n.complete)
+}
+
+// complete takes from the environment what the flags do not have.
+func (n *Node) complete(cmd *cobra.Command, _ []string) (err error) {
+	for name, from := range map[string]struct {
+		value    *string
+		variable string
+	}{
+		AddrFlag: {&n.Addr, "UMBEL_ADDR"}, "cacert": {&n.CACert, "UMBEL_CLIENT_CA"},
+		"client-cert": {&n.ClientCert, "UMBEL_CLIENT_CERT"}, "client-key": {&n.ClientKey, "UMBEL_CLIENT_KEY"},
+	} {
+		if flag := cmd.Flag(name); !flag.Hidden {
+			*from.value = flagOrEnv(flag, from.variable)
+		}
+	}
+	if f := cmd.Flag(TimeoutFlag); f.Changed {
+		if n.Timeout, err = quantity.ParseDuration(f.Value.String()); err == nil && n.Timeout <= 0 {
+			err = UsageError(fmt.Errorf("--timeout is %v, want more than 0", n.Timeout))
+		}
+	}
+	return err
 }
 
 // refuseAddr makes --addr an error for verbs that work on files only.
@@ -65,7 +95,7 @@ func refuseAddr(root *cobra.Command) {
 		if !flag.Changed {
 			return nil
 		}
-		return UsageError(cmd, fmt.Errorf("%s works on files only; fetch the filter with umbel node get", cmd.CommandPath()))
+		return UsageError(fmt.Errorf("%s works on files only; fetch the filter with umbel node get", cmd.CommandPath()))
 	}
 }
 
@@ -80,34 +110,24 @@ func localHint(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; UMBEL_ADDR names a node, but %s works on files only; fetch the filter with umbel node get", err, cmd.CommandPath())
 }
 
-// Dial returns the client of the node that the flags name, nil for none.
-func Dial(cmd *cobra.Command) (*remote.Client, error) {
-	addr := flagOrEnv(cmd.Flags(), AddrFlag, "UMBEL_ADDR")
-	if addr == "" {
+// Dial returns the client of the node, nil for none.
+func (n Node) Dial(streams *Streams) (*remote.Client, error) {
+	if n.Addr == "" {
 		return nil, nil
 	}
-	return dialTo(cmd, addr)
-}
-
-// DialOrLocal is dial for verbs that work on nodes only; the default is localNode.
-func DialOrLocal(cmd *cobra.Command) (*remote.Client, error) {
-	return dialTo(cmd, cmp.Or(flagOrEnv(cmd.Flags(), AddrFlag, "UMBEL_ADDR"), LocalNode))
-}
-
-func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
-	Interruptible(cmd)
-	o, err := credentials(cmd)
+	o, err := n.credentials()
 	if err != nil {
 		return nil, err
 	}
-	c, err := remote.New(addr, o)
+	c, err := remote.New(n.Addr, o)
 	if err != nil {
 		return nil, err
 	}
-	c.Refused = refusedWarning(cmd, c.Base.Host)
-	if c.Timeout, err = timeoutOf(cmd); err != nil {
-		return nil, err
+	var once sync.Once
+	c.Refused = func(err error) {
+		once.Do(func() { streams.Warn("%s: %s; trying again", c.Base.Host, report.Text(err)) })
 	}
+	c.Timeout = n.Timeout
 	if c.Token != "" {
 		return c, nil
 	}
@@ -123,47 +143,27 @@ func dialTo(cmd *cobra.Command, addr string) (*remote.Client, error) {
 	return c, nil
 }
 
-// timeoutOf returns how long a server may be silent by --timeout, or 0 for the default times.
-func timeoutOf(cmd *cobra.Command) (time.Duration, error) {
-	f := cmd.Flags().Lookup(TimeoutFlag)
-	if f == nil || !f.Changed {
-		return 0, nil
-	}
-	d, err := quantity.ParseDuration(f.Value.String())
-	if err == nil && d <= 0 {
-		err = UsageError(cmd, fmt.Errorf("--timeout is %v, want more than 0", d))
-	}
-	return d, err
+// DialOrLocal is Dial for verbs that work on nodes only; the default is LocalNode.
+func (n Node) DialOrLocal(streams *Streams) (*remote.Client, error) {
+	n.Addr = cmp.Or(n.Addr, LocalNode)
+	return n.Dial(streams)
 }
 
-// refusedWarning returns a function that warns once that a node refuses changes. It is safe for concurrent use.
-func refusedWarning(cmd *cobra.Command, host string) func(error) {
-	var once sync.Once
-	return func(err error) {
-		once.Do(func() { Warn(cmd, "%s: %s; trying again", host, report.Text(err)) })
-	}
-}
-
-// credentials returns the certificates of the flags or the environment, and the token of --token-file.
-func credentials(cmd *cobra.Command) (o remote.Options, err error) {
-	flags := cmd.Flags()
-	o = remote.Options{
-		CACert: flagOrEnv(flags, "cacert", "UMBEL_CLIENT_CA"),
-		Cert:   flagOrEnv(flags, "client-cert", "UMBEL_CLIENT_CERT"),
-		Key:    flagOrEnv(flags, "client-key", "UMBEL_CLIENT_KEY"),
-	}
+// credentials returns the certificates, and the token of the file.
+func (n Node) credentials() (o remote.Options, err error) {
+	o = remote.Options{CACert: n.CACert, Cert: n.ClientCert, Key: n.ClientKey}
 	if (o.Cert == "") != (o.Key == "") {
-		return o, UsageError(cmd, errors.New("--client-cert and --client-key must be given together"))
+		return o, UsageError(errors.New("--client-cert and --client-key must be given together"))
 	}
-	if file, _ := flags.GetString("token-file"); file != "" {
-		o.Token, err = readToken(file)
+	if n.TokenFile != "" {
+		o.Token, err = readToken(n.TokenFile)
 	}
 	return o, err
 }
 
-// flagOr returns the value of a flag, or of an environment variable if the flag isn't given.
-func flagOrEnv(flags *pflag.FlagSet, name, variable string) string {
-	if f := flags.Lookup(name); f.Changed {
+// flagOrEnv returns the value of a flag, or of an environment variable if the flag isn't given.
+func flagOrEnv(f *pflag.Flag, variable string) string {
+	if f.Changed {
 		return f.Value.String()
 	}
 	return os.Getenv(variable)

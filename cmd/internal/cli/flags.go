@@ -12,17 +12,26 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
-// UsageError adds how to print the help.
-func UsageError(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+// usageError is an error of a command line. Its report adds how to print the help.
+type usageError struct {
+	error
+	path string // of the command whose help helps, "" for the command that has failed
 }
 
-// FlagError is usageError for an error of the parser of flags.
+func (e usageError) Unwrap() []error { return []error{e.error, ErrUsage} }
+
+// ErrUsage is the class of errors of a command line.
+var ErrUsage = errors.New("usage")
+
+// UsageError marks an error of a verb's arguments or flags: its report adds how to print the help.
+func UsageError(err error) error { return usageError{error: err} }
+
+// FlagError is UsageError for an error of the parser of flags.
 func FlagError(cmd *cobra.Command, err error) error {
 	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 		return NoArguments(cmd, before) // the flag belongs to a mistyped verb
 	}
-	return UsageError(cmd, describeFlagError(cmd, err))
+	return UsageError(describeFlagError(cmd, err))
 }
 
 func describeFlagError(cmd *cobra.Command, err error) error {
@@ -85,10 +94,23 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 func before(cmd *cobra.Command, check func(given func(string) bool) error) {
 	prepare(cmd, func(cmd *cobra.Command, _ []string) error {
 		if err := check(cmd.Flags().Changed); err != nil {
-			return UsageError(cmd, err)
+			return UsageError(err)
 		}
 		return nil
 	})
+}
+
+// Given has the flags of a verb that were given, for what a flag's value does not show.
+type Given map[string]bool
+
+// GivenFlags returns the flags of cmd that are given, when it runs.
+func GivenFlags(cmd *cobra.Command) Given {
+	g := Given{}
+	prepare(cmd, func(cmd *cobra.Command, _ []string) error {
+		cmd.Flags().Visit(func(f *pflag.Flag) { g[f.Name] = true })
+		return nil
+	})
+	return g
 }
 
 // prepare makes cmd run check before it runs, and before the checks that were added earlier.
@@ -108,7 +130,7 @@ func Positive(cmd *cobra.Command, names ...string) {
 		for _, name := range names {
 			f := cmd.Flag(name)
 			if d, err := quantity.ParseDuration(f.Value.String()); f.Changed && (err != nil || d <= 0) {
-				return UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0, such as 10s", name, f.Value))
+				return UsageError(fmt.Errorf("--%s is %v, want more than 0, such as 10s", name, f.Value))
 			}
 		}
 		return nil

@@ -22,18 +22,17 @@ import (
 	"golang.org/x/term"
 )
 
-// AddFormatFlag adds -0 and --text, and returns a function for their value.
-func AddFormatFlag(cmd *cobra.Command) func() keys.Format {
+// AddFormatFlag adds -0 and --text, which determine the format when the verb runs.
+func AddFormatFlag(cmd *cobra.Command, format *keys.Format) {
 	nul := cmd.Flags().BoolP("null", "0", false, "keys end at a zero byte instead of a newline")
 	binary := cmd.Flags().BoolP("text", "a", false, "accept key files that are compressed or contain zero bytes, as if they were text")
-	return func() keys.Format {
-		f := keys.Lines
-		if *nul {
-			f = keys.NUL
+	prepare(cmd, func(*cobra.Command, []string) error {
+		if *format = keys.Lines; *nul {
+			*format = keys.NUL
 		}
-		f.Binary = *binary
-		return f
-	}
+		format.Binary = *binary
+		return nil
+	})
 }
 
 // binaryHint adds to the error of a key file that isn't text how to read its keys.
@@ -66,7 +65,7 @@ func ifText(cmd *cobra.Command, words string) string {
 
 // OpenKeys opens the key files. "-", or no name, is standard input. The function that it
 // returns closes the files.
-func OpenKeys(cmd *cobra.Command, names []string) ([]*os.File, func(), error) {
+func (s *Streams) OpenKeys(names []string) ([]*os.File, func(), error) {
 	if len(names) == 0 {
 		names = []string{"-"}
 	}
@@ -77,7 +76,7 @@ func OpenKeys(cmd *cobra.Command, names []string) ([]*os.File, func(), error) {
 		}
 	}
 	for _, name := range names {
-		f, err := openKeyFile(cmd, name)
+		f, err := s.openKeyFile(name)
 		if err != nil {
 			closeAll()
 			return nil, nil, err
@@ -88,29 +87,40 @@ func OpenKeys(cmd *cobra.Command, names []string) ([]*os.File, func(), error) {
 }
 
 // OpenKeysFor opens the key files for a filter in a file. Only one of both can be standard input.
-func OpenKeysFor(cmd *cobra.Command, filter string, names []string) ([]*os.File, func(), error) {
+func (s *Streams) OpenKeysFor(filter string, names []string) ([]*os.File, func(), error) {
 	if filter == "-" && (len(names) == 0 || slices.Contains(names, "-")) {
-		return nil, nil, UsageError(cmd, errors.New("the filter and the keys can't both come from standard input"))
+		return nil, nil, UsageError(errors.New("the filter and the keys can't both come from standard input"))
 	}
-	files, closeFiles, err := OpenKeys(cmd, names)
-	return files, closeFiles, hintKeys(cmd, filter, err)
+	files, closeFiles, err := s.OpenKeys(names)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = missingError{err, filter}
+	}
+	return files, closeFiles, err
 }
 
-// hintKeys adds, to the error of a key file that does not exist, how to give keys themselves.
-func hintKeys(cmd *cobra.Command, file string, err error) error {
-	missing, ok := errors.AsType[*fs.PathError](err)
-	if !ok || !errors.Is(err, fs.ErrNotExist) {
+// missingError is the error of a key file of a filter that does not exist. Its report adds how to give keys themselves.
+type missingError struct {
+	error
+	filter string
+}
+
+func (e missingError) Unwrap() error { return e.error }
+
+func missingHint(cmd *cobra.Command, err error) error {
+	e, ok := errors.AsType[missingError](err)
+	file, isFile := errors.AsType[*fs.PathError](err)
+	if !ok || !isFile {
 		return err
 	}
-	if addr := cmd.Flags().Lookup("addr"); addr != nil && addr.Changed {
-		file += " --addr " + addr.Value.String()
+	if addr := cmd.Flag(AddrFlag); addr.Changed {
+		e.filter += " --addr " + addr.Value.String()
 	}
-	return fmt.Errorf("%w; to give a key itself: echo %s | %s %s", err, missing.Path, cmd.CommandPath(), file)
+	return fmt.Errorf("%w; to give a key itself: echo %s | %s %s", err, file.Path, cmd.CommandPath(), e.filter)
 }
 
-func openKeyFile(cmd *cobra.Command, name string) (*os.File, error) {
+func (s *Streams) openKeyFile(name string) (*os.File, error) {
 	if name == "-" {
-		return StandardInput(cmd), nil
+		return s.StandardInput(), nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -163,8 +173,8 @@ func KeyBatches(ctx context.Context, format keys.Format, tick func(int64), rs ..
 
 // AddAllowEmptyFlag adds --allow-empty to a verb that otherwise reports that there are no keys, because a
 // command before it in a pipe may have failed.
-func AddAllowEmptyFlag(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("allow-empty", false, "accept that there are no keys")
+func AddAllowEmptyFlag(cmd *cobra.Command, allowEmpty *bool) {
+	cmd.Flags().BoolVar(allowEmpty, "allow-empty", false, "accept that there are no keys")
 }
 
 // NoKeys is the error of a verb that read no keys from files, or from standard input if there are none.
@@ -192,58 +202,68 @@ func OrError(batches iter.Seq2[[][]byte, error], err error) iter.Seq2[[][]byte, 
 }
 
 // StandardInput returns the file of standard input. If it is a terminal, it prints how to end the keys.
-func StandardInput(cmd *cobra.Command) *os.File {
-	f := cmd.InOrStdin().(*os.File)
-	if term.IsTerminal(int(f.Fd())) && !IsQuiet(cmd) {
-		const text = "reading keys from the terminal, one per line; end them with ^D"
-		Inform(cmd, "%s", text)
+func (s *Streams) StandardInput() *os.File {
+	if term.IsTerminal(int(s.In.Fd())) {
+		s.Inform("reading keys from the terminal, one per line; end them with ^D")
 	}
-	return f
+	return s.In
 }
 
-// AddKeyFlags adds -f and the flags of formats to a verb whose arguments are a filter and keys. The
-// function keysOf yields the keys: the arguments, those in the files of -f, or those on standard input
-// if there are neither or the argument is "-". Without any key it yields an error, unless --allow-empty is given.
-func AddKeyFlags(cmd *cobra.Command) (keysOf func(args []string) (iter.Seq2[[][]byte, error], error), format func() keys.Format) {
-	names := cmd.Flags().StringArrayP("file", "f", nil, "read keys from `KEYFILE`; - is standard input")
-	allowEmpty := AddAllowEmptyFlag(cmd)
-	format = AddFormatFlag(cmd)
-	return func(args []string) (iter.Seq2[[][]byte, error], error) {
-		from, given := *names, args[1:]
-		switch {
-		case len(from) > 0 && len(given) > 0:
-			return nil, UsageError(cmd, errors.New("give keys or -f, not both"))
-		case len(from) > 0:
-		case len(given) == 0, slices.Equal(given, []string{"-"}):
-			from = []string{"-"}
-		case slices.Contains(given, "-"):
-			return nil, UsageError(cmd, errors.New("- is standard input and can't be combined with keys"))
-		default:
-			list := make([][]byte, len(given))
-			for i, a := range given {
-				list[i] = slices.Clip([]byte(a))
-			}
-			return func(yield func([][]byte, error) bool) { yield(list, nil) }, nil
+// KeyOptions are the flags for keys of a verb whose arguments are a filter and keys.
+type KeyOptions struct {
+	Files      []string // of keys; - is standard input
+	AllowEmpty bool
+	Format     keys.Format
+}
+
+// AddKeyFlags adds -f and the flags of formats.
+func AddKeyFlags(cmd *cobra.Command, o *KeyOptions) {
+	cmd.Flags().StringArrayVarP(&o.Files, "file", "f", nil, "read keys from `KEYFILE`; - is standard input")
+	AddAllowEmptyFlag(cmd, &o.AllowEmpty)
+	AddFormatFlag(cmd, &o.Format)
+}
+
+// Keys returns a function that yields the keys for a filter: those given, those in the files, or those on standard input if there are neither or the key
+// given is "-". Without any key it yields an error, unless --allow-empty is given.
+func (o KeyOptions) Keys(s *Streams, filter string, given []string) (func(context.Context) iter.Seq2[[][]byte, error], error) {
+	from := o.Files
+	switch {
+	case len(from) > 0 && len(given) > 0:
+		return nil, UsageError(errors.New("give keys or -f, not both"))
+	case len(from) > 0:
+	case len(given) == 0, slices.Equal(given, []string{"-"}):
+		from = []string{"-"}
+	case slices.Contains(given, "-"):
+		return nil, UsageError(errors.New("- is standard input and can't be combined with keys"))
+	default:
+		list := make([][]byte, len(given))
+		for i, a := range given {
+			list[i] = slices.Clip([]byte(a))
 		}
-		files, closeFiles, err := OpenKeysFor(cmd, args[0], from)
-		if err != nil {
-			return nil, err
-		}
-		var none error
-		if !*allowEmpty {
-			none = NoKeys(from)
-		}
+		return func(context.Context) iter.Seq2[[][]byte, error] {
+			return func(yield func([][]byte, error) bool) { yield(list, nil) }
+		}, nil
+	}
+	files, closeFiles, err := s.OpenKeysFor(filter, from)
+	if err != nil {
+		return nil, err
+	}
+	var none error
+	if !o.AllowEmpty {
+		none = NoKeys(from)
+	}
+	return func(ctx context.Context) iter.Seq2[[][]byte, error] {
 		return func(yield func([][]byte, error) bool) {
 			defer closeFiles()
-			OrError(KeyBatches(cmd.Context(), format(), nil, Readers(files)...), none)(yield)
-		}, nil
-	}, format
+			OrError(KeyBatches(ctx, o.Format, nil, Readers(files)...), none)(yield)
+		}
+	}, nil
 }
 
 // ReadKeys yields the keys of files, and shows progress until the returned function is called.
-func ReadKeys(cmd *cobra.Command, format keys.Format, files []*os.File) (iter.Seq2[[][]byte, error], func()) {
-	bar := StartBar(cmd, "keys", TotalBytes(files))
-	return KeyBatches(cmd.Context(), format, bar.Add, Readers(files)...), bar.Stop
+func (s *Streams) ReadKeys(ctx context.Context, format keys.Format, files []*os.File) (iter.Seq2[[][]byte, error], func()) {
+	bar := s.StartBar("keys", TotalBytes(files))
+	return KeyBatches(ctx, format, bar.Add, Readers(files)...), bar.Stop
 }
 
 func Readers(files []*os.File) []io.Reader {
@@ -256,8 +276,8 @@ func Readers(files []*os.File) []io.Reader {
 
 // NewJob returns the job of hashing the keys of files on all cores, and the function that ends
 // its progress bar.
-func NewJob(cmd *cobra.Command, h umbel.Hasher, f keys.Format, files []*os.File) (keys.Job, func()) {
-	bar := StartBar(cmd, "keys", TotalBytes(files))
+func (s *Streams) NewJob(h umbel.Hasher, f keys.Format, files []*os.File) (keys.Job, func()) {
+	bar := s.StartBar("keys", TotalBytes(files))
 	return keys.Job{Format: f, Hasher: h, Workers: runtime.GOMAXPROCS(0), Tick: bar.Add}, bar.Stop
 }
 

@@ -7,27 +7,28 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/cmd/internal/service/interrupt"
 )
 
-// SignalContext returns the context of cmd, which ends at one of the signals, by default SIGINT and SIGTERM, and
+// SignalContext returns a context that ends at one of the signals, by default SIGINT and SIGTERM, and
 // the function that restores their effect.
-func SignalContext(cmd *cobra.Command, signals ...os.Signal) (context.Context, func()) {
+func (s *Streams) SignalContext(ctx context.Context, signals ...os.Signal) (context.Context, func()) {
 	if len(signals) == 0 {
 		signals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 	}
-	ctx, stop := interrupt.Context(cmd.Context(), signals...)
-	cmd.SetContext(ctx)
+	ctx, stop := interrupt.Context(ctx, signals...)
+	s.signaled = ctx
 	return ctx, stop
 }
 
-// Interruptible makes ^C cancel the verb's requests and its reading of keys, so that it can undo an incomplete
-// change. A second ^C ends the program at once.
-func Interruptible(cmd *cobra.Command) {
-	ctx, stop := SignalContext(cmd)
+// Interruptible returns a context that ^C ends, which cancels the verb's requests and its reading of keys, so that it can undo an
+// incomplete change. A second ^C ends the program at once.
+func (s *Streams) Interruptible(ctx context.Context) context.Context {
+	ctx, stop := s.SignalContext(ctx)
 	context.AfterFunc(ctx, stop)
+	return ctx
 }
 
 // Interrupted returns the error of a verb that a signal has ended, with the consequence and the exit code of the signal.
@@ -38,7 +39,10 @@ func Interrupted(ctx context.Context, consequence string) error {
 // interruptedCode returns the exit code of a verb that a signal has ended: err or the end of its context has the
 // signal.
 func interruptedCode(ctx context.Context, err error) int {
-	if e, ok := errors.AsType[interrupt.Error](errors.Join(err, context.Cause(ctx))); ok {
+	if ctx != nil {
+		err = errors.Join(err, context.Cause(ctx))
+	}
+	if e, ok := errors.AsType[interrupt.Error](err); ok {
 		return e.ExitCode()
 	}
 	return exitInterrupted
@@ -46,13 +50,15 @@ func interruptedCode(ctx context.Context, err error) int {
 
 // EndAtSignal ends the program at SIGINT and SIGTERM, with an error that states the consequence, until the function
 // that it returns is called. It is for work that can be abandoned at any time.
-func EndAtSignal(cmd *cobra.Command, consequence string) (stop func()) {
-	ctx, release := interrupt.Context(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+func (s *Streams) EndAtSignal(ctx context.Context, consequence string) (stop func()) {
+	ctx, release := interrupt.Context(ctx, os.Interrupt, syscall.SIGTERM)
 	keep := context.AfterFunc(ctx, func() {
-		if file := StreamsOf(cmd).terminal(); file != nil && color.CanDraw(file) {
+		if file := s.terminal(); file != nil && color.CanDraw(file) {
 			fmt.Fprint(file, "\r\x1b[K") // a progress bar
 		}
-		os.Exit(fail(cmd, Interrupted(ctx, consequence)))
+		exit := interruptedCode(ctx, nil)
+		report.Fail(s.Log, "interrupted; "+consequence, exit)
+		os.Exit(exit)
 	})
 	return func() {
 		keep()

@@ -8,14 +8,13 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 )
 
-// CheckListen returns an error if the flag of an address to listen at is neither empty nor HOST:PORT.
-func CheckListen(cmd *cobra.Command, flag string) error {
-	value := cmd.Flag(flag).Value.String()
+// CheckListen returns an error if the value of a flag, an address to listen at, is neither empty nor HOST:PORT.
+func CheckListen(flag, value string) error {
 	if value == "" {
 		return nil
 	}
 	if err := service.CheckAddress(value); err != nil {
-		return UsageError(cmd, fmt.Errorf("--%s %w", flag, err))
+		return UsageError(fmt.Errorf("--%s %w", flag, err))
 	}
 	return nil
 }
@@ -39,15 +38,12 @@ func (f *logFormat) String() string { return string(*f) }
 func (f *logFormat) Type() string { return "auto|text|json" }
 
 // AddLogFormatFlag adds --log-format to a verb that has a log.
-func AddLogFormatFlag(cmd *cobra.Command) *string {
-	format := logFormat("auto")
-	cmd.Flags().Var(&format, "log-format", "log format; auto = text on a terminal, otherwise JSON")
-	return (*string)(&format)
+func AddLogFormatFlag(cmd *cobra.Command, format *string) {
+	*format = "auto"
+	cmd.Flags().Var((*logFormat)(format), "log-format", "log format; auto = text on a terminal, otherwise JSON")
 }
 
-// AddFollowLogFlag adds --log-format to a verb that prints sentences without it: see [Follow].
-func AddFollowLogFlag(cmd *cobra.Command) {
-	AddLogFormatFlag(cmd)
-	f := cmd.Flags().Lookup("log-format")
-	f.DefValue, f.Usage = "", "log format, for a log instead of sentences; auto = text on a terminal, otherwise JSON"
+// AddFollowLogFlag adds --log-format to a verb that prints sentences without it: see [Streams.Follow].
+func AddFollowLogFlag(cmd *cobra.Command, format *string) {
+	cmd.Flags().Var((*logFormat)(format), "log-format", "log format, for a log instead of sentences; auto = text on a terminal, otherwise JSON")
 }

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
@@ -50,17 +52,22 @@ func (e codedError) Unwrap() error { return e.error }
 func WithCode(code int, err error) error { return codedError{err, code} }
 
 // Main runs the command line of the process, and ends it.
-func Main(root *cobra.Command) { os.Exit(Run(root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func Main(root *cobra.Command) { os.Exit(Run(root, os.Args[1:], Standard())) }
 
-// Run executes one command line of a program and returns the exit code. Results go to stdout,
-// everything else to stderr.
-func Run(root *cobra.Command, args []string, stdin *os.File, stdout, stderr io.Writer) int {
-	out := bufio.NewWriter(stdout)
-	streams := &Streams{In: stdin, Out: out, Err: stderr, Now: Clock}
+// Standard returns the streams of the process.
+func Standard() *Streams {
+	return &Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Screen: os.Stdout, Now: time.Now}
+}
+
+// Run executes one command line of a program and returns the exit code. Results go to the standard output of streams,
+// everything else to standard error.
+func Run(root *cobra.Command, args []string, streams *Streams) int {
+	out := bufio.NewWriter(streams.Out)
+	streams.Out = out
 	root.SetArgs(args)
-	root.SetIn(stdin)
+	root.SetIn(streams.In)
 	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetErr(streams.Err)
 	cmd, err := root.ExecuteContextC(context.WithValue(context.Background(), streamsKey{}, streams))
 	if flushed := out.Flush(); flushed != nil && (err == nil || err == ErrAbsent || err == ErrExceeded) {
 		err = flushed
@@ -100,10 +107,10 @@ func beforeDashes(args []string) []string {
 // failureOf returns the text and the exit code of an error of cmd.
 func failureOf(cmd *cobra.Command, err error) (text string, exit int) {
 	if errors.Is(err, atomicfile.ErrInterrupted) {
-		return "interrupted; nothing was written", interruptedCode(cmd.Context(), err)
+		return "interrupted; nothing was written", interruptedCode(StreamsOf(cmd).signaled, err)
 	}
 	if errors.Is(err, context.Canceled) {
-		return "interrupted", interruptedCode(cmd.Context(), err)
+		return "interrupted", interruptedCode(StreamsOf(cmd).signaled, err)
 	}
 	exit = ExitError
 	if e, ok := errors.AsType[codedError](err); ok {
@@ -113,7 +120,11 @@ func failureOf(cmd *cobra.Command, err error) (text string, exit int) {
 	} else if _, shrunk := errors.AsType[*share.ShrunkError](err); shrunk {
 		exit = ExitRefused
 	}
-	return report.Text(localHint(cmd, binaryHint(cmd, nodeError(err)))), exit
+	err = localHint(cmd, missingHint(cmd, binaryHint(cmd, nodeError(err))))
+	if e, ok := errors.AsType[usageError](err); ok {
+		err = fmt.Errorf("%w; see %s --help", err, cmp.Or(e.path, cmd.CommandPath()))
+	}
+	return report.Text(err), exit
 }
 
 // ErrExceeded ends a verb whose result has more errors than was stated. It isn't printed, because a warning was.

@@ -32,10 +32,9 @@ type OutputFlag struct {
 const SVGHead = "<svg "
 
 // AddOutputFlag adds -o and --force for a verb that writes a filter or a delta.
-func AddOutputFlag(cmd *cobra.Command, usage string, o OutputFlag) *string {
-	output := cmd.Flags().StringP("output", "o", "", usage)
+func AddOutputFlag(cmd *cobra.Command, output *string, usage string, o OutputFlag) {
+	cmd.Flags().StringVarP(output, "output", "o", "", usage)
 	o.Guard(cmd)
-	return output
 }
 
 // Guard is [guardOutputs] for one flag.
@@ -74,7 +73,7 @@ func (o OutputFlag) checkAll(cmd *cobra.Command, args []string) error {
 // OnNode reports whether the filters that a verb names are on a node.
 func OnNode(cmd *cobra.Command) bool {
 	addr := cmd.Flag(AddrFlag)
-	return !addr.Hidden && flagOrEnv(cmd.Flags(), AddrFlag, "UMBEL_ADDR") != ""
+	return !addr.Hidden && flagOrEnv(addr, "UMBEL_ADDR") != ""
 }
 
 // check returns an error if the verb would replace a file that it should not.

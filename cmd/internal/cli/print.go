@@ -10,7 +10,6 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
@@ -27,20 +26,23 @@ func Percent(f Float) string {
 }
 
 // Answer prints the result of a verb: v as one JSON object, or with text.
-func Answer(cmd *cobra.Command, v any, text func(io.Writer) error) error {
-	if WantsJSON(cmd) {
-		return JSONLine(cmd.OutOrStdout(), v)
+func (s *Streams) Answer(v any, text func(io.Writer) error) error {
+	if s.JSON {
+		return JSONLine(s.Out, v)
 	}
-	return text(cmd.OutOrStdout())
+	return text(s.Out)
 }
 
-// Report is [answer] for a verb that wrote a file. If the file is standard output, the result
-// goes to standard error.
-func Report(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
-	if IsStdout(file) {
-		cmd.SetOut(cmd.ErrOrStderr())
+// Report is Answer for a verb that wrote a file. If the file is standard output, the result goes to standard error. With
+// --quiet nothing is printed.
+func (s *Streams) Report(file string, v any, text func(io.Writer) error) error {
+	switch {
+	case s.Quiet:
+		return nil
+	case IsStdout(file):
+		return s.ToErr().Answer(v, text)
 	}
-	return Answer(cmd, v, text)
+	return s.Answer(v, text)
 }
 
 // IsStdout reports whether the file at path is standard output, for example "-" or /dev/stdout, and
@@ -58,8 +60,8 @@ func IsStdout(path string) bool {
 }
 
 // Flush writes what a verb has printed, before it goes on.
-func Flush(cmd *cobra.Command) error {
-	if b, ok := cmd.OutOrStdout().(*bufio.Writer); ok {
+func (s *Streams) Flush() error {
+	if b, ok := s.Out.(*bufio.Writer); ok {
 		return b.Flush()
 	}
 	return nil
@@ -83,11 +85,11 @@ func JSONLines[T any](w io.Writer, list []T) error {
 }
 
 // AnswerAll prints the results of a verb: each as one JSON object, or all with text.
-func AnswerAll[T any](cmd *cobra.Command, list []T, text func(io.Writer) error) error {
-	if WantsJSON(cmd) {
-		return JSONLines(cmd.OutOrStdout(), list)
+func AnswerAll[T any](s *Streams, list []T, text func(io.Writer) error) error {
+	if s.JSON {
+		return JSONLines(s.Out, list)
 	}
-	return text(cmd.OutOrStdout())
+	return text(s.Out)
 }
 
 // Float is a number that may be infinite; in JSON that is null.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func Root(p Program) *cobra.Command {
 		Args:    NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(cmd)
+				return printVersion(StreamsOf(cmd))
 			}
 			return cmd.Help()
 		},
@@ -83,10 +84,10 @@ func Arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
 		if len(args) < least {
-			return UsageError(cmd, fmt.Errorf("missing arguments: %s", usage))
+			return UsageError(fmt.Errorf("missing arguments: %s", usage))
 		}
 		if most >= 0 && len(args) > most {
-			return UsageError(cmd, fmt.Errorf("unexpected argument %q: %s", args[most], usage))
+			return UsageError(fmt.Errorf("unexpected argument %q: %s", args[most], usage))
 		}
 		return nil
 	}
@@ -106,7 +107,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	} else if near := similarVerbs(cmd, args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
-	return UsageError(cmd, err)
+	return usageError{err, cmd.CommandPath()}
 }
 
 // synonyms are the words of other programs for verbs.
@@ -197,12 +198,20 @@ func helpCommand(p Program) *cobra.Command {
 	}
 }
 
-func WantsJSON(cmd *cobra.Command) bool {
-	b, _ := cmd.Flags().GetBool("json")
-	return b
-}
-
-func IsQuiet(cmd *cobra.Command) bool {
-	b, _ := cmd.Flags().GetBool("quiet")
-	return b
+// Verb makes run what a verb does. Its context ends at a signal if the verb works on a node.
+func Verb(cmd *cobra.Command, run func(ctx context.Context, streams *Streams, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		streams, ctx := StreamsOf(cmd), cmd.Context()
+		if OnNode(cmd) {
+			ctx = streams.Interruptible(ctx)
+		}
+		if err := run(ctx, streams, args); err != nil {
+			return err
+		}
+		if streams.exceeded {
+			return ErrExceeded
+		}
+		return nil
+	}
+	return cmd
 }

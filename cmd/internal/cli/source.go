@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/dir"
@@ -36,11 +35,11 @@ func ParsePublicKey(s string) (signed.Verifier, error) {
 	return v, nil
 }
 
-// SourceOf returns the source at a URL or in a directory, which need not exist yet. The head at a URL is
+// Source returns the source at a URL or in a directory, which need not exist yet. The head at a URL is
 // requested once per period, if the server doesn't report changes itself.
-func SourceOf(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
+func (n Node) Source(where string, period time.Duration) (share.Source, error) {
 	if strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "http://") {
-		return webSource(cmd, where, period)
+		return n.webSource(where, period)
 	}
 	info, err := os.Stat(where)
 	if err == nil && !info.IsDir() {
@@ -72,12 +71,12 @@ func checkDirectory(where string) error {
 
 // webSource returns the source at a URL, with credentials. Those of the environment are for the user's nodes;
 // they are not sent to other servers.
-func webSource(cmd *cobra.Command, where string, period time.Duration) (share.Source, error) {
+func (n Node) webSource(where string, period time.Duration) (share.Source, error) {
 	u, err := url.Parse(where)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a URL", where)
 	}
-	o, err := credentials(cmd)
+	o, err := n.credentials()
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +90,7 @@ func webSource(cmd *cobra.Command, where string, period time.Duration) (share.So
 	if err != nil {
 		return nil, err
 	}
-	timeout, err := timeoutOf(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period, Timeout: timeout})
+	return web.NewClient(u.String(), web.ClientOptions{HTTP: client, Poll: period, Timeout: n.Timeout})
 }
 
 // NotFound explains that a source has no publication.

@@ -18,13 +18,18 @@ import (
 
 // Streams are what a verb reads and writes, and where it reports. A test makes its own.
 type Streams struct {
-	In    *os.File
-	Out   io.Writer    // results; standard output has a buffer
-	Err   io.Writer    // everything else, by Log
-	Log   *slog.Logger // prints sentences, or with --json objects; a verb that runs for long may have a log instead
-	JSON  bool         // results and reports are objects of JSON
-	Quiet bool         // only warnings and errors are reported
-	Now   func() time.Time
+	In     *os.File
+	Out    io.Writer    // results; standard output has a buffer
+	Screen *os.File     // the file of Out, nil for none
+	Err    io.Writer    // everything else, by Log
+	Log    *slog.Logger // prints sentences, or with --json objects; a verb that runs for long may have a log instead
+	JSON   bool         // results and reports are objects of JSON
+	Quiet  bool         // only warnings and errors are reported
+	Now    func() time.Time
+
+	program  string
+	signaled context.Context // of the last SignalContext
+	exceeded bool            // the verb did its work, but with more errors than stated
 }
 
 type streamsKey struct{}
@@ -39,7 +44,7 @@ func StreamsOf(cmd *cobra.Command) *Streams {
 			return s
 		}
 	}
-	s := &Streams{Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Now: Clock}
+	s := &Streams{Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Now: time.Now}
 	s.In, _ = cmd.InOrStdin().(*os.File)
 	s.begin(cmd)
 	return s
@@ -47,13 +52,15 @@ func StreamsOf(cmd *cobra.Command) *Streams {
 
 // begin makes the log, by the flags of the verb.
 func (s *Streams) begin(cmd *cobra.Command) {
-	s.JSON, s.Quiet = WantsJSON(cmd), IsQuiet(cmd)
-	s.Log = slog.New(s.sentences(cmd, false))
+	s.JSON, _ = cmd.Flags().GetBool("json")
+	s.Quiet, _ = cmd.Flags().GetBool("quiet")
+	s.program = cmd.Root().Name()
+	s.Log = slog.New(s.sentences(false))
 	report.Redirect(s.Log)
 }
 
-func (s *Streams) sentences(cmd *cobra.Command, times bool) *report.Sentences {
-	h := &report.Sentences{To: s.Err, Program: cmd.Root().Name(), Level: s.Level(), JSON: s.JSON, Times: times}
+func (s *Streams) sentences(times bool) *report.Sentences {
+	h := &report.Sentences{To: s.Err, Program: s.program, Level: s.Level(), JSON: s.JSON, Times: times}
 	if file, ok := s.Err.(*os.File); ok && color.Enabled(file) {
 		h.Paint = func(l slog.Level, word string) string {
 			if l >= slog.LevelError {
@@ -82,22 +89,19 @@ func (s *Streams) Level() slog.Level {
 	return slog.LevelInfo
 }
 
-// Follow makes the reports of a verb that runs for long a log in the format of --log-format, or of JSON with --json. Without
-// both they stay sentences, with the time before each unless standard error is a terminal: a file with them is read later.
-func Follow(cmd *cobra.Command) *Streams {
-	s := StreamsOf(cmd)
-	format := cmd.Flags().Lookup("log-format")
+// Follow makes the reports of a verb that runs for long a log in a format, that of [AddFollowLogFlag], or of JSON with --json.
+// Without both they stay sentences, with the time before each unless standard error is a terminal: a file with them is read later.
+func (s *Streams) Follow(format string) {
 	switch {
-	case format.Changed:
-		s.Log = report.New(s.Err, format.Value.String(), s.Level())
+	case format != "":
+		s.Log = report.New(s.Err, format, s.Level())
 	case s.JSON:
 		s.Log = report.New(s.Err, "json", s.Level())
 	default:
 		file, ok := s.Err.(*os.File)
-		s.Log = slog.New(s.sentences(cmd, !ok || !term.IsTerminal(int(file.Fd()))))
+		s.Log = slog.New(s.sentences(!ok || !term.IsTerminal(int(file.Fd()))))
 		report.Redirect(s.Log)
 	}
-	return s
 }
 
 // Warn reports a warning.
@@ -115,11 +119,23 @@ func (s *Streams) Remark(format string, args ...any) {
 	s.Log.Log(context.Background(), report.LevelSubject, fmt.Sprintf(format, args...), event.Message)
 }
 
-// Warn reports a warning of a verb.
-func Warn(cmd *cobra.Command, format string, args ...any) { StreamsOf(cmd).Warn(format, args...) }
+// Exceed makes the exit code that of a result with more errors than stated, if nothing else fails. A warning states them.
+func (s *Streams) Exceed() { s.exceeded = true }
 
-// Inform reports what is no warning.
-func Inform(cmd *cobra.Command, format string, args ...any) { StreamsOf(cmd).Inform(format, args...) }
+// Exceeded reports whether Exceed was called.
+func (s *Streams) Exceeded() bool { return s.exceeded }
 
-// Remark is Inform for a text that begins with its subject, such as a file.
-func Remark(cmd *cobra.Command, format string, args ...any) { StreamsOf(cmd).Remark(format, args...) }
+// ToErr returns s with results on standard error, which are about what standard output has.
+func (s *Streams) ToErr() *Streams {
+	other := *s
+	other.Out = s.Err
+	return &other
+}
+
+// Terminal returns the file of the results if it is a terminal, and otherwise nil.
+func (s *Streams) Terminal() *os.File {
+	if s.Screen == nil || !term.IsTerminal(int(s.Screen.Fd())) {
+		return nil
+	}
+	return s.Screen
+}

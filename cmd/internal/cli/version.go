@@ -25,25 +25,25 @@ func versionCommand(program string) *cobra.Command {
 		Long:    "Print the version of " + program + ", the Go version that built it, and its platform.",
 		Example: "  " + program + " version",
 		Args:    NoArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(StreamsOf(cmd)) },
 	}
 }
 
 // printVersion prints the version, for the verb and for the flag.
-func printVersion(cmd *cobra.Command) error {
+func printVersion(s *Streams) error {
 	v := versionInfo{"(devel)", "", runtime.Version(), runtime.GOOS, runtime.GOARCH}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		if b.Main.Version != "" {
 			v.Version = b.Main.Version
 		}
-		for _, s := range b.Settings {
-			if s.Key == "vcs.revision" {
-				v.Revision = s.Value
+		for _, b := range b.Settings {
+			if b.Key == "vcs.revision" {
+				v.Revision = b.Value
 			}
 		}
 	}
-	return Answer(cmd, v, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %s, %s, %s/%s\n", cmd.Root().Name(), v.Version, v.Go, v.OS, v.Arch)
+	return s.Answer(v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s %s, %s, %s/%s\n", s.program, v.Version, v.Go, v.OS, v.Arch)
 		return err
 	})
 }

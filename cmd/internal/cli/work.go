@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/progress"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
@@ -13,15 +12,15 @@ import (
 )
 
 // ReadFilter is [container.Read] with a progress bar.
-func ReadFilter(cmd *cobra.Command, path string) (umbel.State, error) {
-	s, _, err := ReadFilterWith(cmd, path, wire.Read)
-	return s, err
+func (s *Streams) ReadFilter(path string) (umbel.State, error) {
+	state, _, err := s.ReadFilterWith(path, wire.Read)
+	return state, err
 }
 
 // ReadFilterWith is [container.ReadWith] with a progress bar.
-func ReadFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
+func (s *Streams) ReadFilterWith(path string, read func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, int64, error) {
 	return container.ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) {
-		bar := StartBar(cmd, "reading "+path, TotalBytes([]*os.File{f}))
+		bar := s.StartBar("reading "+path, TotalBytes([]*os.File{f}))
 		defer bar.Stop()
 		return read(bar.File(f), l)
 	})
@@ -29,25 +28,25 @@ func ReadFilterWith(cmd *cobra.Command, path string, read func(io.Reader, wire.L
 
 // WriteFile writes the file at path with write, completely or not at all, and returns its size.
 // It shows progress; total is the expected size, -1 if unknown.
-func WriteFile(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
-	return WriteFileWith(cmd, atomicfile.Write, path, total, write)
+func (s *Streams) WriteFile(path string, total int64, write func(io.Writer) error) (uint64, error) {
+	return s.WriteFileWith(atomicfile.Write, path, total, write)
 }
 
 // WriteSecret is writeFile for contents that only the owner of the file may read.
-func WriteSecret(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
-	return WriteFileWith(cmd, atomicfile.WriteSecret, path, total, write)
+func (s *Streams) WriteSecret(path string, total int64, write func(io.Writer) error) (uint64, error) {
+	return s.WriteFileWith(atomicfile.WriteSecret, path, total, write)
 }
 
 // WriterOf returns writeFile, or writeSecret if the filter's seed is secret.
-func WriterOf(h umbel.Hasher) func(cmd *cobra.Command, path string, total int64, write func(io.Writer) error) (uint64, error) {
+func (s *Streams) WriterOf(h umbel.Hasher) func(path string, total int64, write func(io.Writer) error) (uint64, error) {
 	if h.Secret() {
-		return WriteSecret
+		return s.WriteSecret
 	}
-	return WriteFile
+	return s.WriteFile
 }
 
-func WriteFileWith(cmd *cobra.Command, replace func(string, func(io.Writer) error) error, path string, total int64, write func(io.Writer) error) (uint64, error) {
-	bar := StartBar(cmd, "writing "+path, total)
+func (s *Streams) WriteFileWith(replace func(string, func(io.Writer) error) error, path string, total int64, write func(io.Writer) error) (uint64, error) {
+	bar := s.StartBar("writing "+path, total)
 	defer bar.Stop()
 	var n byteCount
 	err := replace(path, func(w io.Writer) error { return write(io.MultiWriter(bar.Writer(w), &n)) })
@@ -55,8 +54,8 @@ func WriteFileWith(cmd *cobra.Command, replace func(string, func(io.Writer) erro
 }
 
 // LockFile is [atomicfile.Lock] with a note while it waits.
-func LockFile(cmd *cobra.Command, path string) (io.Closer, error) {
-	defer Note(cmd, "waiting until no other program changes "+path)()
+func (s *Streams) LockFile(path string) (io.Closer, error) {
+	defer s.Note("waiting until no other program changes " + path)()
 	return atomicfile.Lock(path)
 }
 
@@ -69,16 +68,16 @@ func (n *byteCount) Write(b []byte) (int, error) {
 }
 
 // StartBar starts a bar of bytes, unless --quiet.
-func StartBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
-	return progress.Start(StreamsOf(cmd).terminal(), what, total)
+func (s *Streams) StartBar(what string, total int64) *progress.Bar {
+	return progress.Start(s.terminal(), what, total)
 }
 
 // Note shows a note until stop is called, unless --quiet.
-func Note(cmd *cobra.Command, what string) (stop func()) {
-	return progress.Note(StreamsOf(cmd).terminal(), what)
+func (s *Streams) Note(what string) (stop func()) {
+	return progress.Note(s.terminal(), what)
 }
 
 // CountBar starts a bar of items, unless --quiet.
-func CountBar(cmd *cobra.Command, what string, total int64) *progress.Bar {
-	return progress.Count(StreamsOf(cmd).terminal(), what, total)
+func (s *Streams) CountBar(what string, total int64) *progress.Bar {
+	return progress.Count(s.terminal(), what, total)
 }

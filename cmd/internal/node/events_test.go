@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 // A duration is text in every format.
@@ -20,7 +21,7 @@ func TestDurationsInTheLog(t *testing.T) {
 	}
 	defer file.Close()
 	for _, form := range []string{"json", "text"} {
-		NewLogger(file, form, slog.LevelInfo).Info("shutdown complete", "took", 1500*time.Millisecond)
+		report.New(file, form, slog.LevelInfo).Info("shutdown complete", "took", 1500*time.Millisecond)
 	}
 	b, err := os.ReadFile(file.Name())
 	if err != nil || !strings.Contains(string(b), `"took":"1.5s"`) || !strings.Contains(string(b), "took=1.5s\n") {

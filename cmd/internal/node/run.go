@@ -26,9 +26,9 @@ var ErrForced = errors.New("forced shutdown (second signal)")
 // Run serves until ctx is done, a client or a signal requests shutdown, or a listener fails, and
 // then calls Shutdown. A second signal makes it return ErrForced at once. SIGHUP calls reload and
 // applies the settings. It logs to stderr.
-func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
+func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config, error)) error {
 	level := new(slog.LevelVar)
-	log := NewLogger(os.Stderr, c.LogFormat, level)
+	log := report.New(stderr, c.LogFormat, level)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, endSignals...)
 	defer signal.Stop(signals)
@@ -55,8 +55,8 @@ func Run(ctx context.Context, c Config, reload func() (Config, error)) error {
 	if err != nil {
 		return err
 	}
-	if c.LogFormat == "auto" && term.IsTerminal(int(os.Stderr.Fd())) {
-		welcome(os.Stderr, n)
+	if file, ok := stderr.(*os.File); ok && c.LogFormat == "auto" && term.IsTerminal(int(file.Fd())) {
+		welcome(stderr, n)
 	} else {
 		n.logReady()
 	}
@@ -115,11 +115,6 @@ const sameSignal = 100 * time.Millisecond
 
 // endSignals request shutdown.
 var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
-
-// NewLogger returns a logger that writes to a file in the format text, json or auto.
-func NewLogger(to *os.File, form string, level slog.Leveler) *slog.Logger {
-	return report.New(to, form, level)
-}
 
 // welcome prints where the node serves and what to try next. For a person at a terminal it takes the place of
 // the message "ready".

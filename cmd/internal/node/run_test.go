@@ -22,7 +22,7 @@ func running(t *testing.T, ctx context.Context, c Config, reloads chan struct{})
 	t.Helper()
 	done := make(chan error, 1)
 	go func() {
-		done <- Run(ctx, c, func() (Config, error) {
+		done <- Run(ctx, os.Stderr, c, func() (Config, error) {
 			reloads <- struct{}{}
 			return c, nil
 		})

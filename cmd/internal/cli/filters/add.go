@@ -43,9 +43,9 @@ const addExample = `  umbel add words.umb more-words.txt
 
 // addRun is one run of umbel add.
 type addRun struct {
-	cmd        *cobra.Command
-	format     func() keys.Format
-	allowEmpty *bool
+	changeOptions
+	format     keys.Format
+	allowEmpty bool
 
 	read, listed uint64
 	changed      umbel.Filter // nil on a node
@@ -54,36 +54,38 @@ type addRun struct {
 // AddCommand is umbel add.
 func AddCommand() *cobra.Command {
 	r := new(addRun)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "add FILE [KEYFILE...]",
 		Short:   "add keys to a filter",
 		Long:    addHelp,
 		Example: addExample,
 		Args:    cli.Arguments(1, -1),
 	}
-	r.format = cli.AddFormatFlag(r.cmd)
-	AddStrictFlag(r.cmd)
-	r.allowEmpty = cli.AddAllowEmptyFlag(r.cmd)
-	return changeCommand(r.cmd, func(args []string) (change, func(*Summary) string, error) {
-		return change{
-			inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, r.inMemory(f, args[0], args[1:]) },
-			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
-				return r.onNode(ctx, n, name, args)
-			},
-		}, r.done, nil
-	})
+	cli.AddFormatFlag(cmd, &r.format)
+	AddStrictFlag(cmd, &r.Tolerance)
+	cli.AddAllowEmptyFlag(cmd, &r.allowEmpty)
+	return changeCommand(cmd, &r.changeOptions, r.change)
+}
+
+func (r *addRun) change(args []string) (change, func(*Summary) string, error) {
+	return change{
+		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, r.inMemory(f, args[0], args[1:]) },
+		onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+			return r.onNode(ctx, n, name, args)
+		},
+	}, r.done, nil
 }
 
 // inMemory adds the keys of files to the filter of a file.
 func (r *addRun) inMemory(f umbel.Filter, file string, names []string) error {
-	files, closeFiles, err := cli.OpenKeysFor(r.cmd, file, names)
+	files, closeFiles, err := r.OpenKeysFor(file, names)
 	if err != nil {
 		return err
 	}
 	defer closeFiles()
-	job, stop := cli.NewJob(r.cmd, f.State().Hasher, r.format(), files)
+	job, stop := r.NewJob(f.State().Hasher, r.format, files)
 	defer stop()
-	if r.read, err = build.Add(f, job, files); err == nil && r.read == 0 && !*r.allowEmpty {
+	if r.read, err = build.Add(f, job, files); err == nil && r.read == 0 && !r.allowEmpty {
 		err = cli.NoKeys(names)
 	}
 	r.listed, r.changed = listedKeys(f.State()), f
@@ -92,17 +94,17 @@ func (r *addRun) inMemory(f umbel.Filter, file string, names []string) error {
 
 // onNode adds the keys of the files behind args[0] to a filter on a node: to that of args[0] or to a copy of it.
 func (r *addRun) onNode(ctx context.Context, n *remote.Client, name string, args []string) (remote.Info, error) {
-	files, closeFiles, err := cli.OpenKeys(r.cmd, args[1:])
+	files, closeFiles, err := r.OpenKeys(args[1:])
 	if err != nil {
 		return remote.Info{}, err
 	}
 	defer closeFiles()
-	batches, stop := cli.ReadKeys(r.cmd, r.format(), files)
+	batches, stop := r.ReadKeys(ctx, r.format, files)
 	defer stop()
-	if !*r.allowEmpty {
+	if !r.allowEmpty {
 		batches = cli.OrError(batches, cli.NoKeys(args[1:]))
 	}
-	if r.read, err = addOnNode(r.cmd, n, name, batches); err != nil {
+	if r.read, err = addOnNode(ctx, n, name, batches); err != nil {
 		if name == args[0] && errors.Is(err, context.Canceled) {
 			return remote.Info{}, cli.Interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(r.read)))
 		}
@@ -122,10 +124,10 @@ func (r *addRun) onNode(ctx context.Context, n *remote.Client, name string, args
 func (r *addRun) done(s *Summary) string {
 	s.Read = &r.read
 	if r.changed != nil {
-		warnSaturated(r.cmd, r.changed)
+		warnSaturated(r.Streams, r.changed)
 	}
-	if r.listed > 0 && !cli.IsQuiet(r.cmd) {
-		cli.Warn(r.cmd, "%s", listedWords(s.File, r.listed))
+	if r.listed > 0 && !r.Quiet {
+		r.Warn("%s", listedWords(s.File, r.listed))
 	}
 	return quantity.Count(r.read).Of("key") + " added"
 }
@@ -146,8 +148,7 @@ func listedWords(file string, listed uint64) string {
 
 // addOnNode adds keys to a node's filter and returns how many were acknowledged. On an error
 // the node may have added more.
-func addOnNode(cmd *cobra.Command, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
-	ctx := cmd.Context()
+func addOnNode(ctx context.Context, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
 	f, _, err := n.Filter(ctx, name)
 	if err != nil {
 		return 0, err

@@ -30,6 +30,7 @@ const advanceExample = `  umbel make --kind window --window 24 -n 1e6 -o day.umb
   umbel edit advance hour.umb --now                      # made with --window 3600, without keys so far`
 
 func advanceCommand() *cobra.Command {
+	o := new(changeOptions)
 	cmd := &cobra.Command{
 		Use:     "advance FILE (TIME | --now)",
 		Short:   "set the time of a filter, so that old keys expire",
@@ -40,15 +41,16 @@ func advanceCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	now := cmd.Flags().Bool("now", false, "follow the system's clock, in seconds since 1970")
-	return changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
+	return changeCommand(cmd, o, func(args []string) (change, func(*Summary) string, error) {
 		switch {
 		case *now && len(args) == 2:
 			return change{}, nil, errors.New("give a time or --now, not both")
 		case *now:
-			present := "the time is " + cli.Clock().UTC().Format(time.RFC3339)
+			clock := clock(o.Now)
+			present := "the time is " + clock().UTC().Format(time.RFC3339)
 			return change{
-				inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, advanceNow(args[0], f) },
-				onNode:   advanceNowOnNode,
+				inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, clock.advanceNow(args[0], f) },
+				onNode:   clock.advanceNowOnNode,
 			}, func(*Summary) string { return present }, nil
 		case len(args) == 1:
 			return change{}, nil, errors.New("give the time: a number of ticks, or --now")
@@ -75,7 +77,7 @@ func advance(file string, f umbel.Filter, to quantity.Count) error {
 
 // advanceNow makes a window follow the system's clock. It refuses one that has keys and whose time cannot be in
 // seconds since 1970: all of the keys would expire.
-func advanceNow(file string, f umbel.Filter) error {
+func (c clock) advanceNow(file string, f umbel.Filter) error {
 	if _, err := require[umbel.Advancer](file, f, opAdvance); err != nil {
 		return err
 	}
@@ -84,18 +86,18 @@ func advanceNow(file string, f umbel.Filter) error {
 	case !byTime:
 		return fmt.Errorf("%s is a window by keys, without a clock", file)
 	case w.tick == 0 && !w.unix() && f.Stats().Keys > 0:
-		return allExpire(file, w.now)
+		return c.allExpire(file, w.now)
 	case w.tick == 0:
-		followClock(f)
+		c.followClock(f)
 	}
-	if w, _ := windowSpan(f.State()); w.tick > 0 && w.now > ticks(w.tick)+w.step {
+	if w, _ := windowSpan(f.State()); w.tick > 0 && w.now > c.ticks(w.tick)+w.step {
 		return fmt.Errorf("%s: its time is ahead of the clock and can't go back, and no key expires until then; make it again", file)
 	}
 	return nil
 }
 
 // advanceNowOnNode is advanceNow for a filter on a node, whose time it sets, unless the node advances it by itself.
-func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+func (c clock) advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 	in, err := n.Info(ctx, name)
 	if err != nil {
 		return in, err
@@ -107,14 +109,14 @@ func advanceNowOnNode(ctx context.Context, n *remote.Client, name string) (remot
 	case span.tick > 0 && span.Behind == 0:
 		return in, nil
 	case byTime && span.tick == 0 && !span.unix() && float64(in.Keys.Estimate) != 0:
-		return in, allExpire(name, span.now)
+		return in, c.allExpire(name, span.now)
 	}
-	return n.Do(ctx, name, operation.Advance, umbel.Uint(ticks(cmp.Or(span.tick, tick))))
+	return n.Do(ctx, name, operation.Advance, umbel.Uint(c.ticks(cmp.Or(span.tick, tick))))
 }
 
 // allExpire is the error of --now for a window with keys whose time cannot be in seconds since 1970.
-func allExpire(name string, now uint64) error {
-	if now > ticks(tick) {
+func (c clock) allExpire(name string, now uint64) error {
+	if now > c.ticks(tick) {
 		return fmt.Errorf("%s: its time is %d, after that of the clock in seconds since 1970, and can't go back; make it again", name, now)
 	}
 	return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds since 1970; give its next time, such as %d, or use --now on the empty filter, before keys are added", name, now, now+1)

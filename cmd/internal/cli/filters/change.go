@@ -14,26 +14,38 @@ import (
 
 // changeCommand completes a verb that changes the filter of its first argument, or a copy
 // (-o). parse returns the change for the arguments, and done the words for the summary.
-func changeCommand(cmd *cobra.Command, parse func(args []string) (c change, done func(s *Summary) string, err error)) *cobra.Command {
-	output := cli.AddOutputFlag(cmd, "`FILE` to write instead", cli.OutputFlag{InPlace: true})
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, done, err := parse(args)
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		s, err := t.change(args[0], *output, c)
-		if err != nil {
-			return err
-		}
-		words := done(&s)
-		return s.Print(cmd, words)
+func changeCommand(cmd *cobra.Command, o *changeOptions, parse func(args []string) (c change, done func(s *Summary) string, err error)) *cobra.Command {
+	cli.AddOutputFlag(cmd, &o.output, "`FILE` to write instead", cli.OutputFlag{InPlace: true})
+	cli.AddAddrFlags(cmd, &o.node)
+	return cli.Verb(cmd, func(ctx context.Context, streams *cli.Streams, args []string) error {
+		o.Streams = streams
+		return o.run(ctx, args, parse)
+	})
+}
+
+// changeOptions are the flags of a verb that changes a filter.
+type changeOptions struct {
+	*cli.Streams
+	Tolerance
+	output string
+	node   cli.Node
+}
+
+func (o *changeOptions) run(ctx context.Context, args []string, parse func([]string) (change, func(*Summary) string, error)) error {
+	c, done, err := parse(args)
+	if err != nil {
+		return cli.UsageError(err)
 	}
-	return cmd
+	t, err := targetOf(o.Streams, o.node, o.Tolerance)
+	if err != nil {
+		return err
+	}
+	s, err := t.change(ctx, args[0], o.output, c)
+	if err != nil {
+		return err
+	}
+	words := done(&s)
+	return s.Print(o.Streams, words)
 }
 
 // numberChange returns the change that in makes in memory, and op on a node, with the second argument.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
-	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/union"
@@ -18,21 +17,26 @@ import (
 // tick is the length of a tick of a window that follows the system's clock, if the command makes it.
 const tick = time.Second
 
+// clock returns the time.
+type clock func() time.Time
+
+func (t target) clock() clock { return t.Now }
+
 // follow advances a window that follows the system's clock to the present. If the window is ahead, because
 // the clock went back, its time stays: no key expires early. It reports whether f follows the clock.
-func follow(f umbel.Filter) bool {
+func (c clock) follow(f umbel.Filter) bool {
 	w, ok := f.(*window.Filter)
 	if !ok || w.Tick() == 0 {
 		return false
 	}
-	if now := ticks(time.Duration(w.Tick())); now > w.Now() {
+	if now := c.ticks(time.Duration(w.Tick())); now > w.Now() {
 		_ = w.Advance(now) // it fails only if time goes back
 	}
 	return true
 }
 
 // presentWindows returns the windows of umbel uniq with a state of kind union, at the present time, and false for another state.
-func presentWindows(s umbel.State) (*uniq.Windows, bool, error) {
+func (c clock) presentWindows(s umbel.State) (*uniq.Windows, bool, error) {
 	if s.Kind != union.Name {
 		return nil, false, nil
 	}
@@ -40,28 +44,28 @@ func presentWindows(s umbel.State) (*uniq.Windows, bool, error) {
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	if now := ticks(time.Duration(s.Tick)); now > w.Now() {
+	if now := c.ticks(time.Duration(s.Tick)); now > w.Now() {
 		_ = w.Advance(now) // it fails only if time goes back
 	}
 	return w, true, nil
 }
 
 // ticks returns the number of ticks since 1970.
-func ticks(length time.Duration) uint64 {
-	return uint64(max(cli.Clock().UnixNano(), 0)) / uint64(length)
+func (c clock) ticks(length time.Duration) uint64 {
+	return uint64(max(c().UnixNano(), 0)) / uint64(length)
 }
 
 // followClock makes an empty window by time follow the system's clock from now on.
-func followClock(f umbel.Filter) {
+func (c clock) followClock(f umbel.Filter) {
 	w, ok := f.(*window.Filter)
 	if _, byTime := windowSpan(f.State()); ok && byTime {
 		w.SetTick(uint64(tick))
-		follow(w)
+		c.follow(w)
 	}
 }
 
 // clocked returns kind v, whose new filters follow the system's clock if length, the length of a tick, is not 0.
-func clocked(v umbel.Kind, length time.Duration) umbel.Kind {
+func (c clock) clocked(v umbel.Kind, length time.Duration) umbel.Kind {
 	if length == 0 {
 		return v
 	}
@@ -69,7 +73,7 @@ func clocked(v umbel.Kind, length time.Duration) umbel.Kind {
 	v.New = func(g umbel.Goal, ps umbel.Params) (umbel.Filter, error) {
 		f, err := plain(g, ps)
 		if err == nil {
-			followClock(f)
+			c.followClock(f)
 		}
 		return f, err
 	}

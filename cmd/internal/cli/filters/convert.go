@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,10 +51,11 @@ const convertExample = `  umbel convert words.umb --as packed -o words.packed.um
 
 // conversion is one run of umbel convert.
 type conversion struct {
-	cmd                     *cobra.Command
-	output                  *string
+	*cli.Streams
+	output                  string
 	to, key                 string
 	bloom, sparse, tolerant bool
+	given                   cli.Given
 }
 
 // form is a form that umbel convert writes, and the flags that belong to it.
@@ -74,45 +76,46 @@ var forms = map[string]form{
 // ConvertCommand is umbel convert.
 func ConvertCommand() *cobra.Command {
 	r := new(conversion)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "convert FILE... [--as FORM] -o FILE",
 		Short:   "write a filter packed, unpacked, or for Squid, Nix or Redis",
 		Long:    convertHelp,
 		Example: convertExample,
 		Args:    cli.Arguments(1, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
 
 		DisableFlagsInUseLine: true,
 	}
-	flags := r.cmd.Flags()
+	flags := cmd.Flags()
 	flags.StringVar(&r.to, "as", "umbel", "`FORM` of the result: umbel, packed, squid, nixbloom or redis")
 	flags.BoolVar(&r.bloom, "bloom", false, "write a sparse filter as the equivalent Bloom filter")
 	flags.BoolVar(&r.sparse, "sparse", false, "write a Bloom filter with k = 1 as a sparse filter")
 	flags.BoolVar(&r.tolerant, "tolerant", false, "make it readable for Squids with bug 5510")
 	flags.StringVar(&r.key, "redis-key", "", "`NAME` of the filter on the server")
-	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{
+	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{
 		Heads: []string{container.Magic, squid.Head, nixHead, "*4\r\n", `{"key":`},
 	})
-	return r.cmd
+	r.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, r.run)
 }
 
-func (r *conversion) run(names []string) error {
+func (r *conversion) run(_ context.Context, streams *cli.Streams, names []string) error {
+	r.Streams = streams
 	to, known := forms[r.to]
 	if !known {
-		return cli.UsageError(r.cmd, fmt.Errorf("--as is %q, want umbel, packed, squid, nixbloom or redis", r.to))
+		return cli.UsageError(fmt.Errorf("--as is %q, want umbel, packed, squid, nixbloom or redis", r.to))
 	}
 	for name, form := range forms {
 		for _, flag := range form.flags {
-			if r.cmd.Flags().Changed(flag) && !slices.Contains(to.flags, flag) {
-				return cli.UsageError(r.cmd, fmt.Errorf("--%s needs --as %s", flag, name))
+			if r.given[flag] && !slices.Contains(to.flags, flag) {
+				return cli.UsageError(fmt.Errorf("--%s needs --as %s", flag, name))
 			}
 		}
 	}
 	switch {
-	case *r.output == "":
-		return cli.UsageError(r.cmd, cli.ErrNoOutput)
+	case r.output == "":
+		return cli.UsageError(cli.ErrNoOutput)
 	case r.to == "redis" && r.key == "":
-		return cli.UsageError(r.cmd, errors.New("give the name on the server: --redis-key NAME"))
+		return cli.UsageError(errors.New("give the name on the server: --redis-key NAME"))
 	}
 	s, err := r.read(names)
 	if err != nil {
@@ -132,11 +135,8 @@ type packing struct {
 
 // report prints the result, as text with words.
 func (r *conversion) report(p packing, format string, args ...any) error {
-	if cli.IsQuiet(r.cmd) {
-		return nil
-	}
-	p.File = *r.output
-	return cli.Report(r.cmd, *r.output, p, func(w io.Writer) error {
+	p.File = r.output
+	return r.Report(r.output, p, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %s", p.File, fmt.Sprintf(format, args...))
 		return err
 	})
@@ -144,7 +144,7 @@ func (r *conversion) report(p packing, format string, args ...any) error {
 
 func (r *conversion) writeUnpacked(s source) error {
 	size := wire.Size(s.state)
-	n, err := cli.WriterOf(s.state.Hasher)(r.cmd, *r.output, int64(size), func(w io.Writer) error { return wire.Write(w, s.state) })
+	n, err := r.WriterOf(s.state.Hasher)(r.output, int64(size), func(w io.Writer) error { return wire.Write(w, s.state) })
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (r *conversion) writePacked(s source) (err error) {
 		}
 		write = func(w io.Writer) error { return f.WriteBloom(w, container.Packer()) }
 	}
-	if p.FileBytes, err = cli.WriterOf(s.state.Hasher)(r.cmd, *r.output, -1, write); err != nil {
+	if p.FileBytes, err = r.WriterOf(s.state.Hasher)(r.output, -1, write); err != nil {
 		return err
 	}
 	if r.bloom {
@@ -219,7 +219,7 @@ func (r *conversion) writeNixBloom(s source) error {
 
 // writeBytes writes the file of another program.
 func (r *conversion) writeBytes(s source, b []byte, words string) error {
-	err := atomicfile.Write(*r.output, func(w io.Writer) error {
+	err := atomicfile.Write(r.output, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})
@@ -242,7 +242,7 @@ func (r *conversion) writeRedis(s source) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	return atomicfile.Write(*r.output, func(w io.Writer) error { return dumpChunks(w, r.key, chunks, cli.WantsJSON(r.cmd)) })
+	return atomicfile.Write(r.output, func(w io.Writer) error { return dumpChunks(w, r.key, chunks, r.JSON) })
 }
 
 // filterOf returns the filter of a source, which must be of kind name.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
@@ -28,9 +27,10 @@ const countExample = `  umbel count visits.umb alice bob
 
 // countRun is one run of umbel count.
 type countRun struct {
-	cmd    *cobra.Command
-	out    *bufio.Writer
-	keysOf func([]string) (iter.Seq2[[][]byte, error], error)
+	*cli.Streams
+	out  *bufio.Writer
+	keys cli.KeyOptions
+	node cli.Node
 	Selection
 
 	limit              uint64 // the value at which counters are saturated
@@ -40,46 +40,46 @@ type countRun struct {
 // CountCommand is umbel count.
 func CountCommand() *cobra.Command {
 	r := new(countRun)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "count FILE [KEY...]",
 		Short:   "count how often keys were added",
 		Long:    countHelp,
 		Example: countExample,
 		Args:    cli.Arguments(1, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
 	}
-	r.Selection.AddFlag(r.cmd)
-	r.keysOf, _ = cli.AddKeyFlags(r.cmd)
-	cli.AddAddrFlags(r.cmd)
-	return r.cmd
+	r.Selection.AddFlag(cmd)
+	cli.AddKeyFlags(cmd, &r.keys)
+	cli.AddAddrFlags(cmd, &r.node)
+	return cli.Verb(cmd, r.run)
 }
 
-func (r *countRun) run(args []string) error {
-	t, err := targetOf(r.cmd)
+func (r *countRun) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	r.Streams = streams
+	t, err := targetOf(streams, r.node, Tolerance{})
 	if err != nil {
 		return err
 	}
-	list, err := r.keysOf(args)
+	list, err := r.keys.Keys(streams, args[0], args[1:])
 	if err != nil {
 		return err
 	}
 	var counter querier
-	if counter, r.limit, err = t.counter(args[0]); err != nil {
+	if counter, r.limit, err = t.counter(ctx, args[0]); err != nil {
 		return err
 	}
-	r.out = bufio.NewWriter(r.cmd.OutOrStdout())
+	r.out = bufio.NewWriter(streams.Out)
 	if t.node == nil {
-		cli.Interruptible(r.cmd)
+		ctx = streams.Interruptible(ctx)
 	}
-	err = counter.Each(r.cmd.Context(), remote.Count, list, r.answered)
+	err = counter.Each(ctx, remote.Count, list(ctx), r.answered)
 	if errors.Is(err, context.Canceled) {
-		return cli.Interrupted(r.cmd.Context(), answersWords(r.counted, cli.IsQuiet(r.cmd)))
+		return cli.Interrupted(ctx, answersWords(r.counted, r.Quiet))
 	}
 	if err != nil {
 		return err
 	}
-	if r.saturated > 0 && !cli.IsQuiet(r.cmd) && !cli.WantsJSON(r.cmd) {
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "note: a count of %v is %v or more for %d of the keys: their counters are saturated\n", r.limit, r.limit, r.saturated)
+	if r.saturated > 0 && !r.Quiet && !r.JSON {
+		fmt.Fprintf(r.Err, "note: a count of %v is %v or more for %d of the keys: their counters are saturated\n", r.limit, r.limit, r.saturated)
 	}
 	return r.End()
 }
@@ -87,14 +87,14 @@ func (r *countRun) run(args []string) error {
 // answered prints the counts ns of a batch of keys.
 func (r *countRun) answered(keys [][]byte, ns []uint64) error {
 	for i, key := range keys {
-		r.Note(ns[i] != 0)
+		r.Select(ns[i] != 0)
 		if ns[i] == saturatedCount {
 			r.saturated++
 		}
-		if cli.IsQuiet(r.cmd) {
+		if r.Quiet {
 			continue
 		}
-		if err := printCount(r.out, key, ns[i], r.limit, cli.WantsJSON(r.cmd)); err != nil {
+		if err := printCount(r.out, key, ns[i], r.limit, r.JSON); err != nil {
 			return err
 		}
 	}
@@ -103,12 +103,12 @@ func (r *countRun) answered(keys [][]byte, ns []uint64) error {
 }
 
 // counter returns the querier of a filter, and the value at which its counters are saturated.
-func (t target) counter(name string) (querier, uint64, error) {
+func (t target) counter(ctx context.Context, name string) (querier, uint64, error) {
 	if t.node != nil {
-		f, in, err := t.node.Filter(t.cmd.Context(), name)
+		f, in, err := t.node.Filter(ctx, name)
 		return f, nodeCounterLimit(in), err
 	}
-	f, err := openToQuery(name)
+	f, err := t.clock().openToQuery(name)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -44,21 +45,20 @@ type deltaSummary struct {
 // DiffCommand is umbel diff.
 func DiffCommand() *cobra.Command {
 	r := new(diffRun)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "diff OLD NEW [--bloom] [--refine] -o DELTA",
 		Short:   "write the delta between two filters",
 		Long:    diffHelp,
 		Example: diffExample,
 		Args:    cli.Arguments(2, 2),
-		RunE:    func(_ *cobra.Command, args []string) error { return r.run([2]string(args)) },
 
 		DisableFlagsInUseLine: true,
 	}
-	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
-	flags := r.cmd.Flags()
+	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{})
+	flags := cmd.Flags()
 	flags.BoolVar(&r.bloom, "bloom", false, "for sparse filters, write the delta of the equivalent Bloom filters")
 	flags.BoolVar(&r.refine, "refine", false, "refuse filters of which OLD is not a fold of NEW")
-	return r.cmd
+	return cli.Verb(cmd, r.run)
 }
 
 // isFold reports whether small is the fold of full by some factor.
@@ -80,20 +80,21 @@ func isFold(small, full umbel.State) bool {
 
 // diffRun is one run of umbel diff.
 type diffRun struct {
-	cmd           *cobra.Command
-	output        *string
+	*cli.Streams
+	output        string
 	bloom, refine bool
 }
 
-func (r *diffRun) run(names [2]string) error {
-	if *r.output == "" {
-		return cli.UsageError(r.cmd, cli.ErrNoOutput)
+func (r *diffRun) run(_ context.Context, streams *cli.Streams, names []string) error {
+	r.Streams = streams
+	if r.output == "" {
+		return cli.UsageError(cli.ErrNoOutput)
 	}
-	states, err := r.read(names)
+	states, err := r.read([2]string(names))
 	if err != nil {
 		return err
 	}
-	stop := cli.Note(r.cmd, fmt.Sprintf("comparing %s and %s", names[0], names[1]))
+	stop := r.Note(fmt.Sprintf("comparing %s and %s", names[0], names[1]))
 	b, err := container.Differ().Append(nil, states[0], states[1])
 	stop()
 	if err != nil {
@@ -102,21 +103,21 @@ func (r *diffRun) run(names [2]string) error {
 	if r.refine && !isFold(states[0], states[1]) {
 		return fmt.Errorf("%s is not a fold of %s; leave out --refine", names[0], names[1])
 	}
-	if err := container.WriteDelta(*r.output, b, states[1].Hasher.Secret()); err != nil || cli.IsQuiet(r.cmd) {
+	if err := container.WriteDelta(r.output, b, states[1].Hasher.Secret()); err != nil || r.Quiet {
 		return err
 	}
 	info, err := delta.Inspect(b)
 	if err != nil {
 		return err
 	}
-	stop = cli.Note(r.cmd, "packing "+names[1])
+	stop = r.Note("packing " + names[1])
 	whole, err := packed(states[1])
 	stop()
 	if err != nil {
 		return err
 	}
-	d := deltaSummary{*r.output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
-	return cli.Report(r.cmd, *r.output, d, func(w io.Writer) error {
+	d := deltaSummary{r.output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
+	return r.Report(r.output, d, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: delta of %v bytes; %s packed takes %v bytes%s\n",
 			d.File, quantity.Count(d.Bytes), names[1], quantity.Count(d.Packed), d.advice())
 		return err
@@ -126,7 +127,7 @@ func (r *diffRun) run(names [2]string) error {
 // read reads the two filters.
 func (r *diffRun) read(names [2]string) (states [2]umbel.State, err error) {
 	for i, name := range names {
-		if states[i], err = cli.ReadFilter(r.cmd, name); err != nil {
+		if states[i], err = r.ReadFilter(name); err != nil {
 			return states, err
 		}
 		if r.bloom {

@@ -45,7 +45,7 @@ func clearCommand() *cobra.Command {
 		Long:    clearHelp,
 		Example: clearExample,
 		Args:    cli.Arguments(1, 1),
-	}, func(args []string) (change, func(*Summary) string, error) {
+	}, new(changeOptions), func(args []string) (change, func(*Summary) string, error) {
 		return change{
 			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
 				c, err := require[umbel.Clearer](args[0], f, opClear)
@@ -82,15 +82,15 @@ func unfoldCommand() *cobra.Command {
 	var factor quantity.Count
 	cmd.Flags().VarP(&factor, "factor", "r", "enlarge by the factor `R`")
 	cmd.Flags().Lookup("factor").DefValue = ""
-	cmd = changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
-		if cmd.Flag("output").Value.String() == "" {
+	given, o := cli.GivenFlags(cmd), new(changeOptions)
+	cmd = changeCommand(cmd, o, func(args []string) (change, func(*Summary) string, error) {
+		if o.output == "" {
 			return change{}, nil, cli.ErrNoOutput
 		}
-		given := cmd.Flags().Changed("factor")
-		if given == (len(args) == 2) {
+		if given["factor"] == (len(args) == 2) {
 			return change{}, nil, errors.New("give the factor once, such as -r 4")
 		}
-		if given {
+		if given["factor"] {
 			args = append(args, factor.String())
 		}
 		return numberChange(args, unfold, operation.Unfold, "unfolded by %v")
@@ -137,7 +137,7 @@ func compactCommand() *cobra.Command {
 	}
 	cmd.Flags().Var(&rate, "to-fpr", "join layers while the rate is at most `RATE`")
 	cmd.Flags().Lookup("to-fpr").DefValue = ""
-	return changeCommand(cmd, func(args []string) (change, func(*Summary) string, error) {
+	return changeCommand(cmd, new(changeOptions), func(args []string) (change, func(*Summary) string, error) {
 		var before Summary
 		var was, is int // parts
 		return change{

@@ -44,10 +44,12 @@ type foldOptions struct {
 	list    bool
 	inPlace bool
 	output  string
+	node    cli.Node
+	given   cli.Given
 }
 
 func FoldCommand() *cobra.Command {
-	var what foldOptions
+	what := new(foldOptions)
 	cmd := &cobra.Command{
 		Use:     "fold FILE (-r R | --to-fpr RATE | --to-bytes SIZE | --slices K) (-o FILE | --in-place)",
 		Short:   "shrink a filter, keeping all keys",
@@ -72,62 +74,48 @@ func FoldCommand() *cobra.Command {
 	cli.Exclusive(cmd, "factor", "to-fpr", "to-bytes", "slices", "list")
 	cli.OneOf(cmd, "factor", "to-fpr", "to-bytes", "slices", "list")
 	cli.Exclusive(cmd, "output", "in-place", "list")
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		target := what.output
-		if what.inPlace {
-			target = args[0]
-		}
-		if target == "" && !what.list {
-			return cli.UsageError(cmd, errors.New("give the file to write: -o FILE or --in-place"))
-		}
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		if what.list {
-			f, err := t.open(args[0])
-			if err != nil {
-				return err
-			}
-			return printSteps(cmd, args[0], f)
-		}
-		if t.node != nil && flags.Changed("slices") {
-			return cli.UsageError(cmd, errors.New("--slices can't be combined with --addr: fetch the filter, and upload it with umbel node put"))
-		}
-		return what.run(t, args[0], target, flags.Changed)
-	}
-	return cmd
+	cli.AddAddrFlags(cmd, &what.node)
+	what.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, what.run)
 }
 
-// run folds a filter and prints the result.
-func (what foldOptions) run(t target, name, target string, given func(string) bool) error {
+func (what *foldOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	target := what.output
+	if what.inPlace {
+		target = args[0]
+	}
+	if target == "" && !what.list {
+		return cli.UsageError(errors.New("give the file to write: -o FILE or --in-place"))
+	}
+	t, err := targetOf(streams, what.node, Tolerance{})
+	if err != nil {
+		return err
+	}
+	if t.node != nil && what.given["slices"] {
+		return cli.UsageError(errors.New("--slices can't be combined with --addr: fetch the filter, and upload it with umbel node put"))
+	}
+	if !what.list {
+		return what.change(ctx, t, args[0], target)
+	}
+	f, err := t.open(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return printSteps(streams, args[0], f)
+}
+
+// change folds a filter and prints the result.
+func (what *foldOptions) change(ctx context.Context, t target, name, target string) error {
 	var words string
 	var factor uint64
-	s, err := t.change(name, target, change{
-		inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-			folded, r, err := what.fold(name, f, given)
-			if err != nil && (given("factor") || given("slices")) {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if given("slices") {
-				words = fmt.Sprintf("%v slices kept", what.slices)
-			} else if words, err = foldWords(f, r); err != nil {
-				return nil, err
-			}
-			factor = r
-			if p, ok := folded.(umbel.Planner); ok && r != 1 {
-				s := folded.Stats()
-				p.SetPlanned(p.Planned().Accepting(s.Keys, max(s.FPRate, float64(what.rate))))
-			}
-			return folded, nil
+	s, err := t.change(ctx, name, target, change{
+		inMemory: func(f umbel.Filter) (folded umbel.Filter, err error) {
+			folded, words, factor, err = what.inMemory(name, f)
+			return folded, err
 		},
 		onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
 			var err error
-			if words, factor, err = what.measure(t, name, given); err != nil {
+			if words, factor, err = what.measure(ctx, t, name); err != nil {
 				return remote.Info{}, err
 			}
 			if factor == 1 {
@@ -141,20 +129,40 @@ func (what foldOptions) run(t target, name, target string, given func(string) bo
 		return err
 	}
 	s.Fold = factor
-	return s.Print(t.cmd, words)
+	return s.Print(t.Streams, words)
+}
+
+// inMemory returns the folded filter, the words for the summary, and the factor.
+func (what *foldOptions) inMemory(name string, f umbel.Filter) (umbel.Filter, string, uint64, error) {
+	folded, r, err := what.fold(name, f)
+	if err != nil && (what.given["factor"] || what.given["slices"]) {
+		return nil, "", 0, fmt.Errorf("%s: %w", name, err)
+	}
+	if err != nil {
+		return nil, "", 0, err
+	}
+	words := fmt.Sprintf("%v slices kept", what.slices)
+	if !what.given["slices"] {
+		words, err = foldWords(f, r)
+	}
+	if p, ok := folded.(umbel.Planner); ok && r != 1 {
+		s := folded.Stats()
+		p.SetPlanned(p.Planned().Accepting(s.Keys, max(s.FPRate, float64(what.rate))))
+	}
+	return folded, words, r, err
 }
 
 // measure returns the factor by which to fold a node's filter, and the words for the summary.
 // Unless the factor is given it is determined on a copy, because a fold can't be undone.
-func (what foldOptions) measure(t target, name string, given func(string) bool) (string, uint64, error) {
-	if r := what.factor; given("factor") && r > 1 {
+func (what *foldOptions) measure(ctx context.Context, t target, name string) (string, uint64, error) {
+	if r := what.factor; what.given["factor"] && r > 1 {
 		return fmt.Sprintf("folded by %v", r), uint64(r), nil
 	}
-	f, err := t.open(name)
+	f, err := t.open(ctx, name)
 	if err != nil {
 		return "", 0, err
 	}
-	_, r, err := what.fold(name, f, given)
+	_, r, err := what.fold(name, f)
 	if err != nil {
 		return "", 0, err
 	}
@@ -175,17 +183,17 @@ func foldWords(f umbel.Filter, r uint64) (string, error) {
 }
 
 // fold returns the named filter f folded as the given flag states, and the factor.
-func (what foldOptions) fold(name string, f umbel.Filter, given func(string) bool) (umbel.Filter, uint64, error) {
+func (what *foldOptions) fold(name string, f umbel.Filter) (umbel.Filter, uint64, error) {
 	if _, err := require[umbel.Folder](name, f, opFold); err != nil {
 		return nil, 0, err
 	}
 	switch {
-	case given("slices"):
+	case what.given["slices"]:
 		g, err := what.keepSlices(f)
 		return g, 0, err
-	case given("to-fpr"):
+	case what.given["to-fpr"]:
 		return fold.To(filter.All, f, umbel.Goal{FPRate: float64(what.rate)})
-	case given("to-bytes"):
+	case what.given["to-bytes"]:
 		return fold.To(filter.All, f, umbel.Goal{Bytes: uint64(what.bytes)})
 	}
 	r := uint64(what.factor)
@@ -197,7 +205,7 @@ func (what foldOptions) fold(name string, f umbel.Filter, given func(string) boo
 }
 
 // keepSlices returns f with the given number of slices.
-func (what foldOptions) keepSlices(f umbel.Filter) (umbel.Filter, error) {
+func (what *foldOptions) keepSlices(f umbel.Filter) (umbel.Filter, error) {
 	s := f.State()
 	if s.Kind != partitioned.Name {
 		return nil, sentinel.Errorf(errors.ErrUnsupported, "kind %s has no slices to keep; kind %s has, and others fold with -r, --to-fpr or --to-bytes",
@@ -227,7 +235,7 @@ type stepInfo struct {
 }
 
 // printSteps prints the folds of the named filter f; as text without those of very high rates.
-func printSteps(cmd *cobra.Command, name string, f umbel.Filter) error {
+func printSteps(streams *cli.Streams, name string, f umbel.Filter) error {
 	if _, err := require[umbel.Folder](name, f, opFold); err != nil {
 		return err
 	}
@@ -235,12 +243,12 @@ func printSteps(cmd *cobra.Command, name string, f umbel.Filter) error {
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
+	w := streams.Out
 	t := table.New(" Fold", " Cells", " Size", "False-positive rate")
 	useless := 0
 	for _, s := range steps {
 		switch {
-		case cli.WantsJSON(cmd):
+		case streams.JSON:
 			if err := cli.JSONLine(w, stepInfo{s.Factor, s.Cells, s.Bytes, cli.Float(s.FPRate)}); err != nil {
 				return err
 			}
@@ -250,7 +258,7 @@ func printSteps(cmd *cobra.Command, name string, f umbel.Filter) error {
 			t.Row(quantity.Count(s.Factor).String(), quantity.Count(s.Cells).String(), quantity.Size(s.Bytes).String(), cli.RateOf(s.FPRate))
 		}
 	}
-	if cli.WantsJSON(cmd) {
+	if streams.JSON {
 		return nil
 	}
 	_, err = t.WriteTo(w)

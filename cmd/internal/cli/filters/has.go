@@ -50,6 +50,9 @@ type HasRun struct {
 
 	Selection
 	asked, there uint64
+
+	keys cli.KeyOptions
+	node cli.Node
 }
 
 func HasCommand() *cobra.Command {
@@ -60,7 +63,7 @@ func HasCommand() *cobra.Command {
 		Example: hasExample,
 		Args:    cli.Arguments(1, -1),
 	}
-	var q HasRun
+	q := new(HasRun)
 	flags := cmd.Flags()
 	flags.BoolVarP(&q.Count, "count", "c", false, "print only the number of keys that may be present")
 	flags.BoolVarP(&q.Invert, "invert", "v", false, "print the absent keys instead")
@@ -68,38 +71,39 @@ func HasCommand() *cobra.Command {
 	q.Selection.AddFlag(cmd)
 	cli.Exclusive(cmd, "count", "explain")
 	cli.Exclusive(cmd, "invert", "explain")
-	keysOf, format := cli.AddKeyFlags(cmd)
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		list, err := keysOf(args)
-		if err != nil {
-			return err
-		}
-		q.Format, q.JSON, q.Quiet = format(), cli.WantsJSON(cmd), cli.IsQuiet(cmd)
-		q.Out = bufio.NewWriter(cmd.OutOrStdout())
-		a, err := q.querier(t, args[0])
-		if err != nil {
-			return err
-		}
-		if t.node == nil {
-			cli.Interruptible(cmd)
-		}
-		if err := a.Each(cmd.Context(), remote.Has, list, q.Answered); errors.Is(err, context.Canceled) {
-			return cli.Interrupted(cmd.Context(), answersWords(q.asked, q.Count || q.Quiet))
-		} else if err != nil {
-			return err
-		}
-		err = q.End()
-		if err == cli.ErrAbsent && len(args) == 2 && !q.Invert && t.node == nil && !q.Quiet {
-			hintKeyFile(cmd, args[0], args[1])
-		}
+	cli.AddKeyFlags(cmd, &q.keys)
+	cli.AddAddrFlags(cmd, &q.node)
+	return cli.Verb(cmd, q.run)
+}
+
+func (q *HasRun) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	t, err := targetOf(streams, q.node, Tolerance{})
+	if err != nil {
 		return err
 	}
-	return cmd
+	list, err := q.keys.Keys(streams, args[0], args[1:])
+	if err != nil {
+		return err
+	}
+	q.Format, q.JSON, q.Quiet = q.keys.Format, streams.JSON, streams.Quiet
+	q.Out = bufio.NewWriter(streams.Out)
+	a, err := q.querier(ctx, t, args[0])
+	if err != nil {
+		return err
+	}
+	if t.node == nil {
+		ctx = streams.Interruptible(ctx)
+	}
+	if err := a.Each(ctx, remote.Has, list(ctx), q.Answered); errors.Is(err, context.Canceled) {
+		return cli.Interrupted(ctx, answersWords(q.asked, q.Count || q.Quiet))
+	} else if err != nil {
+		return err
+	}
+	err = q.End()
+	if err == cli.ErrAbsent && len(args) == 2 && !q.Invert && t.node == nil {
+		hintKeyFile(streams, args[0], args[1])
+	}
+	return err
 }
 
 // answersWords describes what was printed of the answers for n keys before an interrupt.
@@ -114,19 +118,19 @@ func answersWords(n uint64, none bool) string {
 }
 
 // hintKeyFile prints how to query the keys in a file, if the key is the name of one.
-func hintKeyFile(cmd *cobra.Command, file, key string) {
+func hintKeyFile(streams *cli.Streams, file, key string) {
 	if info, err := os.Stat(key); err == nil && info.Mode().IsRegular() {
 		text := fmt.Sprintf("%s was queried as a key; to query the keys in that file: umbel has %s -f %s", key, file, key)
-		cli.Inform(cmd, "%s", text)
+		streams.Inform("%s", text)
 	}
 }
 
 // querier returns the filter to query. With --explain it is not on a node.
-func (q *HasRun) querier(t target, name string) (querier, error) {
+func (q *HasRun) querier(ctx context.Context, t target, name string) (querier, error) {
 	if !q.explain {
-		return t.querier(name)
+		return t.querier(ctx, name)
 	}
-	f, err := q.explained(t, name)
+	f, err := q.explained(ctx, t, name)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +140,11 @@ func (q *HasRun) querier(t target, name string) (querier, error) {
 }
 
 // explained returns the filter whose cells are printed.
-func (q *HasRun) explained(t target, name string) (local, error) {
+func (q *HasRun) explained(ctx context.Context, t target, name string) (local, error) {
 	if t.node == nil {
-		return openToQuery(name)
+		return t.clock().openToQuery(name)
 	}
-	f, err := t.fetch(name)
+	f, err := t.fetch(ctx, name)
 	return local{name, f, nil}, err
 }
 
@@ -149,7 +153,7 @@ func (q *HasRun) Answered(list [][]byte, ns []uint64) error {
 	for i, key := range list {
 		q.asked++
 		q.there += ns[i]
-		q.Selection.Note((ns[i] == 1) != q.Invert)
+		q.Selection.Select((ns[i] == 1) != q.Invert)
 		if err := q.Print(key, ns[i] == 1); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -82,55 +83,60 @@ type arrayInfo struct {
 }
 
 func InfoCommand() *cobra.Command {
+	o := new(infoOptions)
 	cmd := &cobra.Command{
 		Use:     "info FILE...",
 		Short:   "describe a filter",
 		Long:    infoHelp,
 		Example: infoExample,
 		Args:    cli.Arguments(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := targetOf(cmd)
-			if err != nil {
-				return err
-			}
-			var failed error
-			for i, name := range args {
-				if i > 0 && !cli.WantsJSON(cmd) {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				failed = errors.Join(failed, t.info(name))
-			}
-			return failed
-		},
 	}
-	cli.AddAddrFlags(cmd)
-	return cmd
+	cli.AddAddrFlags(cmd, &o.node)
+	return cli.Verb(cmd, o.run)
+}
+
+// infoOptions are the flags of umbel info.
+type infoOptions struct{ node cli.Node }
+
+func (o *infoOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	t, err := targetOf(streams, o.node, Tolerance{})
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i, name := range args {
+		if i > 0 && !streams.JSON {
+			fmt.Fprintln(streams.Out)
+		}
+		failed = errors.Join(failed, t.info(ctx, name))
+	}
+	return failed
 }
 
 // info describes a file, or a filter on a node.
-func (t target) info(name string) error {
+func (t target) info(ctx context.Context, name string) error {
 	if t.node != nil {
-		in, err := t.node.Info(t.cmd.Context(), name)
+		in, err := t.node.Info(ctx, name)
 		if err != nil {
 			return err
 		}
 		there := newNodeFilterInfo(in)
-		return cli.Answer(t.cmd, there, there.Write)
+		return t.Answer(there, there.Write)
 	}
 	if container.IsDelta(name) {
-		return inspectDelta(t.cmd, name)
+		return inspectDelta(t.Streams, name)
 	}
-	stop := cli.Note(t.cmd, "measuring "+name)
-	in, err := inspect(name)
+	stop := t.Note("measuring " + name)
+	in, err := t.clock().inspect(name)
 	stop()
 	if err != nil {
 		return err
 	}
-	return cli.Answer(t.cmd, in, in.Write)
+	return t.Answer(in, in.Write)
 }
 
 // inspect describes the filter in a container.
-func inspect(name string) (info, error) {
+func (c clock) inspect(name string) (info, error) {
 	s, size, err := container.Read(name)
 	if err != nil {
 		return info{}, err
@@ -142,7 +148,7 @@ func inspect(name string) (info, error) {
 	if in.Sent, err = nearlyPacked(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
-	w, ok, err := presentWindows(s)
+	w, ok, err := c.presentWindows(s)
 	if err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -153,7 +159,7 @@ func inspect(name string) (info, error) {
 	if err != nil && !errors.Is(err, umbel.ErrKind) {
 		return info{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if err == nil && follow(f) {
+	if err == nil && c.follow(f) {
 		s = f.State() // at the present time
 	}
 	in.contents(s)
@@ -310,13 +316,13 @@ type deltaInfo struct {
 }
 
 // inspectDelta describes a delta from its header.
-func inspectDelta(cmd *cobra.Command, name string) error {
+func inspectDelta(streams *cli.Streams, name string) error {
 	b, d, err := container.ReadDelta(name)
 	if err != nil {
 		return err
 	}
 	in := deltaInfo{name, d.Base.String(), d.Result.String(), d.Kind, d.Bytes, uint64(len(b))}
-	return cli.Answer(cmd, in, func(w io.Writer) error {
+	return streams.Answer(in, func(w io.Writer) error {
 		t := table.New("", "")
 		t.Row("file", in.File)
 		t.Row("kind", "delta of a filter of kind "+in.Kind)

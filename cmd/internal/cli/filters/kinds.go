@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,28 +36,29 @@ type paramInfo struct {
 }
 
 func KindsCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.Verb(&cobra.Command{
 		Use:     "kinds [KIND]",
 		Short:   "list the kinds of filter",
 		Long:    kindsHelp,
 		Example: "  umbel kinds\n  umbel kinds scalable\n  umbel kinds --json | jq -r .kind",
 		Args:    cli.Arguments(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var list []kindInfo
-			kinds, err := chosenKinds(strings.Join(args, ""))
-			if err != nil {
-				return err
-			}
-			for _, v := range kinds {
-				k, err := describe(v)
-				if err != nil {
-					return err
-				}
-				list = append(list, k)
-			}
-			return cli.AnswerAll(cmd, list, func(w io.Writer) error { return writeKinds(w, list) })
-		},
+	}, listKinds)
+}
+
+func listKinds(_ context.Context, streams *cli.Streams, args []string) error {
+	kinds, err := chosenKinds(strings.Join(args, ""))
+	if err != nil {
+		return err
 	}
+	var list []kindInfo
+	for _, v := range kinds {
+		k, err := describe(v)
+		if err != nil {
+			return err
+		}
+		list = append(list, k)
+	}
+	return cli.AnswerAll(streams, list, func(w io.Writer) error { return writeKinds(w, list) })
 }
 
 // describe makes small filters of the kind to find out what it supports.

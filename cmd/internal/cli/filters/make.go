@@ -75,96 +75,99 @@ const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
 
 // makeRun is one run of umbel make.
 type makeRun struct {
-	cmd    *cobra.Command
+	*cli.Streams
 	wanted *spec.Flags
-	output *string
+	output string
 	like   string // a filter with the kind, hash and size to use
 	log    string // of queried keys
 	memory quantity.Size
-	format func() keys.Format
+	format keys.Format
 
 	allowEmpty bool
+	node       cli.Node
+	Tolerance
+	given cli.Given
 }
 
 // MakeCommand is umbel make.
 func MakeCommand() *cobra.Command {
 	r := &makeRun{memory: 512 << 20}
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:         "make -o FILE [KEYFILE...]",
 		Short:       "make a filter of keys",
 		Long:        makeHelp,
 		Annotations: cli.Reference(makeReference),
 		Example:     makeExample,
 		Args:        cli.Arguments(0, -1),
-		RunE:        func(_ *cobra.Command, args []string) error { return r.run(args) },
 	}
-	flags := r.cmd.Flags()
-	r.wanted = addSpecFlags(r.cmd)
-	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights-log", "like"}})
+	flags := cmd.Flags()
+	r.wanted = addSpecFlags(cmd)
+	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{Inputs: []string{"weights-log", "like"}})
 	flags.StringVar(&r.like, "like", "", "`FILE` of a filter with the kind, hash and size to use; it must be planned for all keys that are merged later")
 	flags.StringVar(&r.log, "weights-log", "", "`FILE` of queried keys, to make a weighted filter")
 	flags.BoolVar(&r.allowEmpty, "allow-empty", false, "make an empty filter if there are no keys")
 	flags.Var(&r.memory, "max-memory", "`SIZE` of memory at most while the number of keys is unknown")
-	r.format = cli.AddFormatFlag(r.cmd)
-	cli.AddAddrFlags(r.cmd)
-	AddStrictFlag(r.cmd)
-	cli.Exclusive(r.cmd, "like", "weights-log")
-	return r.cmd
+	cli.AddFormatFlag(cmd, &r.format)
+	cli.AddAddrFlags(cmd, &r.node)
+	AddStrictFlag(cmd, &r.Tolerance)
+	cli.Exclusive(cmd, "like", "weights-log")
+	r.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, r.run)
 }
 
-func (r *makeRun) run(args []string) error {
+func (r *makeRun) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	r.Streams = streams
 	order, err := r.order()
 	if err != nil {
 		return err
 	}
-	files, closeFiles, err := cli.OpenKeys(r.cmd, args)
+	files, closeFiles, err := r.OpenKeys(args)
 	if err != nil {
 		return err
 	}
 	defer closeFiles()
-	t, err := targetOf(r.cmd)
+	t, err := targetOf(streams, r.node, r.Tolerance)
 	if err != nil {
 		return err
 	}
 	if t.node == nil {
-		return r.inFile(order, files)
+		return r.inFile(ctx, order, files)
 	}
 	for flag, file := range map[string]string{"--like": r.like, "--weights-log": r.log} { // at most one is given
 		if file != "" {
-			return cli.UsageError(r.cmd, fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel node put", flag))
+			return cli.UsageError(fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel node put", flag))
 		}
 	}
-	return t.make(*r.output, order, r.wanted.Spec(), r.format(), files, r.allowEmpty)
+	return t.make(ctx, r.output, order, r.wanted.Spec(), r.format, files, r.allowEmpty)
 }
 
 // order checks the flags, and returns what they state of the filter.
 func (r *makeRun) order() (build.Order, error) {
-	changed := r.cmd.Flags().Changed
 	switch {
-	case *r.output == "" && cli.OnNode(r.cmd):
-		return build.Order{}, cli.UsageError(r.cmd, errors.New("name the filter on the node: -o NAME"))
-	case *r.output == "":
-		return build.Order{}, cli.UsageError(r.cmd, cli.ErrNoOutput)
+	case r.output == "" && r.node.Addr != "":
+		return build.Order{}, cli.UsageError(errors.New("name the filter on the node: -o NAME"))
+	case r.output == "":
+		return build.Order{}, cli.UsageError(cli.ErrNoOutput)
 	case r.like != "" && r.wanted.Given():
-		return build.Order{}, cli.UsageError(r.cmd, errors.New("--like determines kind, hash and size; omit the other flags for these"))
-	case r.log != "" && !changed("kind"):
+		return build.Order{}, cli.UsageError(errors.New("--like determines kind, hash and size; omit the other flags for these"))
+	case r.log != "" && !r.given["kind"]:
 		r.wanted.Kind = weighted.Name
 	case r.log != "" && r.wanted.Kind != weighted.Name && r.wanted.Kind != weighted.CountingKind.Name:
-		return build.Order{}, cli.UsageError(r.cmd, fmt.Errorf("--weights-log needs kind %s or %s, not %s", weighted.Name, weighted.CountingKind.Name, r.wanted.Kind))
+		return build.Order{}, cli.UsageError(fmt.Errorf("--weights-log needs kind %s or %s, not %s", weighted.Name, weighted.CountingKind.Name, r.wanted.Kind))
 	}
 	kind, goal, params, err := resolve(r.wanted)
 	if err != nil {
 		return build.Order{}, err
 	}
-	if changed("max-memory") && goal.Keys != 0 {
-		return build.Order{}, cli.UsageError(r.cmd, errors.New("--max-memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
+	if r.given["max-memory"] && goal.Keys != 0 {
+		return build.Order{}, cli.UsageError(errors.New("--max-memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
 	}
-	return build.Order{Kind: clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
+	return build.Order{Kind: clock(r.Now).clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
 }
 
 // inFile makes the filter in the output file.
-func (r *makeRun) inFile(order build.Order, files []*os.File) error {
-	stopEnding := cli.EndAtSignal(r.cmd, "nothing was written")
+func (r *makeRun) inFile(ctx context.Context, order build.Order, files []*os.File) error {
+	stopEnding := r.EndAtSignal(ctx, "nothing was written")
 	defer stopEnding()
 	made, err := r.make(order, files)
 	if err != nil {
@@ -174,36 +177,35 @@ func (r *makeRun) inFile(order build.Order, files []*os.File) error {
 		return errNoKeys
 	}
 	if made.Read == 0 && order.Goal.Keys != 1 && isForOneKey(made.Filter) {
-		return cli.UsageError(r.cmd, errNoGoal)
+		return cli.UsageError(errNoGoal)
 	}
-	if err := refuseFull(r.cmd, made.Filter); err != nil {
+	if err := refuseFull(r.given, made.Filter); err != nil {
 		return err
 	}
-	replaced := filterAt(*r.output)
-	s, err := settle(r.cmd, *r.output, made.Filter, func() error {
+	replaced := filterAt(r.output)
+	s, err := r.settle(r.Streams, r.output, made.Filter, func() error {
 		stopEnding() // writing handles signals
-		return container.Write(*r.output, made.Filter.State())
+		return container.Write(r.output, made.Filter.State())
 	})
 	if err != nil {
 		return err
 	}
 	s.Read, s.Distinct, s.Fold, s.Weights, s.Replaced = &made.Read, made.Distinct, made.Fold, newWeightsInfo(made.Weights, made.Filter.State().Kind), replaced
-	s.Weights.Warn(r.cmd, *r.output)
-	warnSaturated(r.cmd, made.Filter)
-	changed := r.cmd.Flags().Changed
-	return s.Print(r.cmd, madeWords(made)+replaced.Words()+s.room(changed("bytes") && !changed("fpr")))
+	s.Weights.Warn(r.Streams, r.output)
+	warnSaturated(r.Streams, made.Filter)
+	return s.Print(r.Streams, madeWords(made)+replaced.Words()+s.room(r.given["bytes"] && !r.given["fpr"]))
 }
 
 // make makes the filter in memory: in an empty filter, with a log of queries, or of the files only.
 func (r *makeRun) make(order build.Order, files []*os.File) (made build.Result, err error) {
 	var empty umbel.Filter
 	if r.like != "" {
-		if empty, err = emptyLike(r.like); err != nil {
+		if empty, err = clock(r.Now).emptyLike(r.like); err != nil {
 			return made, err
 		}
 		order.Goal.Hasher = empty.Hasher()
 	}
-	job, stop := cli.NewJob(r.cmd, order.Goal.Hasher, r.format(), files)
+	job, stop := r.NewJob(order.Goal.Hasher, r.format, files)
 	defer stop()
 	order.Keys = job
 	switch {
@@ -241,14 +243,14 @@ func isForOneKey(f umbel.Filter) bool {
 var errNoKeys = errors.New("no keys were read; nothing was written; to make an empty filter give --allow-empty")
 
 // emptyLike returns the filter in a file without its keys.
-func emptyLike(file string) (umbel.Filter, error) {
-	f, err := openFile(file)
+func (c clock) emptyLike(file string) (umbel.Filter, error) {
+	f, err := c.openFile(file)
 	if err != nil {
 		return nil, err
 	}
-	c, err := require[umbel.Clearer](file, f, opClear)
+	clearer, err := require[umbel.Clearer](file, f, opClear)
 	if err == nil {
-		c.Clear()
+		clearer.Clear()
 	}
 	return f, err
 }
@@ -258,25 +260,24 @@ var errNoGoal = errors.New("an empty filter needs the number of keys that it wil
 
 // make makes a filter on a node and adds the keys of the files. On an error, and if there are no
 // keys unless allowEmpty, it deletes the filter.
-func (t target) make(name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
+func (t target) make(ctx context.Context, name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
 	order.Keys = keys.Job{Format: format, Workers: 1} // to count them
 	order, sized, err := order.Sized(files)
 	if err != nil {
 		return err
 	}
 	if !sized && allowEmpty {
-		return cli.UsageError(t.cmd, errNoGoal)
+		return cli.UsageError(errNoGoal)
 	}
 	if !sized {
-		return cli.UsageError(t.cmd, errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or a size with --bytes, or write the keys to a file"))
+		return cli.UsageError(errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or a size with --bytes, or write the keys to a file"))
 	}
 	s.Goal = order.Goal
-	ctx := t.cmd.Context()
 	if _, err := t.node.Make(ctx, name, s.JSON(order.Kind.Name)); err != nil {
 		return err
 	}
-	batches, stop := cli.ReadKeys(t.cmd, format, files)
-	read, err := addOnNode(t.cmd, t.node, name, batches)
+	batches, stop := t.ReadKeys(ctx, format, files)
+	read, err := addOnNode(ctx, t.node, name, batches)
 	stop()
 	if err == nil && read == 0 && !allowEmpty {
 		err = errNoKeys
@@ -286,14 +287,14 @@ func (t target) make(name string, order build.Order, s spec.Spec, format keys.Fo
 		in, err = t.made(ctx, name)
 	}
 	if err != nil {
-		return t.undo(name, err)
+		return t.undo(ctx, name, err)
 	}
 	sum := SummaryOf(name, in)
 	sum.Read = &read
-	if err := SettleOnNode(t.cmd, sum, func(failed error) error { return t.undo(name, failed) }); err != nil {
+	if err := t.SettleOnNode(t.Streams, sum, func(failed error) error { return t.undo(ctx, name, failed) }); err != nil {
 		return err
 	}
-	return sum.Print(t.cmd, quantity.Count(read).Of("key")+" read"+sum.room(s.Goal.Bytes != 0))
+	return sum.Print(t.Streams, quantity.Count(read).Of("key")+" read"+sum.room(s.Goal.Bytes != 0))
 }
 
 // made seals a filter of a kind that is sealed, and returns its description.

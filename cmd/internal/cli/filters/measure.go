@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -55,7 +56,7 @@ func MeasureCommand() *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if _, err := os.Stat(args[0]); err == nil {
-					return cli.UsageError(cmd, fmt.Errorf("measure makes filters of its own; umbel info %s states the rate of a file's filter", args[0]))
+					return cli.UsageError(fmt.Errorf("measure makes filters of its own; umbel info %s states the rate of a file's filter", args[0]))
 				}
 			}
 			return cli.NoArguments(cmd, args)
@@ -63,37 +64,46 @@ func MeasureCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
+	o := &measureOptions{queries: 200_000}
 	flags := cmd.Flags()
-	var wanted spec.Flags
-	wanted.AddGoal(flags)
-	kind := flags.String("kind", "", "`KIND` of filter (default all)")
-	load := flags.Float64("load", 1, "keys to add, as a `FACTOR` of those in the goal")
-	filters := flags.Int("filters", 5, "`NUMBER` of filters of each kind")
-	queries := quantity.Count(200_000)
-	flags.Var(&queries, "queries", "`NUMBER` of queries per filter")
-	seed := flags.Uint64("random", 1, "`NUMBER` that determines what is random: the keys")
-	wanted.AddParams(flags, filter.All)
+	o.wanted.AddGoal(flags)
+	flags.StringVar(&o.kind, "kind", "", "`KIND` of filter (default all)")
+	flags.Float64Var(&o.load, "load", 1, "keys to add, as a `FACTOR` of those in the goal")
+	flags.IntVar(&o.filters, "filters", 5, "`NUMBER` of filters of each kind")
+	flags.Var(&o.queries, "queries", "`NUMBER` of queries per filter")
+	flags.Uint64Var(&o.seed, "random", 1, "`NUMBER` that determines what is random: the keys")
+	o.wanted.AddParams(flags, filter.All)
 	completeKinds(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		kinds, err := chosenKinds(*kind)
-		if err != nil {
-			return err
-		}
-		if !(*load > 0 && *load <= 1e6) || *filters < 1 || queries < 1 {
-			return cli.UsageError(cmd, fmt.Errorf("load %v, %d filters, %v queries: want more than 0 of each, and a load of at most 1e6", *load, *filters, queries))
-		}
-		s := wanted.Spec()
-		order := trial.Order{
-			Goal: s.Goal, Params: s.Params,
-			Load: *load, Filters: *filters, Queries: uint64(queries), Seed: *seed,
-		}
-		rows, err := measureAll(cmd, kinds, order)
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		return printMeasured(cmd, rows)
+	return cli.Verb(cmd, o.run)
+}
+
+// measureOptions are the flags of umbel measure.
+type measureOptions struct {
+	wanted  spec.Flags
+	kind    string
+	load    float64
+	filters int
+	queries quantity.Count
+	seed    uint64
+}
+
+func (o *measureOptions) run(_ context.Context, streams *cli.Streams, _ []string) error {
+	kinds, err := chosenKinds(o.kind)
+	if err != nil {
+		return err
 	}
-	return cmd
+	if !(o.load > 0 && o.load <= 1e6) || o.filters < 1 || o.queries < 1 {
+		return cli.UsageError(fmt.Errorf("load %v, %d filters, %v queries: want more than 0 of each, and a load of at most 1e6", o.load, o.filters, o.queries))
+	}
+	s := o.wanted.Spec()
+	rows, err := measureAll(streams, kinds, trial.Order{
+		Goal: s.Goal, Params: s.Params,
+		Load: o.load, Filters: o.filters, Queries: uint64(o.queries), Seed: o.seed,
+	})
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	return printMeasured(streams, rows)
 }
 
 // chosenKinds returns the kind of a name, or all kinds for an empty name.
@@ -121,13 +131,13 @@ func findKind(name string) (umbel.Kind, error) {
 }
 
 // measureAll runs a trial of each kind. It returns an error if all trials fail.
-func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]measured, error) {
+func measureAll(streams *cli.Streams, kinds umbel.Kinds, order trial.Order) ([]measured, error) {
 	var rows []measured
 	var reasons []error
 	goal := order.Goal
 	for _, v := range kinds {
 		order.Kind, order.Goal = v, spec.Complete(v, goal, order.Params)
-		bar := cli.CountBar(cmd, v.Name+", keys and queries", -1)
+		bar := streams.CountBar(v.Name+", keys and queries", -1)
 		order.Done = func(n int) { bar.Add(int64(n)) }
 		r, err := order.Run()
 		bar.Stop()
@@ -148,9 +158,9 @@ func measureAll(cmd *cobra.Command, kinds umbel.Kinds, order trial.Order) ([]mea
 	return rows, nil
 }
 
-func printMeasured(cmd *cobra.Command, rows []measured) error {
-	w := cmd.OutOrStdout()
-	if cli.WantsJSON(cmd) {
+func printMeasured(streams *cli.Streams, rows []measured) error {
+	w := streams.Out
+	if streams.JSON {
 		return cli.JSONLines(w, rows)
 	}
 	t := table.New("Kind", " Keys", " Bits/key", " Planned", " Measured", " ± Sigma", " Estimated", " Ratio")

@@ -60,66 +60,68 @@ const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
 
 // mergeRun is one run of umbel merge.
 type mergeRun struct {
-	cmd      *cobra.Command
-	output   *string
+	*cli.Streams
+	output   string
 	estimate bool
 	subtract bool
 	form     merging.Form
 	target   target
+	node     cli.Node
+	Tolerance
 }
 
 // MergeCommand is umbel merge.
 func MergeCommand() *cobra.Command {
 	r := new(mergeRun)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "merge FILE FILE... (-o FILE [--subtract] | --estimate)",
 		Aliases: []string{"union"},
 		Short:   "unite filters",
 		Long:    mergeHelp,
 		Example: mergeExample,
 		Args:    cli.Arguments(2, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args) },
 
 		DisableFlagsInUseLine: true,
 	}
-	flags := r.cmd.Flags()
-	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
+	flags := cmd.Flags()
+	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{})
 	flags.BoolVar(&r.estimate, "estimate", false, "estimate the number of keys and write nothing")
 	flags.StringVar((*string)(&r.form), "as", "", "`FORM` of the result: joined or union")
 	flags.BoolVar(&r.subtract, "subtract", false, "subtract the counts of the second filter from those of the first")
-	cli.Exclusive(r.cmd, "output", "estimate")
-	cli.Exclusive(r.cmd, "subtract", "estimate")
-	cli.Exclusive(r.cmd, "subtract", "as")
-	cli.Exclusive(r.cmd, "as", "estimate")
-	cli.AddAddrFlags(r.cmd)
-	AddStrictFlag(r.cmd)
-	return r.cmd
+	cli.Exclusive(cmd, "output", "estimate")
+	cli.Exclusive(cmd, "subtract", "estimate")
+	cli.Exclusive(cmd, "subtract", "as")
+	cli.Exclusive(cmd, "as", "estimate")
+	cli.AddAddrFlags(cmd, &r.node)
+	AddStrictFlag(cmd, &r.Tolerance)
+	return cli.Verb(cmd, r.run)
 }
 
-func (r *mergeRun) run(names []string) (err error) {
+func (r *mergeRun) run(ctx context.Context, streams *cli.Streams, names []string) (err error) {
+	r.Streams = streams
 	if r.form != merging.Best && !slices.Contains(merging.Forms, r.form) {
-		return cli.UsageError(r.cmd, fmt.Errorf("--as is %q, want joined or union", string(r.form)))
+		return cli.UsageError(fmt.Errorf("--as is %q, want joined or union", string(r.form)))
 	}
-	if *r.output == "" && !r.estimate {
-		return cli.UsageError(r.cmd, cli.ErrNoOutput)
+	if r.output == "" && !r.estimate {
+		return cli.UsageError(cli.ErrNoOutput)
 	}
-	if r.target, err = targetOf(r.cmd); err != nil {
+	if r.target, err = targetOf(streams, r.node, r.Tolerance); err != nil {
 		return err
 	}
 	if r.target.node != nil && r.form != merging.Best {
-		return cli.UsageError(r.cmd, errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
+		return cli.UsageError(errors.New("--as can't be combined with --addr; a node joins cells, and a filter of kind union on it takes others"))
 	}
 	if r.subtract {
-		return r.difference(names)
+		return r.difference(ctx, names)
 	}
 	if r.estimate {
-		return r.target.estimateUnion(names)
+		return r.target.estimateUnion(ctx, names)
 	}
 	if r.target.node != nil {
-		names = apartFrom(*r.output, names)
+		names = apartFrom(r.output, names)
 	}
-	s, err := r.target.change(names[0], *r.output, change{
-		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return r.inMemory(f, names) },
+	s, err := r.target.change(ctx, names[0], r.output, change{
+		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return r.inMemory(ctx, f, names) },
 		onNode: func(ctx context.Context, n *remote.Client, name string) (in remote.Info, err error) {
 			for _, other := range names[1:] {
 				if in, err = n.Merge(ctx, name, other); err != nil {
@@ -132,18 +134,18 @@ func (r *mergeRun) run(names []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.Print(r.cmd, fmt.Sprintf("%d filters merged", len(names)))
+	return s.Print(r.Streams, fmt.Sprintf("%d filters merged", len(names)))
 }
 
 // difference subtracts the second filter from the first.
-func (r *mergeRun) difference(names []string) error {
+func (r *mergeRun) difference(ctx context.Context, names []string) error {
 	if r.target.node != nil {
-		return cli.UsageError(r.cmd, errors.New("--subtract works on files only; fetch the filters from the node first"))
+		return cli.UsageError(errors.New("--subtract works on files only; fetch the filters from the node first"))
 	}
 	if len(names) != 2 {
-		return cli.UsageError(r.cmd, fmt.Errorf("--subtract takes 2 files, not %d", len(names)))
+		return cli.UsageError(fmt.Errorf("--subtract takes 2 files, not %d", len(names)))
 	}
-	s, err := r.target.change(names[0], *r.output, change{inMemory: func(f umbel.Filter) (umbel.Filter, error) {
+	s, err := r.target.change(ctx, names[0], r.output, change{inMemory: func(f umbel.Filter) (umbel.Filter, error) {
 		a, err := require[ability.Differencer](names[0], f, "subtracting another filter")
 		if err != nil {
 			return nil, err
@@ -164,12 +166,12 @@ func (r *mergeRun) difference(names []string) error {
 	if err != nil {
 		return err
 	}
-	return s.Print(r.cmd, fmt.Sprintf("%s minus %s", names[0], names[1]))
+	return s.Print(r.Streams, fmt.Sprintf("%s minus %s", names[0], names[1]))
 }
 
 // inMemory merges the named filters, of which f is the first, and says in which form.
-func (r *mergeRun) inMemory(f umbel.Filter, names []string) (umbel.Filter, error) {
-	fs, err := r.target.openWith(f, names[0], names[1:])
+func (r *mergeRun) inMemory(ctx context.Context, f umbel.Filter, names []string) (umbel.Filter, error) {
+	fs, err := r.target.openWith(ctx, f, names[0], names[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -186,12 +188,12 @@ func (r *mergeRun) inMemory(f umbel.Filter, names []string) (umbel.Filter, error
 		text += "\n(" + odd + ")"
 	}
 	if text != "" && merged.Form == merging.Joined {
-		cli.Warn(r.cmd, "%s: %s", *r.output, text)
+		r.Warn("%s: %s", r.output, text)
 	} else if text != "" {
-		cli.Remark(r.cmd, "%s: %s", *r.output, text)
+		r.Remark("%s: %s", r.output, text)
 	}
 	if merged.Form == merging.Union && slices.ContainsFunc(fs, func(f umbel.Filter) bool { return hasWindow(f.State()) }) {
-		cli.Warn(r.cmd, "%s does not forget: keys that are in its windows now stay", *r.output)
+		r.Warn("%s does not forget: keys that are in its windows now stay", r.output)
 	}
 	return merged.Filter, nil
 }
@@ -212,10 +214,10 @@ func unionHelp(err error, first, second string) string {
 }
 
 // openWith opens other filters and returns all, f first. They must have the hasher of f.
-func (t target) openWith(f umbel.Filter, first string, others []string) ([]umbel.Filter, error) {
+func (t target) openWith(ctx context.Context, f umbel.Filter, first string, others []string) ([]umbel.Filter, error) {
 	fs := []umbel.Filter{f}
 	for _, name := range others {
-		g, err := t.open(name)
+		g, err := t.open(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -301,12 +303,12 @@ func (s setInfo) row(t *table.Table, name string) {
 }
 
 // estimateUnion prints the estimated number of distinct keys in all files.
-func (t target) estimateUnion(names []string) error {
-	f, err := t.open(names[0])
+func (t target) estimateUnion(ctx context.Context, names []string) error {
+	f, err := t.open(ctx, names[0])
 	if err != nil {
 		return err
 	}
-	fs, err := t.openWith(f, names[0], names[1:])
+	fs, err := t.openWith(ctx, f, names[0], names[1:])
 	if err != nil {
 		return err
 	}
@@ -325,7 +327,7 @@ func (t target) estimateUnion(names []string) error {
 		Union  setInfo   `json:"union"`
 		FPRate cli.Float `json:"fpRate"` // of the merged filter
 	}{files, newSetInfo("", union), cli.Float(rate)}
-	return cli.Answer(t.cmd, result, func(w io.Writer) error {
+	return t.Answer(result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		for _, s := range files {
 			s.row(t, s.File)

@@ -39,12 +39,12 @@ func (n *numberFlags) add(cmd *cobra.Command) {
 }
 
 // print prints how well the number folds.
-func (n *numberFlags) print(cmd *cobra.Command) error {
+func (n *numberFlags) print(streams *cli.Streams) error {
 	if n.number == 0 {
-		return cli.UsageError(cmd, errors.New("--number is 0, want 1 or more"))
+		return cli.UsageError(errors.New("--number is 0, want 1 or more"))
 	}
 	a := analyze(uint64(n.number), float64(n.within))
-	return cli.Answer(cmd, a, func(w io.Writer) error { return a.Write(w, n.within, n.all) })
+	return streams.Answer(a, func(w io.Writer) error { return a.Write(w, n.within, n.all) })
 }
 
 // analysis is the result of umbel plan --number.

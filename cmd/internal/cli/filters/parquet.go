@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ type parquet struct {
 }
 
 func ParquetCommand() *cobra.Command {
-	var what parquet
+	what := new(parquet)
 	cmd := &cobra.Command{
 		Use:     "parquet FILE",
 		Short:   "list and query the filters in a Parquet file",
@@ -70,24 +71,25 @@ func ParquetCommand() *cobra.Command {
 	cli.Needs(cmd, "column", "has", "the value to query: --has VALUE")
 	cli.Needs(cmd, "export", "output", "the file to write: -o FILE")
 	cli.Needs(cmd, "output", "export", "the filter to write: --export ROWGROUP:COLUMN")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if args[0] == "-" {
-			return cli.UsageError(cmd, errors.New("a Parquet file can't be standard input, since its index is at its end; give a file"))
-		}
-		f, err := parquetfile.Open(args[0])
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		switch {
-		case len(what.values) > 0:
-			return what.query(cmd, f)
-		case what.export != "":
-			return what.Write(cmd, f)
-		}
-		return what.list(cmd, f)
+	return cli.Verb(cmd, what.run)
+}
+
+func (what *parquet) run(_ context.Context, streams *cli.Streams, args []string) error {
+	if args[0] == "-" {
+		return cli.UsageError(errors.New("a Parquet file can't be standard input, since its index is at its end; give a file"))
 	}
-	return cmd
+	f, err := parquetfile.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch {
+	case len(what.values) > 0:
+		return what.query(streams, f)
+	case what.export != "":
+		return what.Write(streams, f)
+	}
+	return what.list(streams, f)
 }
 
 // chunkInfo describes one filter.
@@ -115,7 +117,7 @@ type foldedInfo struct {
 }
 
 // list prints the filters. It returns an error if one is damaged, after it has printed all.
-func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
+func (what parquet) list(streams *cli.Streams, f *parquetfile.File) error {
 	var list []chunkInfo
 	damaged := 0
 	for _, c := range f.Chunks() {
@@ -142,7 +144,7 @@ func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
 		}
 		list = append(list, in)
 	}
-	if err := what.writeList(cmd, list); err != nil {
+	if err := what.writeList(streams, list); err != nil {
 		return err
 	}
 	if damaged > 0 {
@@ -151,10 +153,10 @@ func (what parquet) list(cmd *cobra.Command, f *parquetfile.File) error {
 	return nil
 }
 
-func (what parquet) writeList(cmd *cobra.Command, list []chunkInfo) error {
-	w := cmd.OutOrStdout()
+func (what parquet) writeList(streams *cli.Streams, list []chunkInfo) error {
+	w := streams.Out
 	switch {
-	case cli.WantsJSON(cmd):
+	case streams.JSON:
 		return cli.JSONLines(w, list)
 	case len(list) == 0:
 		_, err := fmt.Fprintln(w, "no column has a Bloom filter")

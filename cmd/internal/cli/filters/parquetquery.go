@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/parquetfile"
@@ -22,7 +21,7 @@ type valueInfo struct {
 }
 
 // query queries the filters of a column for the values.
-func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
+func (what parquet) query(streams *cli.Streams, f *parquetfile.File) error {
 	answers, err := f.Query(what.column, what.values...)
 	if err != nil {
 		return err
@@ -33,11 +32,11 @@ func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
 			continue
 		}
 		if text := report.Text(a.Err); !warned[text] {
-			cli.Warn(cmd, "%s", text)
+			streams.Warn("%s", text)
 			warned[text] = true
 		}
 	}
-	w := cmd.OutOrStdout()
+	w := streams.Out
 	absent := false
 	for i, v := range what.values {
 		in := valueInfo{Value: v, RowGroups: []int{}, Unknown: []int{}}
@@ -52,8 +51,8 @@ func (what parquet) query(cmd *cobra.Command, f *parquetfile.File) error {
 		in.Has = len(in.RowGroups) > 0
 		absent = absent || !in.Has
 		switch {
-		case cli.IsQuiet(cmd): // the exit code answers
-		case cli.WantsJSON(cmd):
+		case streams.Quiet: // the exit code answers
+		case streams.JSON:
 			err = cli.JSONLine(w, in)
 		default:
 			_, err = fmt.Fprintln(w, in)
@@ -88,11 +87,11 @@ func numbers(list []int) string {
 }
 
 // Write exports one filter.
-func (what parquet) Write(cmd *cobra.Command, f *parquetfile.File) error {
+func (what parquet) Write(streams *cli.Streams, f *parquetfile.File) error {
 	group, column, ok := strings.Cut(what.export, ":")
 	n, err := strconv.Atoi(group)
 	if !ok || err != nil {
-		return cli.UsageError(cmd, fmt.Errorf("%q: want ROWGROUP:COLUMN, such as 0:email", what.export))
+		return cli.UsageError(fmt.Errorf("%q: want ROWGROUP:COLUMN, such as 0:email", what.export))
 	}
 	c, err := f.Find(n, column)
 	if errors.Is(err, parquetfile.ErrNoFilter) {
@@ -109,9 +108,9 @@ func (what parquet) Write(cmd *cobra.Command, f *parquetfile.File) error {
 		return err
 	}
 	if !c.Text {
-		cli.Warn(cmd, "the values of column %s are %s, which are hashed in binary; umbel has %s takes text, and does not find them; query with umbel parquet --column %s --has VALUE", c.Name, c.Type, what.output, c.Name)
+		streams.Warn("the values of column %s are %s, which are hashed in binary; umbel has %s takes text, and does not find them; query with umbel parquet --column %s --has VALUE", c.Name, c.Type, what.output, c.Name)
 	}
-	return Summarize(what.output, b).Print(cmd, "exported from "+what.export)
+	return Summarize(what.output, b).Print(streams, "exported from "+what.export)
 }
 
 // noFilter is the error for a filter that the file doesn't have.

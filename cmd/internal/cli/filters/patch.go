@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -33,50 +34,52 @@ const patchExample = `  umbel patch monday.umb tuesday.delta -o tuesday.umb
 
 // patchRun is one run of umbel patch.
 type patchRun struct {
-	cmd               *cobra.Command
-	output            *string
+	*cli.Streams
+	output            string
 	inPlace, ifNeeded bool
+	Tolerance
 }
 
 // PatchCommand is umbel patch.
 func PatchCommand() *cobra.Command {
 	r := new(patchRun)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "patch OLD DELTA... (-o FILE | --in-place)",
 		Short:   "apply a delta to a filter",
 		Long:    patchHelp,
 		Example: patchExample,
 		Args:    cli.Arguments(2, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return r.run(args[0], args[1:]) },
 
 		DisableFlagsInUseLine: true,
 	}
-	r.output = cli.AddOutputFlag(r.cmd, "`FILE` to write", cli.OutputFlag{})
-	AddStrictFlag(r.cmd)
-	r.cmd.Flags().BoolVar(&r.inPlace, "in-place", false, "replace the filter in OLD")
-	cli.Exclusive(r.cmd, "output", "in-place")
-	r.cmd.Flags().BoolVar(&r.ifNeeded, "if-needed", false, "accept a delta that was already applied")
-	return r.cmd
+	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{})
+	AddStrictFlag(cmd, &r.Tolerance)
+	cmd.Flags().BoolVar(&r.inPlace, "in-place", false, "replace the filter in OLD")
+	cli.Exclusive(cmd, "output", "in-place")
+	cmd.Flags().BoolVar(&r.ifNeeded, "if-needed", false, "accept a delta that was already applied")
+	return cli.Verb(cmd, r.run)
 }
 
-func (r *patchRun) run(name string, names []string) error {
+func (r *patchRun) run(_ context.Context, streams *cli.Streams, args []string) error {
+	r.Streams = streams
+	name, names := args[0], args[1:]
 	isStdin := func(name string) bool { return name == "-" }
 	if i := slices.IndexFunc(names, isStdin); i >= 0 && (isStdin(name) || slices.ContainsFunc(names[i+1:], isStdin)) {
-		return cli.UsageError(r.cmd, errors.New("only one of OLD and the deltas can be standard input"))
+		return cli.UsageError(errors.New("only one of OLD and the deltas can be standard input"))
 	}
-	target := *r.output
+	target := r.output
 	if r.inPlace {
 		target = name
 	}
 	if target == "" {
-		return cli.UsageError(r.cmd, errors.New("give the file to write: -o FILE or --in-place"))
+		return cli.UsageError(errors.New("give the file to write: -o FILE or --in-place"))
 	}
-	lock, err := cli.LockFile(r.cmd, target)
+	lock, err := r.LockFile(target)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	old, size, err := cli.ReadFilterWith(r.cmd, name, wire.Read)
+	old, size, err := r.ReadFilterWith(name, wire.Read)
 	if err != nil {
 		return err
 	}
@@ -90,17 +93,17 @@ func (r *patchRun) run(name string, names []string) error {
 		return err
 	}
 	if applied == 0 && r.inPlace {
-		return Summarize(target, f).Print(r.cmd, "unchanged, since the delta was already applied")
+		return Summarize(target, f).Print(streams, "unchanged, since the delta was already applied")
 	}
 	s := f.State()
-	sum, err := settle(r.cmd, target, f, func() error {
-		_, err := cli.WriterOf(s.Hasher)(r.cmd, target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) })
+	sum, err := r.settle(streams, target, f, func() error {
+		_, err := r.WriterOf(s.Hasher)(target, int64(wire.Size(s)), func(w io.Writer) error { return form.Write(w, s) })
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return sum.Print(r.cmd, "patched")
+	return sum.Print(streams, "patched")
 }
 
 // apply applies the deltas that are needed to the filter of a file, and returns their number. A sparse filter takes deltas of
@@ -115,7 +118,7 @@ func (r *patchRun) apply(name string, old umbel.State, deltas deltaFiles) (f umb
 	if r.ifNeeded {
 		deltas = deltas.After(hashtree.Identify(old))
 	}
-	s, err := deltas.apply(r.cmd, old)
+	s, err := deltas.apply(r.Streams, old)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -156,9 +159,9 @@ func (ds deltaFiles) After(id wire.ID) deltaFiles {
 }
 
 // apply applies the deltas to s in their order.
-func (ds deltaFiles) apply(cmd *cobra.Command, s umbel.State) (umbel.State, error) {
+func (ds deltaFiles) apply(streams *cli.Streams, s umbel.State) (umbel.State, error) {
 	for _, d := range ds {
-		stop := cli.Note(cmd, "applying "+d.name)
+		stop := streams.Note("applying " + d.name)
 		var err error
 		s, err = container.Patch(s, d.name, d.message, d.info)
 		stop()

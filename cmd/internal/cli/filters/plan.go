@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,74 +70,75 @@ type kindPlan struct {
 
 // planRun is one run of umbel plan.
 type planRun struct {
-	cmd       *cobra.Command
+	*cli.Streams
 	wanted    spec.Flags
 	kind      string
 	explained bool
 	message   messageFlags
 	size      numberFlags
+	given     cli.Given
 }
 
 // PlanCommand is umbel plan.
 func PlanCommand() *cobra.Command {
 	r := new(planRun)
-	r.cmd = &cobra.Command{
+	cmd := &cobra.Command{
 		Use:         "plan [-n NUMBER] [--fpr RATE] [--bytes SIZE] [--sent SIZE]",
 		Short:       "print what a filter would cost",
 		Long:        planHelp,
 		Annotations: cli.Reference(planReference),
 		Example:     planExample,
 		Args:        cli.NoArguments,
-		RunE:        func(*cobra.Command, []string) error { return r.run() },
 
 		DisableFlagsInUseLine: true,
 	}
-	flags := r.cmd.Flags()
+	flags := cmd.Flags()
 	r.wanted.AddGoal(flags)
 	flags.StringVar(&r.kind, "kind", "", "`KIND` of filter (default all)")
 	flags.BoolVar(&r.explained, "explain", false, "print the reasons: the formulas behind the numbers")
 	r.wanted.AddParams(flags, filter.All)
-	r.message.add(r.cmd)
-	r.size.add(r.cmd)
-	completeKinds(r.cmd)
-	return r.cmd
+	r.message.add(cmd)
+	r.size.add(cmd)
+	completeKinds(cmd)
+	r.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, r.run)
 }
 
-func (r *planRun) run() error {
-	flags := r.cmd.Flags()
-	if flags.Changed("number") {
-		return r.size.print(r.cmd)
+func (r *planRun) run(_ context.Context, streams *cli.Streams, _ []string) error {
+	r.Streams = streams
+	if r.given["number"] {
+		return r.size.print(streams)
 	}
-	if flags.Changed("bytes") && r.wanted.Bytes == 0 {
-		return cli.UsageError(r.cmd, errors.New("--bytes is 0, want a size above 0; without the flag it is planned"))
+	if r.given["bytes"] && r.wanted.Bytes == 0 {
+		return cli.UsageError(errors.New("--bytes is 0, want a size above 0; without the flag it is planned"))
 	}
 	s := r.wanted.Spec()
-	if r.message.given(flags) {
+	if r.message.given(r.given) {
 		if len(s.Params) > 0 {
-			return cli.UsageError(r.cmd, errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
+			return cli.UsageError(errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
 		}
-		return planMessage(r.cmd, &r.wanted, r.message, r.kind)
+		return planMessage(streams, r.given, &r.wanted, r.message, r.kind)
 	}
 	kinds, err := r.kinds(s)
 	if err != nil {
 		return err
 	}
 	if s.Goal.Keys == 0 && (s.Goal.FPRate == 0 || s.Goal.Bytes == 0) {
-		return cli.UsageError(r.cmd, errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))
+		return cli.UsageError(errors.New("give --keys, the number of keys (the rate is 1% unless given), or both --fpr and --bytes"))
 	}
 	offers, err := kindPlansOf(kinds, s)
 	if err != nil {
-		return cli.UsageError(r.cmd, err)
+		return cli.UsageError(err)
 	}
 	if r.explained {
 		if err := explainPlans(kinds, s, offers); err != nil {
 			return err
 		}
-		if !cli.WantsJSON(r.cmd) {
-			return writeExplained(r.cmd.OutOrStdout(), offers)
+		if !r.JSON {
+			return writeExplained(r.Out, offers)
 		}
 	}
-	return printKindPlans(r.cmd, s.Goal, offers)
+	return printKindPlans(streams, s.Goal, offers)
 }
 
 // kinds returns the kinds to plan: those that the flags name, or that have the parameters which they set.
@@ -146,7 +148,7 @@ func (r *planRun) kinds(s spec.Spec) (umbel.Kinds, error) {
 		return nil, err
 	}
 	if err := r.wanted.Check(); err != nil {
-		return nil, cli.UsageError(r.cmd, err)
+		return nil, cli.UsageError(err)
 	}
 	if r.kind != "" {
 		return kinds, nil
@@ -199,9 +201,9 @@ func kindPlansOf(kinds umbel.Kinds, s spec.Spec) ([]kindPlan, error) {
 	return nil, reasons[0]
 }
 
-func printKindPlans(cmd *cobra.Command, g umbel.Goal, offers []kindPlan) error {
-	w := cmd.OutOrStdout()
-	if cli.WantsJSON(cmd) {
+func printKindPlans(streams *cli.Streams, g umbel.Goal, offers []kindPlan) error {
+	w := streams.Out
+	if streams.JSON {
 		return cli.JSONLines(w, offers)
 	}
 	first := slices.IndexFunc(offers, func(o kindPlan) bool { return o.Error == nil })

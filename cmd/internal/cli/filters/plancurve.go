@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
@@ -27,19 +26,19 @@ type curvePoint struct {
 
 // planCurve prints or draws the rates, compressed and plain, that the bits of a message allow
 // over k.
-func planCurve(cmd *cobra.Command, q message.Goal, file string) error {
+func planCurve(streams *cli.Streams, q message.Goal, file string) error {
 	if q.Bits == 0 {
-		return cli.UsageError(cmd, errors.New("--curve needs --sent SIZE"))
+		return cli.UsageError(errors.New("--curve needs --sent SIZE"))
 	}
-	w, n := cmd.OutOrStdout(), float64(q.Keys)
+	w, n := streams.Out, float64(q.Keys)
 	z := q.Bits / n
 	last := math.Max(4, math.Ceil(2*z*math.Ln2))
 	if last > 64 {
-		return cli.UsageError(cmd, fmt.Errorf("%.4g bits per key, want at most 46 for a curve", z))
+		return cli.UsageError(fmt.Errorf("%.4g bits per key, want at most 46 for a curve", z))
 	}
 	points := plan.CompressionCurve(z, steps(last, 1))
 	switch {
-	case cli.WantsJSON(cmd):
+	case streams.JSON:
 		for _, p := range points {
 			if err := cli.JSONLine(w, curvePoint{p.K, cli.Float(math.Round(p.CellsPerKey * n)), cli.Float(p.FPRate), cli.Float(p.PlainFPRate)}); err != nil {
 				return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
@@ -56,22 +55,22 @@ func (f *messageFlags) add(cmd *cobra.Command) {
 
 // check returns an error if a number that must be positive is 0: in a message.Goal 0 means
 // not given.
-func (f *messageFlags) check(flags *pflag.FlagSet) error {
+func (f *messageFlags) check(given cli.Given) error {
 	switch {
-	case flags.Changed("sent") && f.sent == 0:
+	case given["sent"] && f.sent == 0:
 		return errors.New("--sent is less than 1 byte, want the largest size of a message")
-	case flags.Changed("peers") && f.peers == 0:
+	case given["peers"] && f.peers == 0:
 		return errors.New("--peers is 0, want 1 or more")
-	case flags.Changed("per-hour") && f.perHour == 0:
+	case given["per-hour"] && f.perHour == 0:
 		return errors.New("--per-hour is 0, want more; 0.5 is one message in two hours")
 	}
 	return nil
 }
 
 // given reports whether one of the flags is given.
-func (f *messageFlags) given(flags *pflag.FlagSet) bool {
+func (f *messageFlags) given(given cli.Given) bool {
 	for _, name := range messageFlagNames {
-		if flags.Changed(name) {
+		if given[name] {
 			return true
 		}
 	}
@@ -124,40 +123,40 @@ func newMessagePlan(keys uint64, o message.Option) messagePlan {
 }
 
 // planMessage prints the ways to send a filter.
-func planMessage(cmd *cobra.Command, g *spec.Flags, f messageFlags, kind string) error {
+func planMessage(streams *cli.Streams, given cli.Given, g *spec.Flags, f messageFlags, kind string) error {
 	q := f.message(g, kind)
-	if err := f.check(cmd.Flags()); err != nil {
-		return cli.UsageError(cmd, err)
+	if err := f.check(given); err != nil {
+		return cli.UsageError(err)
 	}
 	most := q.Keys == 0 // print how many keys fit
 	switch {
 	case most && (f.sent == 0 || g.Rate == 0):
-		return cli.UsageError(cmd, errors.New("give the number of keys, -n NUMBER, or both --sent and --fpr, for the largest number"))
+		return cli.UsageError(errors.New("give the number of keys, -n NUMBER, or both --sent and --fpr, for the largest number"))
 	case most:
 		var err error
 		if q.Keys, err = q.MostKeys(); err != nil {
-			return cli.UsageError(cmd, err)
+			return cli.UsageError(err)
 		}
 	}
 	if f.curve != "" {
-		return planCurve(cmd, q, f.curve)
+		return planCurve(streams, q, f.curve)
 	}
 	options, err := q.Plan()
 	if err != nil {
-		return cli.UsageError(cmd, err)
+		return cli.UsageError(err)
 	}
-	if cli.WantsJSON(cmd) {
+	if streams.JSON {
 		for _, o := range options {
-			if err := cli.JSONLine(cmd.OutOrStdout(), newMessagePlan(q.Keys, o)); err != nil {
+			if err := cli.JSONLine(streams.Out, newMessagePlan(q.Keys, o)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if most {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s fit\n\n", quantity.Count(q.Keys).Of("key"))
+		fmt.Fprintf(streams.Out, "%s fit\n\n", quantity.Count(q.Keys).Of("key"))
 	}
-	return printMessagePlans(cmd, q, options)
+	return printMessagePlans(streams, given, q, options)
 }
 
 // column is a column of the table of messages.
@@ -167,13 +166,13 @@ type column struct {
 }
 
 // columns returns the columns that the given flags need.
-func columns(flags *pflag.FlagSet) []column {
+func columns(given cli.Given) []column {
 	cs := []column{{"Kind", label}, {" Filter", func(o message.Option) string { return sizeOf(o.Snapshot.Mean / 8) }}}
-	if flags.Changed("churn") {
+	if given["churn"] {
 		cs = append(cs, column{" Update", func(o message.Option) string { return sizeOf(o.Update().Mean / 8) }})
 	}
 	cs = append(cs, column{" At most", func(o message.Option) string { return sizeOf(o.Update().Most / 8) }})
-	if flags.Changed("peers") || flags.Changed("per-hour") {
+	if given["peers"] || given["per-hour"] {
 		cs = append(cs, column{" Per hour", func(o message.Option) string { return sizeOf(o.PerHour) }})
 	}
 	cs = append(cs, column{" Memory", func(o message.Option) string { return quantity.Size(o.Memory).String() }})
@@ -194,8 +193,8 @@ func unlessZero(n uint64) string {
 }
 
 // printMessagePlans prints a table, the best option in words, and why it is better than the others.
-func printMessagePlans(cmd *cobra.Command, q message.Goal, options []message.Option) error {
-	w, cs := cmd.OutOrStdout(), columns(cmd.Flags())
+func printMessagePlans(streams *cli.Streams, given cli.Given, q message.Goal, options []message.Option) error {
+	w, cs := streams.Out, columns(given)
 	var headers []string
 	for _, c := range cs {
 		headers = append(headers, c.header)

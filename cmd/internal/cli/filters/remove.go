@@ -48,6 +48,7 @@ type removal struct {
 }
 
 func RemoveCommand() *cobra.Command {
+	r := new(removeRun)
 	cmd := &cobra.Command{
 		Use:     "remove FILE [KEYFILE...]",
 		Short:   "remove keys from a counting filter",
@@ -55,70 +56,89 @@ func RemoveCommand() *cobra.Command {
 		Example: removeExample,
 		Args:    cli.Arguments(1, -1),
 	}
-	output := cli.AddOutputFlag(cmd, "`FILE` to write instead", cli.OutputFlag{InPlace: true})
-	format := cli.AddFormatFlag(cmd)
-	allowEmpty := cli.AddAllowEmptyFlag(cmd)
-	whole := cmd.Flags().Bool("all-or-none", false, "remove all keys, or none if one is absent")
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		t, err := targetOf(cmd)
-		if err != nil {
-			return err
-		}
-		if *whole && t.node != nil {
-			return cli.UsageError(cmd, errors.New("--all-or-none can't be combined with --addr: a node removes keys as they arrive, before it knows whether a later one is absent; query them first with umbel has"))
-		}
-		done := removal{Absent: []cli.KeyJSON{}}
-		done.Summary, err = t.change(args[0], *output, change{
-			inMemory: func(f umbel.Filter) (umbel.Filter, error) {
-				if _, err := require[umbel.Remover](args[0], f, opRemove); err != nil {
-					return nil, err
-				}
-				_, counts := f.(umbel.Counter)
-				done.limit = counterLimit(f)
-				err := done.remove(cmd, local{args[0], f, nil}, counts, args, format(), *allowEmpty)
-				if err == nil && *whole && len(done.absent) > 0 {
-					err = done.refuse(cmd, args[0], format())
-				}
-				return f, err
-			},
-			onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
-				f, in, err := n.Filter(ctx, name)
-				if err != nil {
-					return remote.Info{}, err
-				}
-				done.limit = nodeCounterLimit(in)
-				if err := done.remove(cmd, f, slices.Contains(in.Can, "count"), args, format(), *allowEmpty); err != nil {
-					return remote.Info{}, err
-				}
-				return n.Info(ctx, name)
-			},
-		})
-		if err != nil {
-			return err
-		}
-		return done.Print(cmd, format())
+	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write instead", cli.OutputFlag{InPlace: true})
+	cli.AddFormatFlag(cmd, &r.format)
+	cli.AddAllowEmptyFlag(cmd, &r.allowEmpty)
+	cmd.Flags().BoolVar(&r.whole, "all-or-none", false, "remove all keys, or none if one is absent")
+	cli.AddAddrFlags(cmd, &r.node)
+	return cli.Verb(cmd, r.run)
+}
+
+// removeRun is one run of umbel remove.
+type removeRun struct {
+	*cli.Streams
+	output            string
+	format            keys.Format
+	allowEmpty, whole bool
+	node              cli.Node
+
+	done removal
+}
+
+func (r *removeRun) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	r.Streams, r.done = streams, removal{Absent: []cli.KeyJSON{}}
+	t, err := targetOf(streams, r.node, Tolerance{})
+	if err != nil {
+		return err
 	}
-	return cmd
+	if r.whole && t.node != nil {
+		return cli.UsageError(errors.New("--all-or-none can't be combined with --addr: a node removes keys as they arrive, before it knows whether a later one is absent; query them first with umbel has"))
+	}
+	r.done.Summary, err = t.change(ctx, args[0], r.output, change{
+		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, r.inMemory(ctx, f, args) },
+		onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
+			return r.onNode(ctx, n, name, args)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return r.print()
+}
+
+func (r *removeRun) inMemory(ctx context.Context, f umbel.Filter, args []string) error {
+	if _, err := require[umbel.Remover](args[0], f, opRemove); err != nil {
+		return err
+	}
+	_, counts := f.(umbel.Counter)
+	r.done.limit = counterLimit(f)
+	err := r.remove(ctx, local{args[0], f, nil}, counts, args)
+	if err == nil && r.whole && len(r.done.absent) > 0 {
+		err = r.refuse(args[0])
+	}
+	return err
+}
+
+func (r *removeRun) onNode(ctx context.Context, n *remote.Client, name string, args []string) (remote.Info, error) {
+	f, in, err := n.Filter(ctx, name)
+	if err != nil {
+		return remote.Info{}, err
+	}
+	r.done.limit = nodeCounterLimit(in)
+	if err := r.remove(ctx, f, slices.Contains(in.Can, "count"), args); err != nil {
+		return remote.Info{}, err
+	}
+	return n.Info(ctx, name)
 }
 
 // remove removes the keys in the files, args[1:], from q; counts reports whether q counts keys.
-func (done *removal) remove(cmd *cobra.Command, q querier, counts bool, args []string, format keys.Format, allowEmpty bool) error {
-	files, closeFiles, err := cli.OpenKeysFor(cmd, args[0], args[1:])
+func (r *removeRun) remove(ctx context.Context, q querier, counts bool, args []string) error {
+	done := &r.done
+	files, closeFiles, err := r.OpenKeysFor(args[0], args[1:])
 	if err != nil {
 		return err
 	}
 	defer closeFiles()
-	batches, stop := cli.ReadKeys(cmd, format, files)
+	batches, stop := r.ReadKeys(ctx, r.format, files)
 	defer stop()
-	if !allowEmpty {
+	if !r.allowEmpty {
 		batches = cli.OrError(batches, cli.NoKeys(args[1:]))
 	}
-	return q.Each(cmd.Context(), remote.Remove, batches, func(list [][]byte, ns []uint64) error {
+	return q.Each(ctx, remote.Remove, batches, func(list [][]byte, ns []uint64) error {
 		// Saturated counters keep their values, so that the counts after the removal show which keys have stayed.
 		left := make([]uint64, len(list))
 		if counts {
-			if left, err = q.Keys(cmd.Context(), remote.Count, list); err != nil {
+			if left, err = q.Keys(ctx, remote.Count, list); err != nil {
 				return err
 			}
 		}
@@ -145,13 +165,13 @@ func (done *removal) falsePositives() float64 {
 }
 
 // refuse prints the absent keys, and returns the error for --all-or-none.
-func (done *removal) refuse(cmd *cobra.Command, file string, format keys.Format) error {
-	if !cli.IsQuiet(cmd) {
-		if err := cli.Answer(cmd, refusedRemoval{0, done.Absent}, func(w io.Writer) error { return done.printAbsent(w, format) }); err != nil {
+func (r *removeRun) refuse(file string) error {
+	if !r.Quiet {
+		if err := r.Answer(refusedRemoval{0, r.done.Absent}, func(w io.Writer) error { return r.done.printAbsent(w, r.format) }); err != nil {
 			return err
 		}
 	}
-	return cli.WithCode(cli.ExitAbsent, fmt.Errorf("%s: %s absent; nothing was removed (--all-or-none)", file, countOf(len(done.absent))))
+	return cli.WithCode(cli.ExitAbsent, fmt.Errorf("%s: %s absent; nothing was removed (--all-or-none)", file, countOf(len(r.done.absent))))
 }
 
 // refusedRemoval is the result of umbel remove --all-or-none if keys are absent.
@@ -178,29 +198,28 @@ func (done *removal) printAbsent(w io.Writer, format keys.Format) error {
 	return nil
 }
 
-// Print prints the result. It returns errAbsent if some keys were absent or have stayed.
-func (done *removal) Print(cmd *cobra.Command, format keys.Format) error {
+// print prints the result. It returns cli.ErrAbsent if some keys were absent or have stayed.
+func (r *removeRun) print() error {
 	var err error
-	switch {
-	case cli.IsQuiet(cmd):
-	case cli.WantsJSON(cmd):
-		err = cli.JSONLine(cmd.OutOrStdout(), done)
+	switch done := &r.done; {
+	case r.Quiet:
+	case r.JSON:
+		err = cli.JSONLine(r.Out, done)
 	default:
 		words := fmt.Sprintf("%v removed", quantity.Count(done.Removed))
 		if n := len(done.absent); n > 0 {
-			_ = done.printAbsent(cmd.OutOrStdout(), format) // the end of the program reports the error
+			_ = done.printAbsent(r.Out, r.format) // the end of the program reports the error
 			words += fmt.Sprintf(", %v absent", quantity.Count(n))
 		}
 		if done.Saturated > 0 {
 			words += ", " + saturatedWords(done.Saturated, done.limit)
 		}
-		cmd.SetOut(cmd.ErrOrStderr())
-		err = done.Summary.Print(cmd, words)
+		err = done.Summary.Print(r.ToErr(), words)
 	}
-	if n := done.falsePositives(); n >= 0.5 {
-		cli.Warn(cmd, "about %v of the removed keys were never added, as the absent keys show; their cells were those of other keys, which may now be absent; make the filter again from its keys", quantity.Count(math.Round(n)))
+	if n := r.done.falsePositives(); n >= 0.5 {
+		r.Warn("about %v of the removed keys were never added, as the absent keys show; their cells were those of other keys, which may now be absent; make the filter again from its keys", quantity.Count(math.Round(n)))
 	}
-	if err == nil && len(done.Absent)+int(done.Saturated) > 0 {
+	if err == nil && len(r.done.Absent)+int(r.done.Saturated) > 0 {
 		return cli.ErrAbsent
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
@@ -56,7 +55,7 @@ func nodeCounterLimit(in remote.Info) uint64 {
 
 // warnSaturated warns if keys of a new counting filter cannot be counted and removed. Their number is estimated from
 // the number of saturated counters.
-func warnSaturated(cmd *cobra.Command, f umbel.Filter) {
+func warnSaturated(streams *cli.Streams, f umbel.Filter) {
 	a, ok := counters(f.State())
 	if _, counts := f.(umbel.Counter); !ok || !counts || len(f.State().Parts) > 0 || a.Width > 16 {
 		return
@@ -74,7 +73,7 @@ func warnSaturated(cmd *cobra.Command, f umbel.Filter) {
 	case !math.IsInf(keys, 0):
 		number = "about " + WholeKeys(keys) + " keys occur"
 	}
-	cli.Warn(cmd, "%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), widerThan(limit, "; give "))
+	streams.Warn("%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), widerThan(limit, "; give "))
 }
 
 // widerThan returns the flag for counters whose limit is higher, after the words before, and "" if there are none.

@@ -16,8 +16,8 @@ func (s *Selection) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.all, "all", false, "exit with 1 unless every key is selected, instead of one of them")
 }
 
-// Note notes a key.
-func (s *Selection) Note(selected bool) {
+// Select notes a key.
+func (s *Selection) Select(selected bool) {
 	if selected {
 		s.selected++
 	} else {
@@ -25,7 +25,7 @@ func (s *Selection) Note(selected bool) {
 	}
 }
 
-// End returns errAbsent for exit code 1.
+// End returns cli.ErrAbsent for exit code 1.
 func (s *Selection) End() error {
 	if s.others > 0 && (s.all || s.selected == 0) {
 		return cli.ErrAbsent

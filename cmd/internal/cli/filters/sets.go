@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -38,45 +39,50 @@ type intersection struct {
 }
 
 func IntersectCommand() *cobra.Command {
+	o := new(intersectOptions)
 	cmd := &cobra.Command{
 		Use:     "intersect FILE FILE",
 		Short:   "estimate how many keys two filters share",
 		Long:    intersectHelp,
 		Example: intersectExample,
 		Args:    cli.Arguments(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := targetOf(cmd)
-			if err != nil {
-				return err
-			}
-			if t.node == nil {
-				found, err := intersect(t, args[0], args[1])
-				if err != nil {
-					return err
-				}
-				return found.Print(cmd)
-			}
-			o, err := t.node.Intersect(cmd.Context(), args[0], args[1])
-			if err != nil {
-				return err
-			}
-			return intersection{
-				A: nodeSetInfo(args[0], o.A), B: nodeSetInfo(args[1], o.B), Union: nodeSetInfo("", o.Union), Both: nodeSetInfo("", o.Both),
-				OnlyA: nodeSetInfo("", o.OnlyA), OnlyB: nodeSetInfo("", o.OnlyB), Cells: o.Cells,
-			}.Print(cmd)
-		},
 	}
-	cli.AddAddrFlags(cmd)
-	return cmd
+	cli.AddAddrFlags(cmd, &o.node)
+	return cli.Verb(cmd, o.run)
+}
+
+// intersectOptions are the flags of umbel intersect.
+type intersectOptions struct{ node cli.Node }
+
+func (options *intersectOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	t, err := targetOf(streams, options.node, Tolerance{})
+	if err != nil {
+		return err
+	}
+	if t.node == nil {
+		found, err := intersect(ctx, t, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		return found.Print(streams)
+	}
+	o, err := t.node.Intersect(ctx, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	return intersection{
+		A: nodeSetInfo(args[0], o.A), B: nodeSetInfo(args[1], o.B), Union: nodeSetInfo("", o.Union), Both: nodeSetInfo("", o.Both),
+		OnlyA: nodeSetInfo("", o.OnlyA), OnlyB: nodeSetInfo("", o.OnlyB), Cells: o.Cells,
+	}.Print(streams)
 }
 
 // intersect compares the filters of two files.
-func intersect(t target, a, b string) (intersection, error) {
-	f, err := t.open(a)
+func intersect(ctx context.Context, t target, a, b string) (intersection, error) {
+	f, err := t.open(ctx, a)
 	if err != nil {
 		return intersection{}, err
 	}
-	fs, err := t.openWith(f, a, []string{b})
+	fs, err := t.openWith(ctx, f, a, []string{b})
 	if err != nil {
 		return intersection{}, err
 	}
@@ -98,8 +104,8 @@ func intersect(t target, a, b string) (intersection, error) {
 	}, nil
 }
 
-func (result intersection) Print(cmd *cobra.Command) error {
-	return cli.Answer(cmd, result, func(w io.Writer) error {
+func (result intersection) Print(streams *cli.Streams) error {
+	return streams.Answer(result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		result.A.row(t, result.A.File)
 		result.B.row(t, result.B.File)

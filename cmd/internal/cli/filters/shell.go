@@ -2,6 +2,7 @@ package filters
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -41,23 +42,14 @@ func ShellCommand() *cobra.Command {
 		Example: shellExample,
 		Args:    cli.Arguments(1, 1),
 	}
-	wanted := addSpecFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if cli.WantsJSON(cmd) {
-			return cli.UsageError(cmd, errors.New("--json isn't available in umbel shell"))
-		}
-		s := &session{file: args[0], out: bufio.NewWriter(cmd.OutOrStdout())}
-		s.lines = prompt.New(cmd.InOrStdin().(*os.File), os.Stdout, s.Words())
-		if err := s.begin(cmd, wanted); err != nil {
-			return err
-		}
-		return s.run(cmd.ErrOrStderr())
-	}
-	return cmd
+	s := &session{wanted: addSpecFlags(cmd)}
+	return cli.Verb(cmd, s.run)
 }
 
 // session is one run of umbel shell.
 type session struct {
+	*cli.Streams
+	wanted  *spec.Flags // of a new filter
 	file    string
 	filter  umbel.Filter
 	form    container.Form // of the file
@@ -68,17 +60,18 @@ type session struct {
 }
 
 // begin opens the file, or makes the filter that the flags describe.
-func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
+func (s *session) begin() error {
+	wanted, clock := s.wanted, clock(s.Now)
 	_, err := os.Stat(s.file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case !missing && wanted.Given():
-		return cli.UsageError(cmd, fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
+		return cli.UsageError(fmt.Errorf("%s exists; leave out the flags of a new filter, or give another file", s.file))
 	case !missing:
-		s.filter, s.form, err = openToChange(s.file)
+		s.filter, s.form, err = clock.openToChange(s.file)
 		return err
 	case !wanted.Given():
-		return cli.UsageError(cmd, fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
+		return cli.UsageError(fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
 	}
 	v, goal, params, err := resolve(wanted)
 	if err != nil {
@@ -91,13 +84,21 @@ func (s *session) begin(cmd *cobra.Command, wanted *spec.Flags) error {
 	if err := container.Fits("a filter of kind "+v.Name, forecast.Bytes); err != nil {
 		return err
 	}
-	s.filter, err = clocked(v, wanted.Spec().Tick).New(goal, params)
+	s.filter, err = clock.clocked(v, wanted.Spec().Tick).New(goal, params)
 	s.changed = true
 	return err
 }
 
 // run executes the commands. At a terminal it prints errors and continues.
-func (s *session) run(stderr io.Writer) error {
+func (s *session) run(_ context.Context, streams *cli.Streams, args []string) error {
+	if streams.JSON {
+		return cli.UsageError(errors.New("--json isn't available in umbel shell"))
+	}
+	s.Streams, s.file, s.out = streams, args[0], bufio.NewWriter(streams.Out)
+	s.lines = prompt.New(streams.In, streams.Screen, s.Words())
+	if err := s.begin(); err != nil {
+		return err
+	}
 	if s.lines.Interactive() {
 		fmt.Fprintf(s.out, "%s: %s; try help\n", s.file, s.what())
 	}
@@ -121,7 +122,7 @@ func (s *session) run(stderr io.Writer) error {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintln(stderr, report.Text(err))
+		fmt.Fprintln(s.Err, report.Text(err))
 	}
 	return s.out.Flush()
 }
@@ -138,7 +139,7 @@ func (s *session) do(line string) error {
 	if err != nil || len(words) == 0 {
 		return err
 	}
-	follow(s.filter)
+	clock(s.Now).follow(s.filter)
 	for _, c := range sessionCommands() {
 		for _, name := range c.names {
 			if name == words[0] {

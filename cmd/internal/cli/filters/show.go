@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -68,14 +69,15 @@ func ShowCommand() *cobra.Command {
 	cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}}.Guard(cmd)
 	flags.Lookup("cells").DefValue = ""
 	cli.Exclusive(cmd, "map", "histogram", "svg")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, _, err := container.Read(args[0])
-		if err != nil {
-			return err
-		}
-		return what.Write(cmd.OutOrStdout(), s, args[0], cli.WantsJSON(cmd))
+	return cli.Verb(cmd, what.run)
+}
+
+func (what *show) run(_ context.Context, streams *cli.Streams, args []string) error {
+	s, _, err := container.Read(args[0])
+	if err != nil {
+		return err
 	}
-	return cmd
+	return what.Write(streams.Out, s, args[0], streams.JSON)
 }
 
 // Write shows the selected arrays of a state.

@@ -44,7 +44,7 @@ var foreignForms = []foreignForm{
 func (r *conversion) read(names []string) (source, error) {
 	s := source{name: names[0]}
 	var failed error // of a foreign form, whose files the errors of containers do not describe
-	state, _, err := cli.ReadFilterWith(r.cmd, names[0], func(in io.Reader, l wire.Limits) (umbel.State, error) {
+	state, _, err := r.ReadFilterWith(names[0], func(in io.Reader, l wire.Limits) (umbel.State, error) {
 		b := bufio.NewReader(in)
 		head, _ := b.Peek(len(nixHead))
 		for _, form := range foreignForms {
@@ -72,9 +72,9 @@ func (r *conversion) read(names []string) (source, error) {
 	case err != nil:
 		return s, err
 	case len(names) > 1 && s.form != "a dump of Redis":
-		return s, cli.UsageError(r.cmd, fmt.Errorf("%s is no dump of Redis; only that may have more than one file", names[0]))
+		return s, cli.UsageError(fmt.Errorf("%s is no dump of Redis; only that may have more than one file", names[0]))
 	case s.form != "" && r.sparse:
-		return s, cli.UsageError(r.cmd, fmt.Errorf("%s is %s; --sparse is for a filter of umbel", names[0], s.form))
+		return s, cli.UsageError(fmt.Errorf("%s is %s; --sparse is for a filter of umbel", names[0], s.form))
 	}
 	s.state = state
 	return s, nil

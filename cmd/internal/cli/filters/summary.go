@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
@@ -54,18 +53,15 @@ func (r *replacedFilter) Words() string {
 
 // Judge warns if the filter of a verb with --strict is overfull, and makes errExceeded the result of the verb, unless --lossy
 // is given. With --strict it returns an error with the consequence.
-func (s Summary) Judge(cmd *cobra.Command, consequence string) error {
+func (s Summary) Judge(streams *cli.Streams, t Tolerance, consequence string) error {
 	text := s.Overfull()
 	switch {
-	case !judgesOverfull(cmd) || text == "":
+	case !t.judges || text == "":
 		return nil
-	case IsStrict(cmd):
+	case t.Strict:
 		return errors.New(text + "; " + consequence)
 	}
-	cli.Warn(cmd, "%s", text)
-	if !Accepts(cmd) {
-		Exceeded(cmd)
-	}
+	t.Exceeds(streams, text)
 	return nil
 }
 
@@ -129,11 +125,8 @@ func SummaryOf(name string, in remote.Info) Summary {
 }
 
 // Print prints the summary, unless --quiet. done is the text for what was done.
-func (s Summary) Print(cmd *cobra.Command, done string) error {
-	if cli.IsQuiet(cmd) {
-		return nil
-	}
-	return cli.Report(cmd, s.File, s, func(w io.Writer) error { return s.Write(w, done) })
+func (s Summary) Print(streams *cli.Streams, done string) error {
+	return streams.Report(s.File, s, func(w io.Writer) error { return s.Write(w, done) })
 }
 
 // Write writes the summary. The filter may be in memory only, without a file.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
@@ -22,79 +21,80 @@ import (
 
 // target is where the filters are that a verb names: in files, or on the node of --addr.
 type target struct {
-	cmd  *cobra.Command
+	*cli.Streams
+	Tolerance
 	node *remote.Client // nil: in files
 }
 
 // targetOf returns the target that the flags of a verb name.
-func targetOf(cmd *cobra.Command) (target, error) {
-	node, err := cli.Dial(cmd)
-	return target{cmd, node}, err
+func targetOf(streams *cli.Streams, n cli.Node, t Tolerance) (target, error) {
+	node, err := n.Dial(streams)
+	return target{streams, t, node}, err
 }
 
 // open returns the filter in a file, or a copy of a node's filter.
-func (t target) open(name string) (umbel.Filter, error) {
+func (t target) open(ctx context.Context, name string) (umbel.Filter, error) {
 	if t.node == nil {
-		return openFile(name)
+		return t.clock().openFile(name)
 	}
-	return t.fetch(name)
+	return t.fetch(ctx, name)
 }
 
 // openFile returns the filter in a file, at the present time if it follows the clock.
-func openFile(name string) (umbel.Filter, error) {
+func (c clock) openFile(name string) (umbel.Filter, error) {
 	s, _, err := container.Read(name)
 	if err != nil {
 		return nil, err
 	}
-	w, ok, err := presentWindows(s)
+	w, ok, err := c.presentWindows(s)
 	if ok {
 		s = w.State()
 	}
-	return openState(name, s, err)
+	return c.openState(name, s, err)
 }
 
 // openState returns the filter with the state of a file that was read without an error, at the present time.
-func openState(name string, s umbel.State, err error) (f umbel.Filter, _ error) {
+func (c clock) openState(name string, s umbel.State, err error) (f umbel.Filter, _ error) {
 	if err == nil {
 		f, err = filter.All.Open(s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	follow(f)
+	c.follow(f)
 	return f, nil
 }
 
 // openToChange is openFile for a filter that will be written in the form of its file. Windows of umbel uniq are added to, advanced
 // and cleared as a whole.
-func openToChange(name string) (umbel.Filter, container.Form, error) {
+func (c clock) openToChange(name string) (umbel.Filter, container.Form, error) {
 	s, size, err := container.Read(name)
 	if err != nil {
 		return nil, container.Form{}, err
 	}
 	form := container.FormOf(s, size)
-	w, ok, err := presentWindows(s)
+	w, ok, err := c.presentWindows(s)
 	if ok {
 		return w, form, nil
 	}
-	f, err := openState(name, s, err)
+	f, err := c.openState(name, s, err)
 	return f, form, err
 }
 
 // fetch returns a copy of a node's filter.
-func (t target) fetch(name string) (umbel.Filter, error) {
-	in, err := t.node.Info(t.cmd.Context(), name)
+func (t target) fetch(ctx context.Context, name string) (umbel.Filter, error) {
+	in, err := t.node.Info(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if err := container.Fits("a copy of "+name, in.Bytes); err != nil {
 		return nil, err
 	}
-	defer cli.Note(t.cmd, "fetching "+name)()
+	defer t.Note("fetching " + name)()
 	r, w := io.Pipe()
 	defer r.Close()
 	go func() {
-		_, err := t.node.Get(t.cmd.Context(), name, false, w)
+		_, err := t.node.Get(ctx, name, false, w)
 		w.CloseWithError(err)
 	}()
 	s, err := container.Receive(r)
@@ -115,39 +115,38 @@ type change struct {
 
 // change changes a filter. If output is another name, it changes a copy of that name. It
 // returns the summary of the result.
-func (t target) change(name, output string, c change) (Summary, error) {
+func (t target) change(ctx context.Context, name, output string, c change) (Summary, error) {
 	output = cmp.Or(output, name)
 	if t.node != nil {
-		in, err := t.changeOnNode(name, output, c)
+		in, err := t.changeOnNode(ctx, name, output, c)
 		if err != nil {
 			return Summary{}, err
 		}
 		s := SummaryOf(output, in)
-		return s, SettleOnNode(t.cmd, s, t.undoing(name, output))
+		return s, t.SettleOnNode(t.Streams, s, t.undoing(ctx, name, output))
 	}
-	stop := cli.EndAtSignal(t.cmd, "nothing was written")
+	stop := t.EndAtSignal(ctx, "nothing was written")
 	defer stop()
-	lock, err := cli.LockFile(t.cmd, output)
+	lock, err := t.LockFile(output)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer lock.Close()
-	f, form, err := openToChange(name)
+	f, form, err := t.clock().openToChange(name)
 	if err != nil {
 		return Summary{}, err
 	}
 	if f, err = c.inMemory(f); err != nil {
 		return Summary{}, err
 	}
-	return settle(t.cmd, output, f, func() error {
+	return t.settle(t.Streams, output, f, func() error {
 		stop() // writing handles signals
 		return container.WriteForm(output, f.State(), form)
 	})
 }
 
 // changeOnNode is change on a node. If the change fails it deletes the copy.
-func (t target) changeOnNode(name, output string, c change) (remote.Info, error) {
-	ctx := t.cmd.Context()
+func (t target) changeOnNode(ctx context.Context, name, output string, c change) (remote.Info, error) {
 	if output == name {
 		return c.onNode(ctx, t.node, name)
 	}
@@ -156,22 +155,22 @@ func (t target) changeOnNode(name, output string, c change) (remote.Info, error)
 	}
 	in, err := c.onNode(ctx, t.node, output)
 	if err != nil {
-		err = t.undo(output, err)
+		err = t.undo(ctx, output, err)
 	}
 	return in, err
 }
 
 // undoing returns undo for the copy that change made, nil if it changed the filter itself.
-func (t target) undoing(name, output string) func(error) error {
+func (t target) undoing(ctx context.Context, name, output string) func(error) error {
 	if output == name {
 		return nil
 	}
-	return func(failed error) error { return t.undo(output, failed) }
+	return func(failed error) error { return t.undo(ctx, output, failed) }
 }
 
 // undo deletes the filter that a verb made before it failed.
-func (t target) undo(name string, failed error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(t.cmd.Context()), 10*time.Second)
+func (t target) undo(ctx context.Context, name string, failed error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer stop()
 	if err := t.node.Delete(ctx, name); err != nil {
 		return fmt.Errorf("%w; the incomplete filter %s could not be deleted: %w", failed, name, err)
@@ -189,9 +188,9 @@ type querier interface {
 }
 
 // querier returns the querier of a filter.
-func (t target) querier(name string) (querier, error) {
+func (t target) querier(ctx context.Context, name string) (querier, error) {
 	if t.node != nil {
-		f, _, err := t.node.Filter(t.cmd.Context(), name)
+		f, _, err := t.node.Filter(ctx, name)
 		return f, err
 	}
 	x, err := container.OpenToQuery(name, filter.All)
@@ -201,21 +200,21 @@ func (t target) querier(name string) (querier, error) {
 	case x.Packed():
 		return packedFile{name, x}, nil
 	}
-	return localIn(name, x)
+	return t.clock().localIn(name, x)
 }
 
 // openToQuery returns the filter in a file to be queried: in its file if that is possible, or in memory, at the present time
 // if it follows the clock.
-func openToQuery(name string) (local, error) {
+func (c clock) openToQuery(name string) (local, error) {
 	x, err := container.OpenToQuery(name, filter.All)
 	if err != nil {
 		return local{}, err
 	}
-	return localIn(name, x)
+	return c.localIn(name, x)
 }
 
 // localIn is openToQuery for a file that is open.
-func localIn(name string, x *mapped.Filter) (_ local, err error) {
+func (c clock) localIn(name string, x *mapped.Filter) (_ local, err error) {
 	var f umbel.Filter
 	if err := x.Query(1, func(g umbel.Filter) { f = g }); err != nil {
 		return local{}, err
@@ -226,17 +225,17 @@ func localIn(name string, x *mapped.Filter) (_ local, err error) {
 		return local{name, f, x}, nil
 	case x.InPlace(): // to advance it changes its cells
 		if err = x.Close(); err == nil {
-			f, err = openFile(name)
+			f, err = c.openFile(name)
 		}
 	default:
-		w, ok, wrong := presentWindows(s)
+		w, ok, wrong := c.presentWindows(s)
 		if wrong != nil {
 			return local{}, fmt.Errorf("%s: %w", name, wrong)
 		}
 		if ok {
-			f, err = openState(name, w.State(), nil)
+			f, err = c.openState(name, w.State(), nil)
 		} else {
-			follow(f)
+			c.follow(f)
 		}
 	}
 	return local{name, f, nil}, err

@@ -18,7 +18,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
-	"golang.org/x/term"
 )
 
 const uniqHelp = `Print the lines that were not seen before, and remember them. Lines come from the files, or from
@@ -74,7 +73,7 @@ const uniqExample = `  umbel uniq access.log > new.log
 
 // uniqRun is one run of umbel uniq.
 type uniqRun struct {
-	cmd    *cobra.Command
+	*cli.Streams
 	state  uniqState
 	stream uniq.Stream
 	count  bool
@@ -91,61 +90,64 @@ func UniqCommand() *cobra.Command {
 		Example:     uniqExample,
 		Args:        cli.Arguments(0, -1),
 	}
-	r := uniqRun{cmd: cmd}
+	r := new(uniqRun)
 	flags := cmd.Flags()
 	flags.BoolVar(&r.stream.Known, "known", false, "print the lines that were seen before instead")
 	flags.BoolVarP(&r.count, "count", "c", false, "print only the number of lines")
 	quantity.DurationVar(flags, &r.stream.Every, "save", time.Minute, "`DURATION` after which the state is saved, 0 for only at the end")
-	AddStrictFlag(cmd)
+	AddStrictFlag(cmd, &r.state.Tolerance)
 	flags.Lookup(strictFlag).Usage = "fail if the filter is overfull, instead of a warning"
 	flags.Lookup(lossyFlag).Usage = "exit with 0 even if more new lines were taken for known ones than --fpr permits"
 	r.state.addFlags(cmd)
-	format := cli.AddFormatFlag(cmd)
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r.stream.Format = format()
-		if err := r.state.check(cmd); err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		defer endOnSignal(cmd)()
-		files, closeFiles, err := cli.OpenKeys(cmd, args)
-		if err != nil {
-			return err
-		}
-		defer closeFiles()
-		for _, f := range files {
-			if err := keys.CheckFile(f, r.stream.Format); err != nil {
-				return err
-			}
-		}
-		if r.stream.Seen, err = r.state.open(cmd); err != nil {
-			return err
-		}
-		defer r.state.close()
-		return r.run(files)
-	}
-	return cmd
+	cli.AddFormatFlag(cmd, &r.stream.Format)
+	cli.AddAddrFlags(cmd, &r.state.on)
+	r.state.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, r.run)
 }
 
-// endOnSignal ends the context of cmd at SIGINT, SIGTERM or SIGHUP, so that the state is saved. The same signal often
-// comes twice, to the process and to its group; so further ones have no effect for a second. It returns a function
-// that restores the effect of signals.
-func endOnSignal(cmd *cobra.Command) (stop func()) {
+func (r *uniqRun) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	r.Streams, r.state.Streams = streams, streams
+	if err := r.state.check(); err != nil {
+		return cli.UsageError(err)
+	}
+	ctx, stop := endOnSignal(ctx, streams)
+	defer stop()
+	files, closeFiles, err := streams.OpenKeys(args)
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
+	for _, f := range files {
+		if err := keys.CheckFile(f, r.stream.Format); err != nil {
+			return err
+		}
+	}
+	if r.stream.Seen, err = r.state.open(ctx); err != nil {
+		return err
+	}
+	defer r.state.close()
+	return r.read(ctx, files)
+}
+
+// endOnSignal returns a context that ends at SIGINT, SIGTERM or SIGHUP, so that the state is saved. The same signal often
+// comes twice, to the process and to its group; so further ones have no effect for a second. stop restores
+// the effect of signals.
+func endOnSignal(ctx context.Context, streams *cli.Streams) (_ context.Context, stop func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // not after nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := cli.SignalContext(cmd, signals...)
+	ctx, stop = streams.SignalContext(ctx, signals...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
-	return stop
+	return ctx, stop
 }
 
-// run passes on the lines of the files, saves the state and prints the summary.
-func (r *uniqRun) run(files []*os.File) error {
+// read passes on the lines of the files, saves the state and prints the summary.
+func (r *uniqRun) read(ctx context.Context, files []*os.File) error {
 	signal.Ignore(syscall.SIGPIPE) // to save the state
 	total := cli.TotalBytes(files)
-	if total >= 0 && !term.IsTerminal(int(os.Stdout.Fd())) {
-		r.bar = cli.StartBar(r.cmd, "lines", total)
+	if total >= 0 && r.Terminal() == nil {
+		r.bar = r.StartBar("lines", total)
 	}
 	r.stream.Write, r.stream.Save, r.stream.Tick = r.Write, r.state.saveLater, r.tick
 	if r.state.owner == nil {
@@ -159,7 +161,7 @@ func (r *uniqRun) run(files []*os.File) error {
 	} else {
 		r.room.loss.begin(r.state.filter.Stats().FPRate)
 	}
-	err := r.stream.Run(r.cmd.Context(), cli.Readers(files)...)
+	err := r.stream.Run(ctx, cli.Readers(files)...)
 	r.bar.Stop()
 	if saved := r.state.save(); saved != nil {
 		if cause, ok := errors.AsType[*fs.PathError](saved); ok {
@@ -170,7 +172,7 @@ func (r *uniqRun) run(files []*os.File) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(r.summary(), err)
+	return errors.Join(r.summary(ctx), err)
 }
 
 // Write prints lines, and returns how many bytes of them were written.
@@ -178,7 +180,7 @@ func (r *uniqRun) Write(lines []byte) (int, error) {
 	if r.count {
 		return len(lines), nil
 	}
-	out := r.cmd.OutOrStdout().(*bufio.Writer)
+	out := r.Out.(*bufio.Writer)
 	n, err := out.Write(lines)
 	if err == nil {
 		err = out.Flush()
@@ -193,7 +195,7 @@ func (r *uniqRun) Write(lines []byte) (int, error) {
 // tick reports progress, and that the filter is full.
 func (r *uniqRun) tick(bytes int64) error {
 	r.bar.Add(bytes)
-	return r.room.look(r.cmd, &r.state, &r.stream)
+	return r.room.look(&r.state, &r.stream)
 }
 
 // uniqSummary is the result of umbel uniq.
@@ -206,7 +208,7 @@ type uniqSummary struct {
 }
 
 // summary prints the number of lines with --count, and what was done on standard error.
-func (r *uniqRun) summary() error {
+func (r *uniqRun) summary(ctx context.Context) error {
 	s := uniqSummary{New: r.stream.New, Known: r.stream.Read - r.stream.New}
 	if r.count {
 		n := s.New
@@ -218,15 +220,15 @@ func (r *uniqRun) summary() error {
 		}
 	}
 	var err error
-	if s.Summary, err = r.state.summary(r.cmd); err != nil {
+	if s.Summary, err = r.state.summary(ctx); err != nil {
 		return err
 	}
 	r.room.loss.measure(float64(s.FPRate), &r.stream)
 	s.Mistaken = cli.Float(r.room.loss.expected)
-	if err := r.room.Judge(r.cmd, &r.state, &r.stream, s.Summary); err != nil {
+	if err := r.room.Judge(&r.state, &r.stream, s.Summary); err != nil {
 		return err
 	}
-	if r.room.loss.Judge(r.cmd, &r.state, &r.stream); cli.IsQuiet(r.cmd) {
+	if r.room.loss.Judge(&r.state, &r.stream); r.Quiet {
 		return nil
 	}
 	s.Read = &r.stream.Read
@@ -235,16 +237,15 @@ func (r *uniqRun) summary() error {
 		unit = "key"
 	}
 	words := fmt.Sprintf("%s read, %v new%s", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New), r.room.loss.Words())
-	r.cmd.SetOut(r.cmd.ErrOrStderr())
-	return cli.Answer(r.cmd, s, func(w io.Writer) error { return s.Write(w, words) })
+	return r.ToErr().Answer(s, func(w io.Writer) error { return s.Write(w, words) })
 }
 
 func (r *uniqRun) printCount(n uint64) error {
-	if !cli.WantsJSON(r.cmd) {
-		_, err := fmt.Fprintln(r.cmd.OutOrStdout(), n)
+	if !r.JSON {
+		_, err := fmt.Fprintln(r.Out, n)
 		return err
 	}
-	return cli.JSONLine(r.cmd.OutOrStdout(), struct {
+	return cli.JSONLine(r.Out, struct {
 		New uint64 `json:"new"`
 	}{n})
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spf13/cobra"
-	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
 )
@@ -63,15 +61,15 @@ func (l *uniqLoss) Words() string {
 }
 
 // Judge warns, and makes the exit code that of a loss, if more new lines were taken for known ones than the stated rate permits.
-func (l *uniqLoss) Judge(cmd *cobra.Command, state *uniqState, stream *uniq.Stream) {
-	rate := state.stated(cmd)
+func (l *uniqLoss) Judge(state *uniqState, stream *uniq.Stream) {
+	rate := state.stated()
 	permitted := l.permitted(rate, stream)
-	if l.expected <= lossTolerance*permitted || Accepts(cmd) {
+	if l.expected <= lossTolerance*permitted || state.Lossy {
 		return
 	}
-	cli.Warn(cmd, "%s new lines were taken for known ones and not printed, and a rate of %s permits %s; --lossy accepts that",
+	state.Streams.Warn("%s new lines were taken for known ones and not printed, and a rate of %s permits %s; --lossy accepts that",
 		aboutLines(l.expected), quantity.Rate(rate).Percent(), aboutLines(permitted))
-	Exceeded(cmd)
+	state.Exceed()
 }
 
 // aboutLines formats an expected number of lines, which may be less than one.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
@@ -25,7 +24,7 @@ const lookShare = 32
 
 // look warns if the filter is full, and again when the number of new lines has doubled. With --strict it returns an
 // error if the filter is overfull.
-func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Stream) error {
+func (r *uniqRoom) look(state *uniqState, stream *uniq.Stream) error {
 	r.loss.look(state, stream)
 	if state.seen == nil || stream.New < r.next || state.seen.Grows() && state.exceeded() == nil {
 		return nil
@@ -39,7 +38,7 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 	if text == "" {
 		return nil
 	}
-	if IsStrict(cmd) && s.Overfull() != "" {
+	if state.Strict && s.Overfull() != "" {
 		stopped := fmt.Sprintf("%s; umbel uniq stopped after %v lines", text, quantity.Count(stream.Read))
 		if state.name != "" {
 			stopped += ", which are remembered"
@@ -47,24 +46,24 @@ func (r *uniqRoom) look(cmd *cobra.Command, state *uniqState, stream *uniq.Strea
 		return errors.New(stopped + " (--strict)")
 	}
 	if r.isDue(stream) {
-		r.Warn(cmd, stream, text)
+		r.warn(state, stream, text)
 	}
 	return nil
 }
 
 // Judge is look at the end of a run, for the filter's summary. An overfull filter makes the exit code that of a loss: it will
 // take more new lines for known ones than stated.
-func (r *uniqRoom) Judge(cmd *cobra.Command, state *uniqState, stream *uniq.Stream, s Summary) error {
+func (r *uniqRoom) Judge(state *uniqState, stream *uniq.Stream, s Summary) error {
 	text := state.fullText(s, stream.Read, true)
-	if s.Overfull() != "" && !Accepts(cmd) {
-		Exceeded(cmd)
+	if s.Overfull() != "" && !state.Lossy {
+		state.Exceed()
 	}
 	switch {
 	case text == "":
-	case IsStrict(cmd) && s.Overfull() != "":
+	case state.Strict && s.Overfull() != "":
 		return fmt.Errorf("%s; all lines were read and are remembered (--strict)", text)
 	case r.isDue(stream) || stream.New > r.warned || !isFinite(s.Keys.Estimate) && !state.existed: // now all lines are counted
-		r.Warn(cmd, stream, text)
+		r.warn(state, stream, text)
 	}
 	return nil
 }
@@ -82,9 +81,9 @@ func (r *uniqRoom) noteWarned(lines float64) {
 	}
 }
 
-func (r *uniqRoom) Warn(cmd *cobra.Command, stream *uniq.Stream, text string) {
+func (r *uniqRoom) warn(state *uniqState, stream *uniq.Stream, text string) {
 	r.hasWarned, r.warned = true, stream.New
-	cli.Warn(cmd, "%s", text)
+	state.Streams.Warn("%s", text)
 }
 
 // fullText describes that the filter with summary sum is full, how many different lines it has, and what to do. It
@@ -146,24 +145,24 @@ const uniqHighRate = 1e-3
 
 // Judge warns if the filter of an earlier run has more lines than it was made for, or was made for a high rate. With
 // --strict it returns an error, before a line is read.
-func (s *uniqState) Judge(cmd *cobra.Command) error {
+func (s *uniqState) Judge() error {
 	rate := s.filter.Stats().FPRate
 	if sum := Summarize(s.name, s.filter); rate >= uniqHighRate && sum.Overfull() != "" {
 		s.full = true
 		text := s.fullText(sum, 0, false)
-		if IsStrict(cmd) {
+		if s.Strict {
 			return errors.New(text + "; nothing was read (--strict)")
 		}
-		cli.Warn(cmd, "%s", text)
+		s.Streams.Warn("%s", text)
 		return nil
 	}
-	return s.judgeRate(cmd, cmp.Or(s.filter.State().Planned.FPRate, rate))
+	return s.judgeRate(cmp.Or(s.filter.State().Planned.FPRate, rate))
 }
 
 // judgeRate warns if a filter that exists was made for a high rate, which --fpr does not accept. With --strict
 // it returns an error. The rate of an overfull filter is the matter of [uniqRoom].
-func (s *uniqState) judgeRate(cmd *cobra.Command, rate float64) error {
-	if rate < uniqHighRate || cmd.Flags().Changed("fpr") {
+func (s *uniqState) judgeRate(rate float64) error {
+	if rate < uniqHighRate || s.given["fpr"] {
 		return nil
 	}
 	remedy := "use a new --state, or give its --fpr to accept the rate"
@@ -171,10 +170,10 @@ func (s *uniqState) judgeRate(cmd *cobra.Command, rate float64) error {
 		remedy = "use a filter with a lower rate"
 	}
 	text := fmt.Sprintf("%s takes new lines for known ones, and does not print them, at a rate of up to %s; %s", s.name, cli.RateOf(rate), remedy)
-	if IsStrict(cmd) {
+	if s.Strict {
 		return errors.New(text + "; nothing was read (--strict)")
 	}
-	cli.Warn(cmd, "%s", text)
+	s.Streams.Warn("%s", text)
 	return nil
 }
 

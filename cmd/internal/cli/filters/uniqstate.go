@@ -34,6 +34,11 @@ const (
 
 // uniqState is the lines that umbel uniq has seen: in memory only, in a file, or on a node.
 type uniqState struct {
+	*cli.Streams
+	Tolerance
+	on    cli.Node
+	given cli.Given
+
 	name    string // "": in memory only
 	lasting time.Duration
 	rate    quantity.Rate
@@ -67,27 +72,27 @@ func (s *uniqState) addFlags(cmd *cobra.Command) {
 }
 
 // check returns an error for flags that contradict each other.
-func (s *uniqState) check(cmd *cobra.Command) error {
-	given := cmd.Flags().Changed
+func (s *uniqState) check() error {
+	given := s.given
 	switch {
-	case given("forget") && s.lasting < time.Second:
+	case given["forget"] && s.lasting < time.Second:
 		return fmt.Errorf("--forget %v is too short, want at least 1s: the clock counts seconds", s.lasting)
-	case given("keys") && s.keys == 0:
+	case given["keys"] && s.keys == 0:
 		return errors.New("--keys 0: want the number of different lines, at least 1")
 	case s.name == "-":
 		return errors.New("--state is a file, not standard input")
-	case given("save") && s.name == "":
+	case given["save"] && s.name == "":
 		return errors.New("--save needs --state")
-	case given(cli.AddrFlag) && s.name == "":
+	case given[cli.AddrFlag] && s.name == "":
 		return errors.New("--addr needs --state, the name of a filter on the node")
-	case s.name == "" || !cli.OnNode(cmd):
+	case s.name == "" || s.on.Addr == "":
 		return nil
 	}
 	for _, name := range []string{"forget", "fpr", "keys", "max-memory", "save"} {
 		switch {
-		case given(name) && name == "forget":
+		case given[name] && name == "forget":
 			return errors.New("--forget is for a state in a file: lines expire only there")
-		case given(name):
+		case given[name]:
 			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable --fpr 1e-6 --keys NUMBER --allow-empty -o %s --addr NODE /dev/null", name, s.name)
 		}
 	}
@@ -95,12 +100,12 @@ func (s *uniqState) check(cmd *cobra.Command) error {
 }
 
 // open returns the lines seen so far.
-func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
-	if s.name != "" && cli.OnNode(cmd) {
-		return s.openOnNode(cmd)
+func (s *uniqState) open(ctx context.Context) (uniq.Seen, error) {
+	if s.name != "" && s.on.Addr != "" {
+		return s.openOnNode(ctx)
 	}
-	stop := cli.Note(cmd, "waiting until no other program changes "+s.name)
-	err := s.load(cmd)
+	stop := s.Note("waiting until no other program changes " + s.name)
+	err := s.load()
 	stop()
 	if err != nil {
 		return nil, err
@@ -115,21 +120,21 @@ func (s *uniqState) open(cmd *cobra.Command) (uniq.Seen, error) {
 	if follows, err := s.followsClock(); err != nil {
 		return nil, err
 	} else if follows {
-		now = func() uint64 { return ticks(time.Duration(s.filter.State().Tick)) }
+		now = func() uint64 { return clock(s.Now).ticks(time.Duration(s.filter.State().Tick)) }
 	}
 	s.seen = uniq.NewFilter(s.filter, now)
 	if !s.existed {
 		return s.seen, nil
 	}
 	s.seen.Advance()
-	return s.seen, s.Judge(cmd)
+	return s.seen, s.Judge()
 }
 
 // load sets the filter: that in the file, or a new one, which the file then has. If another program makes the
 // file at the same time, load waits for it.
-func (s *uniqState) load(cmd *cobra.Command) error {
+func (s *uniqState) load() error {
 	for {
-		err := s.tryLoad(cmd)
+		err := s.tryLoad()
 		if _, missing := os.Stat(s.name); !errors.Is(err, fs.ErrExist) || missing != nil { // a link that leads nowhere
 			return err
 		}
@@ -137,7 +142,7 @@ func (s *uniqState) load(cmd *cobra.Command) error {
 }
 
 // tryLoad is load. Its error wraps fs.ErrExist if another program has made the file meanwhile.
-func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
+func (s *uniqState) tryLoad() (err error) {
 	if s.name != "" {
 		if s.owner, err = atomicfile.Own(s.name); err != nil {
 			return err
@@ -151,7 +156,7 @@ func (s *uniqState) tryLoad(cmd *cobra.Command) (err error) {
 				return err
 			}
 			s.existed = true
-			return s.checkShape(cmd)
+			return s.checkShape()
 		}
 	}
 	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
@@ -185,7 +190,7 @@ func (s *uniqState) newFilter() (umbel.Filter, error) {
 	goal := umbel.Goal{Keys: uint64(cmp.Or(s.keys, uniqKeys)), FPRate: float64(s.rate)}
 	if s.lasting > 0 {
 		goal.Keys = uint64(cmp.Or(s.keys, uniqWindowKeys))
-		return uniq.NewWindows(goal, s.seconds(), uint64(tick), ticks(tick))
+		return uniq.NewWindows(goal, s.seconds(), uint64(tick), clock(s.Now).ticks(tick))
 	}
 	forecast, err := scalable.Kind.Plan(goal, nil)
 	if err != nil {
@@ -198,9 +203,9 @@ func (s *uniqState) newFilter() (umbel.Filter, error) {
 }
 
 // stated returns the rate at which new lines may be taken for known ones: that of --fpr, or of an existing filter.
-func (s *uniqState) stated(cmd *cobra.Command) float64 {
+func (s *uniqState) stated() float64 {
 	switch {
-	case cmd.Flags().Changed("fpr"):
+	case s.given["fpr"]:
 		return float64(s.rate)
 	case s.node != nil:
 		return cmp.Or(s.nodePlanned, float64(s.rate))
@@ -209,8 +214,8 @@ func (s *uniqState) stated(cmd *cobra.Command) float64 {
 }
 
 // checkShape returns an error if a flag contradicts the filter of the file.
-func (s *uniqState) checkShape(cmd *cobra.Command) error {
-	given, planned := cmd.Flags().Changed, s.filter.State().Planned
+func (s *uniqState) checkShape() error {
+	given, planned := s.given, s.filter.State().Planned
 	if w, ok := s.filter.(*uniq.Windows); ok {
 		planned = w.First()
 	}
@@ -219,7 +224,7 @@ func (s *uniqState) checkShape(cmd *cobra.Command) error {
 		{"keys", quantity.Count(planned.Keys).String(), s.keys.String()},
 	} {
 		switch {
-		case !given(f.flag) || f.made == f.now:
+		case !given[f.flag] || f.made == f.now:
 		case planned == umbel.Planned{}:
 			return fmt.Errorf("%s was made without --%s; leave the flag out, or use another --state", s.name, f.flag)
 		default:
@@ -228,7 +233,7 @@ func (s *uniqState) checkShape(cmd *cobra.Command) error {
 	}
 	w, ok := windowSpan(s.filter.State())
 	switch {
-	case !given("forget"):
+	case !given["forget"]:
 	case !ok:
 		return fmt.Errorf("%s was made without --forget; leave the flag out, or use another --state", s.name)
 	case (s.seconds()-1)/w.steps+1 != w.step: // the length of a step is rounded up
@@ -252,7 +257,7 @@ func (s *uniqState) followsClock() (bool, error) {
 	case span.now != 0 && !span.unix():
 		return false, fmt.Errorf("the time of %s is %d, and not that of the system's clock; use another --state", s.name, span.now)
 	}
-	followClock(s.filter)
+	clock(s.Now).followClock(s.filter)
 	return true, nil
 }
 
@@ -307,21 +312,21 @@ func (s *uniqState) exceeded() error {
 }
 
 // summary describes the filter.
-func (s *uniqState) summary(cmd *cobra.Command) (Summary, error) {
+func (s *uniqState) summary(ctx context.Context) (Summary, error) {
 	if s.node == nil {
 		return Summarize(s.name, s.filter), nil
 	}
-	in, err := s.node.Info(cmd.Context(), s.name)
+	in, err := s.node.Info(ctx, s.name)
 	return SummaryOf(s.name, in), err
 }
 
 // openOnNode returns the lines in the node's filter.
-func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
+func (s *uniqState) openOnNode(ctx context.Context) (uniq.Seen, error) {
 	var err error
-	if s.node, err = cli.Dial(cmd); err != nil {
+	if s.node, err = s.on.Dial(s.Streams); err != nil {
 		return nil, err
 	}
-	f, in, err := s.node.Filter(cmd.Context(), s.name)
+	f, in, err := s.node.Filter(ctx, s.name)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +341,7 @@ func (s *uniqState) openOnNode(cmd *cobra.Command) (uniq.Seen, error) {
 		rate = float64(in.Planned.FPRate)
 		s.nodePlanned = rate
 	}
-	return nodeSeen{f}, s.judgeRate(cmd, rate)
+	return nodeSeen{f}, s.judgeRate(rate)
 }
 
 // nodeSeen is the lines in a filter on a node, which answers whether an addition changed it.

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -19,18 +20,19 @@ type verifiedFilter struct {
 
 // VerifyCommand is umbel verify.
 func VerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.Verb(&cobra.Command{
 		Use: "verify FILE", Short: "check a filter for damage", Long: verifyHelp, Example: "  umbel verify words.umb",
 		Args: cli.Arguments(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, err := container.Verify(args[0])
-			if err != nil {
-				return err
-			}
-			return cli.Answer(cmd, verifiedFilter{args[0], kind}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s: undamaged filter of kind %s\n", args[0], kind)
-				return err
-			})
-		},
+	}, verify)
+}
+
+func verify(_ context.Context, streams *cli.Streams, args []string) error {
+	kind, err := container.Verify(args[0])
+	if err != nil {
+		return err
 	}
+	return streams.Answer(verifiedFilter{args[0], kind}, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: undamaged filter of kind %s\n", args[0], kind)
+		return err
+	})
 }

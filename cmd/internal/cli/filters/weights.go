@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/build"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
@@ -46,9 +45,9 @@ func (w *weightsInfo) Write(out io.Writer) error {
 }
 
 // Warn prints a warning if a plain filter is as good.
-func (w *weightsInfo) Warn(cmd *cobra.Command, file string) {
+func (w *weightsInfo) Warn(streams *cli.Streams, file string) {
 	if w != nil && w.worthless {
-		cli.Warn(cmd, "%s gains nothing by its log of queries; a %s filter of the same size is as good: omit --weights-log", file, w.plain)
+		streams.Warn("%s gains nothing by its log of queries; a %s filter of the same size is as good: omit --weights-log", file, w.plain)
 	}
 }
 

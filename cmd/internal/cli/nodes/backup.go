@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,42 +44,49 @@ func backupMakeCommand() *cobra.Command {
 		Use: "make -o FILE", Short: "write all filters of a node to a file", Long: backupMakeHelp, Example: backupMakeExample,
 		Args: cli.NoArguments,
 	}
-	data := cmd.Flags().String("data", "umbel-data", "data `DIRECTORY` of a stopped node")
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Fetches: true, Keep: true})
+	o := new(backupOptions)
+	cmd.Flags().StringVar(&o.data, "data", "umbel-data", "data `DIRECTORY` of a stopped node")
+	cli.AddOutputFlag(cmd, &o.output, "`FILE` to write", cli.OutputFlag{Fetches: true, Keep: true})
 	cli.Required(cmd, "output", cli.ErrNoOutput.Error())
-	cli.AddAddrFlags(cmd)
+	cli.AddAddrFlags(cmd, &o.node)
 	cli.Exclusive(cmd, cli.AddrFlag, "data")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return makeBackup(cmd, *data, *output) }
-	return cmd
+	o.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, o.run)
 }
 
-// makeBackup writes the backup of a node, or of the data directory data, to the file output.
-func makeBackup(cmd *cobra.Command, data, output string) error {
-	n, err := cli.Dial(cmd)
+// backupOptions are the flags of umbel backup make.
+type backupOptions struct {
+	data, output string
+	node         cli.Node
+	given        cli.Given
+}
+
+func (o *backupOptions) run(ctx context.Context, streams *cli.Streams, _ []string) error {
+	n, err := o.node.Dial(streams)
 	if err != nil {
 		return err
 	}
 	source := func(w io.Writer) error {
-		return n.Backup(cmd.Context(), func(in io.Reader) error { return backup.Copy(w, in) })
+		return n.Backup(ctx, func(in io.Reader) error { return backup.Copy(w, in) })
 	}
-	if n == nil || cmd.Flags().Changed("data") { // which overrides UMBEL_ADDR
+	if n == nil || o.given["data"] { // which overrides UMBEL_ADDR
 		settings := node.DefaultConfig()
-		settings.Data = data
-		source = func(w io.Writer) error { return node.Backup(cmd.Context(), settings, logger(settings), w) }
+		settings.Data = o.data
+		source = func(w io.Writer) error { return node.Backup(ctx, settings, logger(streams, settings), w) }
 	}
 	replace := atomicfile.CreateSecret
-	if cmd.Flags().Changed("force") {
+	if o.given["force"] {
 		replace = atomicfile.WriteSecret
 	}
-	written, err := cli.WriteFileWith(cmd, replace, output, -1, source)
+	written, err := streams.WriteFileWith(replace, o.output, -1, source)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists; choose another file, or replace it with --force", output)
+		return fmt.Errorf("%s exists; choose another file, or replace it with --force", o.output)
 	}
-	if err != nil || cli.IsQuiet(cmd) {
+	if err != nil {
 		return err
 	}
-	return cli.Report(cmd, output, backupInfo{output, written}, func(w io.Writer) error {
-		name := output
+	return streams.Report(o.output, backupInfo{o.output, written}, func(w io.Writer) error {
+		name := o.output
 		if name == "-" {
 			name = "standard output"
 		}
@@ -96,24 +104,23 @@ const backupVerifyHelp = `Read a backup as a node would at its start, in memory,
 is 0 if it is undamaged, no filter in it had lost data before, and no names of filters were missing.`
 
 func backupVerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.Verb(&cobra.Command{
 		Use: "verify FILE", Short: "check a backup", Long: backupVerifyHelp, Example: "  umbel backup verify monday.backup",
 		Args: cli.Arguments(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return verifyBackup(cmd, args[0]) },
-	}
+	}, verifyBackup)
 }
 
-// verifyBackup prints the contents of a backup, and returns an error if it or the node before it has lost data.
-func verifyBackup(cmd *cobra.Command, file string) error {
+func verifyBackup(ctx context.Context, streams *cli.Streams, args []string) error {
+	file := args[0]
 	if container.IsFile(file) {
 		return fmt.Errorf("%s is a filter and no backup; umbel verify checks it", file)
 	}
-	return withBackup(cmd, file, func(r io.Reader) error {
-		found, err := node.VerifyFile(cmd.Context(), r)
+	return withBackup(streams, file, func(r io.Reader) error {
+		found, err := node.VerifyFile(ctx, r)
 		if err != nil {
 			return err
 		}
-		if err := cli.Answer(cmd, newFindings(found), newFindings(found).Write); err != nil {
+		if err := streams.Answer(newFindings(found), newFindings(found).Write); err != nil {
 			return err
 		}
 		switch {
@@ -135,24 +142,29 @@ func backupRestoreCommand() *cobra.Command {
 		Example: "  umbel backup restore monday.backup --data fresh && umbel serve --data fresh",
 		Args:    cli.Arguments(1, 1), DisableFlagsInUseLine: true,
 	}
-	data := cmd.Flags().String("data", "", "data `DIRECTORY` to make")
+	o := new(restoreOptions)
+	cmd.Flags().StringVar(&o.data, "data", "", "data `DIRECTORY` to make")
 	cli.Required(cmd, "data", "give the directory to make: --data DIRECTORY")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withBackup(cmd, args[0], func(r io.Reader) error {
-			found, err := node.RestoreDir(cmd.Context(), *data, logger(node.DefaultConfig()), r)
-			if err != nil {
-				return err
-			}
-			return cli.Answer(cmd, newFindings(found), newFindings(found).Write)
-		})
-	}
-	return cmd
+	return cli.Verb(cmd, o.run)
+}
+
+// restoreOptions are the flags of umbel backup restore.
+type restoreOptions struct{ data string }
+
+func (o *restoreOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	return withBackup(streams, args[0], func(r io.Reader) error {
+		found, err := node.RestoreDir(ctx, o.data, logger(streams, node.DefaultConfig()), r)
+		if err != nil {
+			return err
+		}
+		return streams.Answer(newFindings(found), newFindings(found).Write)
+	})
 }
 
 // withBackup calls f with the backup in a file; "-" is standard input.
-func withBackup(cmd *cobra.Command, name string, f func(io.Reader) error) error {
+func withBackup(streams *cli.Streams, name string, f func(io.Reader) error) error {
 	if name == "-" {
-		return f(bufio.NewReader(cmd.InOrStdin()))
+		return f(bufio.NewReader(streams.In))
 	}
 	file, err := os.Open(name)
 	if err != nil {

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -56,32 +57,32 @@ func listCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Args:    cli.Arguments(0, 1),
 	}
-	return onNode(cmd, func(n *remote.Client, args []string) error { return list(cmd, n, strings.Join(args, "")) })
+	return onNode(cmd, list)
 }
 
 // list prints the filters of a node whose names begin with prefix.
-func list(cmd *cobra.Command, n *remote.Client, prefix string) error {
+func list(ctx context.Context, streams *cli.Streams, n *remote.Client, args []string) error {
 	var all []remote.Brief
-	for b, err := range n.List(cmd.Context(), prefix) {
+	for b, err := range n.List(ctx, strings.Join(args, "")) {
 		if err != nil {
 			return err
 		}
 		all = append(all, b)
 	}
 	slices.SortFunc(all, func(a, b remote.Brief) int { return cmp.Compare(a.Name, b.Name) })
-	return printList(cmd, all)
+	return printList(streams, all)
 }
 
-func printList(cmd *cobra.Command, all []remote.Brief) error {
-	if !cli.WantsJSON(cmd) {
-		return writeList(cmd.OutOrStdout(), all)
+func printList(streams *cli.Streams, all []remote.Brief) error {
+	if !streams.JSON {
+		return writeList(streams.Out, all)
 	}
 	for _, b := range all {
 		l := listedFilter{Name: b.Name, Kind: b.Kind, Bytes: b.Bytes, Planned: b.Planned, Expires: b.Expires, Incomplete: b.Incomplete, Window: b.Window}
 		if !utf8.ValidString(b.Name) {
 			l.Name, l.NameBase64 = "", base64.StdEncoding.EncodeToString([]byte(b.Name))
 		}
-		if err := cli.JSONLine(cmd.OutOrStdout(), l); err != nil {
+		if err := cli.JSONLine(streams.Out, l); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -23,33 +24,36 @@ func NodeCommand() *cobra.Command {
 }
 
 // onNode makes cmd a verb that calls run with a node: that of --addr, or the one on this machine.
-func onNode(cmd *cobra.Command, run func(n *remote.Client, args []string) error) *cobra.Command {
+func onNode(cmd *cobra.Command, run func(ctx context.Context, streams *cli.Streams, n *remote.Client, args []string) error) *cobra.Command {
 	cmd.Long += "\n\nWithout --addr it uses the node at " + cli.LocalNode + "."
 	if cmd.Args == nil {
 		cmd.Args = cli.NoArguments
 	}
-	cli.AddAddrFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		n, err := cli.DialOrLocal(cmd)
+	var node cli.Node
+	cli.AddAddrFlags(cmd, &node)
+	return cli.Verb(cmd, func(ctx context.Context, streams *cli.Streams, args []string) error {
+		if node.Addr == "" {
+			ctx = streams.Interruptible(ctx)
+		}
+		n, err := node.DialOrLocal(streams)
 		if err != nil {
 			return err
 		}
-		return run(n, args)
-	}
-	return cmd
+		return run(ctx, streams, n, args)
+	})
 }
 
 // done prints what a verb has found or done, unless --quiet: a text, or a word as JSON.
-func done(cmd *cobra.Command, status, text string) error {
-	return printed(cmd, map[string]string{"status": status}, text)
+func done(streams *cli.Streams, status, text string) error {
+	return printed(streams, map[string]string{"status": status}, text)
 }
 
 // printed prints a result, unless --quiet: a line of text, or v as JSON.
-func printed(cmd *cobra.Command, v any, text string) error {
-	if cli.IsQuiet(cmd) {
+func printed(streams *cli.Streams, v any, text string) error {
+	if streams.Quiet {
 		return nil
 	}
-	return cli.Answer(cmd, v, func(w io.Writer) error {
+	return streams.Answer(v, func(w io.Writer) error {
 		_, err := io.WriteString(w, text+"\n")
 		return err
 	})

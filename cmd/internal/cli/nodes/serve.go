@@ -1,14 +1,16 @@
 package nodes
 
 import (
+	"context"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
+	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
 
 const serveHelp = `Run a node. It keeps filters in memory and on disk, and serves clients of Redis and HTTP; see
@@ -38,38 +40,46 @@ func ServeCommand() *cobra.Command {
 		Args: cli.NoArguments,
 	}
 	node.Flags(cmd.Flags())
-	check := cmd.Flags().Bool("check", false, "only check that a node can start with the data on disk, and change nothing")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		load := func() (node.Config, error) {
-			c, _, err := node.LoadConfig(cmd.Flags())
-			return c, err
-		}
-		c, err := load()
-		if err != nil {
-			return err
-		}
-		if *check {
-			return checkData(cmd, c)
-		}
-		return node.Run(cmd.Context(), c, load)
+	o := &serveOptions{flags: cmd.Flags()}
+	cmd.Flags().BoolVar(&o.check, "check", false, "only check that a node can start with the data on disk, and change nothing")
+	return cli.Verb(cmd, o.run)
+}
+
+// serveOptions are the flags of umbel serve. The settings are in flags, a file and the environment.
+type serveOptions struct {
+	flags *pflag.FlagSet
+	check bool
+}
+
+func (o *serveOptions) run(ctx context.Context, streams *cli.Streams, _ []string) error {
+	load := func() (node.Config, error) {
+		c, _, err := node.LoadConfig(o.flags)
+		return c, err
 	}
-	return cmd
+	c, err := load()
+	if err != nil {
+		return err
+	}
+	if o.check {
+		return checkData(ctx, streams, c)
+	}
+	return node.Run(ctx, streams.Err, c, load)
 }
 
 // checkData prints what a start with the settings c would find on disk.
-func checkData(cmd *cobra.Command, c node.Config) error {
-	found, maxDisk, err := node.Check(cmd.Context(), c, logger(c))
+func checkData(ctx context.Context, streams *cli.Streams, c node.Config) error {
+	found, maxDisk, err := node.Check(ctx, c, logger(streams, c))
 	if err != nil {
 		return err
 	}
 	f := newFindings(found)
 	f.LeastMaxDisk, f.maxDisk = maxDisk, uint64(c.MaxDisk)
-	return cli.Answer(cmd, f, f.Write)
+	return streams.Answer(f, f.Write)
 }
 
 // logger is the logger of a verb that works on a node's files.
-func logger(c node.Config) *slog.Logger {
-	return node.NewLogger(os.Stderr, c.LogFormat, slog.LevelWarn)
+func logger(streams *cli.Streams, c node.Config) *slog.Logger {
+	return report.New(streams.Err, c.LogFormat, slog.LevelWarn)
 }
 
 const configHelp = `Print the settings with which umbel serve would start, and the origin of each: a flag, the
@@ -90,15 +100,14 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "print the settings of a node and their origins", Long: configHelp, Example: configExample,
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return printConfig(cmd) },
 	}
 	node.Flags(cmd.Flags())
-	return cmd
+	return cli.Verb(cmd, (&serveOptions{flags: cmd.Flags()}).print)
 }
 
-// printConfig prints the settings in effect, and returns the error with which a node would not start with them.
-func printConfig(cmd *cobra.Command) error {
-	c, origins, err := node.LoadConfig(cmd.Flags())
+// print prints the settings.
+func (o *serveOptions) print(_ context.Context, streams *cli.Streams, _ []string) error {
+	c, origins, err := node.LoadConfig(o.flags)
 	if err != nil {
 		return err
 	}
@@ -108,7 +117,7 @@ func printConfig(cmd *cobra.Command) error {
 		list[i] = setting{o.Name, o.Value, o.From}
 		t.Row(o.Name, o.Value, o.From)
 	}
-	if err := cli.AnswerAll(cmd, list, func(w io.Writer) error {
+	if err := cli.AnswerAll(streams, list, func(w io.Writer) error {
 		_, err := t.WriteTo(w)
 		return err
 	}); err != nil {

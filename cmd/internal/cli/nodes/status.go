@@ -30,25 +30,31 @@ func statusCommand() *cobra.Command {
 		Example: "  umbel node status --addr filters.example:8780 --token-file token\n" +
 			"  umbel node status --check\n  umbel node status --check --writable --timeout 2s --addr filters.example:8780",
 	}
-	check := cmd.Flags().Bool("check", false, "only check that the node answers, and print one word")
-	writable := cmd.Flags().Bool("writable", false, "with --check, check that changes are accepted, too")
+	o := new(statusOptions)
+	cmd.Flags().BoolVar(&o.check, "check", false, "only check that the node answers, and print one word")
+	cmd.Flags().BoolVar(&o.writable, "writable", false, "with --check, check that changes are accepted, too")
 	cli.Needs(cmd, "writable", "check", "--check")
-	return onNode(cmd, func(n *remote.Client, _ []string) error {
-		if *check {
-			return checkNode(cmd, n, *writable)
-		}
-		s, err := n.Status(cmd.Context())
-		if err != nil {
-			return err
-		}
-		return cli.Answer(cmd, s, func(w io.Writer) error { return writeStatus(w, s) })
-	})
+	return onNode(cmd, o.run)
+}
+
+// statusOptions are the flags of umbel node status.
+type statusOptions struct{ check, writable bool }
+
+func (o *statusOptions) run(ctx context.Context, streams *cli.Streams, n *remote.Client, _ []string) error {
+	if o.check {
+		return checkNode(ctx, streams, n, o.writable)
+	}
+	s, err := n.Status(ctx)
+	if err != nil {
+		return err
+	}
+	return streams.Answer(s, func(w io.Writer) error { return writeStatus(w, s) })
 }
 
 // checkNode prints a word if a node answers queries and, with writable, accepts changes.
-func checkNode(cmd *cobra.Command, n *remote.Client, writable bool) error {
+func checkNode(ctx context.Context, streams *cli.Streams, n *remote.Client, writable bool) error {
 	limit := cmp.Or(n.Timeout, checkTimeout)
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), limit, fmt.Errorf("no answer within %v; give it longer with --timeout", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %v; give it longer with --timeout", limit))
 	defer cancel()
 	if err := n.Ready(ctx, writable); err != nil {
 		return err
@@ -57,7 +63,7 @@ func checkNode(cmd *cobra.Command, n *remote.Client, writable bool) error {
 	if writable {
 		word = "writable"
 	}
-	return done(cmd, word, word)
+	return done(streams, word, word)
 }
 
 func snapshotCommand() *cobra.Command {
@@ -67,14 +73,14 @@ func snapshotCommand() *cobra.Command {
 		Long:    "Make a node take a snapshot, which shortens its next start and truncates its log, and wait for it.",
 		Example: "  umbel node snapshot --addr filters.example:8780",
 	}
-	return onNode(cmd, func(n *remote.Client, _ []string) error {
-		stop := cli.Note(cmd, "taking a snapshot")
-		err := n.Snapshot(cmd.Context())
+	return onNode(cmd, func(ctx context.Context, streams *cli.Streams, n *remote.Client, _ []string) error {
+		stop := streams.Note("taking a snapshot")
+		err := n.Snapshot(ctx)
 		stop()
 		if err != nil {
 			return err
 		}
-		return done(cmd, "done", "snapshot taken")
+		return done(streams, "done", "snapshot taken")
 	})
 }
 
@@ -88,15 +94,15 @@ func acknowledgeCommand() *cobra.Command {
 		Use: "acknowledge", Short: "acknowledge that a node lost filters", Long: acknowledgeHelp,
 		Example: "  umbel node acknowledge --addr filters.example:8780 --token-file token",
 	}
-	return onNode(cmd, func(n *remote.Client, _ []string) error {
-		missing, err := n.Acknowledge(cmd.Context())
+	return onNode(cmd, func(ctx context.Context, streams *cli.Streams, n *remote.Client, _ []string) error {
+		missing, err := n.Acknowledge(ctx)
 		if err != nil {
 			return err
 		}
 		if !missing {
-			return done(cmd, "nothing", "no names were missing")
+			return done(streams, "nothing", "no names were missing")
 		}
-		return done(cmd, "done", "loss acknowledged; names without a filter are absent again")
+		return done(streams, "done", "loss acknowledged; names without a filter are absent again")
 	})
 }
 

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ type getResult struct {
 
 // getOptions are the flags of umbel node get.
 type getOptions struct {
-	output *string
+	output string
 	packed bool
 }
 
@@ -43,25 +44,27 @@ func getCommand() *cobra.Command {
 		Use: "get NAME -o FILE", Short: "fetch a filter from a node", Long: getHelp, Example: getExample,
 		Args: cli.Arguments(1, 1), DisableFlagsInUseLine: true,
 	}
-	o := getOptions{output: cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Fetches: true})}
+	o := new(getOptions)
+	cli.AddOutputFlag(cmd, &o.output, "`FILE` to write", cli.OutputFlag{Fetches: true})
 	cli.Required(cmd, "output", cli.ErrNoOutput.Error())
 	cmd.Flags().BoolVar(&o.packed, "packed", false, "fetch in the fewest bytes")
-	return onNode(cmd, func(n *remote.Client, args []string) error { return get(cmd, n, args[0], o) })
+	return onNode(cmd, o.run)
 }
 
-// get writes a filter of a node to a file.
-func get(cmd *cobra.Command, n *remote.Client, name string, o getOptions) error {
-	result := getResult{Name: name, File: *o.output}
+// run writes a filter of a node to a file.
+func (o *getOptions) run(ctx context.Context, streams *cli.Streams, n *remote.Client, args []string) error {
+	name := args[0]
+	result := getResult{Name: name, File: o.output}
 	var err error
-	result.Bytes, err = cli.WriteSecret(cmd, *o.output, -1, func(w io.Writer) (err error) {
-		result.ID, err = n.Get(cmd.Context(), name, o.packed, w)
+	result.Bytes, err = streams.WriteSecret(o.output, -1, func(w io.Writer) (err error) {
+		result.ID, err = n.Get(ctx, name, o.packed, w)
 		return err
 	})
-	if err != nil || cli.IsQuiet(cmd) {
+	if err != nil {
 		return err
 	}
-	return cli.Report(cmd, *o.output, result, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: %v bytes, id %s\n", *o.output, quantity.Count(result.Bytes), result.ID)
+	return streams.Report(o.output, result, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: %v bytes, id %s\n", o.output, quantity.Count(result.Bytes), result.ID)
 		return err
 	})
 }
@@ -81,46 +84,54 @@ func putCommand() *cobra.Command {
 		Use: "put FILE NAME", Short: "upload a filter to a node", Long: putHelp, Example: putExample,
 		Args: cli.Arguments(2, 2),
 	}
-	replace := cmd.Flags().Bool("replace", false, "replace an existing filter")
-	filters.AddStrictFlag(cmd)
-	return onNode(cmd, func(n *remote.Client, args []string) error { return put(cmd, n, args[0], args[1], *replace) })
+	o := new(putOptions)
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace an existing filter")
+	filters.AddStrictFlag(cmd, &o.Tolerance)
+	return onNode(cmd, o.run)
 }
 
-// put uploads the filter in a file as the filter name of a node.
-func put(cmd *cobra.Command, n *remote.Client, file, name string, replace bool) error {
-	if filters.IsStrict(cmd) {
-		if err := refuseOverfull(cmd, file); err != nil {
+// putOptions are the flags of umbel node put.
+type putOptions struct {
+	replace bool
+	filters.Tolerance
+}
+
+// run uploads the filter in a file as the filter name of a node.
+func (o *putOptions) run(ctx context.Context, streams *cli.Streams, n *remote.Client, args []string) error {
+	file, name := args[0], args[1]
+	if o.Strict {
+		if err := o.refuseOverfull(streams, file); err != nil {
 			return err
 		}
 	}
-	files, closeFiles, err := cli.OpenKeys(cmd, []string{file})
+	files, closeFiles, err := streams.OpenKeys([]string{file})
 	if err != nil {
 		return err
 	}
 	defer closeFiles()
-	bar := cli.StartBar(cmd, "sending "+file, cli.TotalBytes(files))
-	in, err := n.Put(cmd.Context(), name, bar.File(files[0]), replace)
+	bar := streams.StartBar("sending "+file, cli.TotalBytes(files))
+	in, err := n.Put(ctx, name, bar.File(files[0]), o.replace)
 	bar.Stop()
 	if err != nil {
 		return err
 	}
 	s := filters.SummaryOf(name, in)
-	if err := filters.SettleOnNode(cmd, s, nil); err != nil {
+	if err := o.SettleOnNode(streams, s, nil); err != nil {
 		return err
 	}
-	return s.Print(cmd, "uploaded from "+file)
+	return s.Print(streams, "uploaded from "+file)
 }
 
 // refuseOverfull returns an error if the filter in a file is overfull.
-func refuseOverfull(cmd *cobra.Command, file string) error {
+func (o *putOptions) refuseOverfull(streams *cli.Streams, file string) error {
 	if file == "-" {
-		return cli.UsageError(cmd, errors.New("--strict measures the filter before it is sent, and needs a file, not standard input"))
+		return cli.UsageError(errors.New("--strict measures the filter before it is sent, and needs a file, not standard input"))
 	}
 	f, _, err := container.Open(file, filter.All)
 	if err != nil {
 		return err
 	}
-	return filters.Summarize(file, f).Judge(cmd, "nothing was sent (--strict)")
+	return filters.Summarize(file, f).Judge(streams, o.Tolerance, "nothing was sent (--strict)")
 }
 
 const deleteHelp = `Delete filters on a node permanently; umbel node get fetches a copy first.`
@@ -133,15 +144,17 @@ func deleteCommand() *cobra.Command {
 		Use: "delete NAME...", Short: "delete filters on a node", Long: deleteHelp, Example: deleteExample,
 		Args: cli.Arguments(1, -1),
 	}
-	return onNode(cmd, func(n *remote.Client, names []string) error {
-		for _, name := range names {
-			if err := n.Delete(cmd.Context(), name); err != nil {
-				return err
-			}
-			if err := printed(cmd, map[string]string{"deleted": name}, cli.NameWords(name)+": deleted"); err != nil {
-				return err
-			}
+	return onNode(cmd, deleteFilters)
+}
+
+func deleteFilters(ctx context.Context, streams *cli.Streams, n *remote.Client, names []string) error {
+	for _, name := range names {
+		if err := n.Delete(ctx, name); err != nil {
+			return err
 		}
-		return nil
-	})
+		if err := printed(streams, map[string]string{"deleted": name}, cli.NameWords(name)+": deleted"); err != nil {
+			return err
+		}
+	}
+	return nil
 }

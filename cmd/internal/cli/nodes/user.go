@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ type userOptions struct {
 	rights, names                 []string
 	file                          string
 	given, token, replace, remove bool
-	rules                         [2]bool // rights and names were given
+	changed                       cli.Given
 }
 
 // UserCommand is umbel user.
@@ -59,7 +60,7 @@ func UserCommand() *cobra.Command {
 		Use: "user NAME", Short: "create, replace or delete a user of a node", Long: userHelp, Example: userExample,
 		Args: cli.Arguments(1, 1),
 	}
-	var o userOptions
+	o := new(userOptions)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.rights, "rights", []string{"read"}, "`RIGHTS` of the user: read, add, remove, admin")
 	flags.StringSliceVar(&o.names, "names", []string{"*"}, "`PATTERNS` of names of filters")
@@ -71,35 +72,32 @@ func UserCommand() *cobra.Command {
 	for _, other := range []string{"replace", "rights", "names", "password-stdin", "token"} {
 		cli.Exclusive(cmd, "delete", other)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.rules = [2]bool{flags.Changed("rights"), flags.Changed("names")}
-		return editUser(cmd, args[0], o)
-	}
-	return cmd
+	o.changed = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, o.run)
 }
 
-// editUser creates, replaces or deletes a user.
-func editUser(cmd *cobra.Command, name string, o userOptions) error {
-	e := userEdit{name: name, file: o.file, rule: access.FileRule{Rights: o.rights, Names: o.names}}
+// run creates, replaces or deletes a user.
+func (o *userOptions) run(_ context.Context, streams *cli.Streams, args []string) error {
+	e := userEdit{name: args[0], file: o.file, rule: access.FileRule{Rights: o.rights, Names: o.names}}
 	switch {
 	case (o.replace || o.remove) && o.file == "":
 		return errors.New("--replace and --delete need the file of the user: --users FILE")
-	case o.replace && o.rules[0] != o.rules[1]:
+	case o.replace && o.changed["rights"] != o.changed["names"]:
 		return errors.New("with --replace, give --rights and --names together, or none of them")
 	case o.remove:
-		return e.delete(cmd)
+		return e.delete(streams)
 	}
 	password := access.NewPassword()
 	printed := password
 	if o.given {
 		var err error
-		if password, err = passwordLine(cmd.InOrStdin()); err != nil {
+		if password, err = passwordLine(streams.In); err != nil {
 			return err
 		}
 		printed = ""
 	}
-	e.keepRules = o.replace && !o.rules[0]
-	return e.Write(cmd, password, printed, o.token, o.replace)
+	e.keepRules = o.replace && !o.changed["rights"]
+	return e.write(streams, password, printed, o.token, o.replace)
 }
 
 // userEdit is a change of one user in a file, or a new user without a file.
@@ -110,16 +108,16 @@ type userEdit struct {
 }
 
 // delete deletes the user.
-func (e userEdit) delete(cmd *cobra.Command) error {
+func (e userEdit) delete(streams *cli.Streams) error {
 	if err := e.change(false, func(old []byte) ([]byte, error) { return access.DeleteUser(old, e.name) }); err != nil {
 		return err
 	}
 	u := newUser{Name: e.name, File: e.file, Deleted: true}
-	return cli.Answer(cmd, u, u.Write)
+	return streams.Answer(u, u.Write)
 }
 
-// Write adds or replaces the user, with a password, and prints what was generated.
-func (e userEdit) Write(cmd *cobra.Command, password, printed string, token, replace bool) error {
+// write adds or replaces the user, with a password, and prints what was generated.
+func (e userEdit) write(streams *cli.Streams, password, printed string, token, replace bool) error {
 	u := newUser{Name: e.name, File: e.file, Password: printed}
 	hash, err := access.HashPassword(password)
 	if err != nil {
@@ -146,7 +144,7 @@ func (e userEdit) Write(cmd *cobra.Command, password, printed string, token, rep
 	if err != nil {
 		return err
 	}
-	return cli.Answer(cmd, u, u.Write)
+	return streams.Answer(u, u.Write)
 }
 
 // add adds the user to the file, or without one puts its entry into u.

@@ -79,10 +79,12 @@ const fetchExample = `  umbel fetch https://example.org/words --public-key words
 // fetchOptions are the arguments and flags of umbel fetch.
 type fetchOptions struct {
 	subscriptionFlags
-	output *string
-	cache  string // "": none
-	follow bool
-	every  time.Duration
+	node      cli.Node
+	logFormat string
+	output    string
+	cache     string // "": none
+	follow    bool
+	every     time.Duration
 }
 
 // FetchCommand is umbel fetch.
@@ -93,31 +95,25 @@ func FetchCommand() *cobra.Command {
 		Args: cli.Arguments(1, 1), DisableFlagsInUseLine: true,
 	}
 	flags := cmd.Flags()
-	o := fetchOptions{output: cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{})}
+	o := new(fetchOptions)
+	cli.AddOutputFlag(cmd, &o.output, "`FILE` to write", cli.OutputFlag{})
 	o.add(flags)
 	flags.StringVar(&o.cache, "cache", "", "`DIRECTORY` that keeps the version, so that the next run fetches only what has changed")
 	flags.BoolVar(&o.follow, "follow", false, "follow changes until ^C: write each new version")
 	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod, "with --follow, look for changes once per `DURATION`, if the source does not report them")
-	cli.AddFollowLogFlag(cmd)
-	cli.AddCredentialFlags(cmd)
+	cli.AddFollowLogFlag(cmd, &o.logFormat)
+	cli.AddCredentialFlags(cmd, &o.node)
 	cli.Required(cmd, "output", cli.ErrNoOutput.Error())
 	for _, name := range []string{"every", "bytes-per-second", "log-format"} {
 		cli.Needs(cmd, name, "follow", "--follow")
 	}
 	cli.Positive(cmd, "every")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		list, err := o.list(args)
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		return fetch(cmd, list[0], o)
-	}
-	return cmd
+	return cli.Verb(cmd, o.run)
 }
 
 // fetcher is one run of umbel fetch.
 type fetcher struct {
-	cmd       *cobra.Command
+	*cli.Streams
 	output    string
 	log       *slog.Logger
 	s         *share.Subscriber
@@ -128,18 +124,14 @@ type fetcher struct {
 	unwritten faultlog.Fault // the file can't be written
 }
 
-// logOf returns the log of a verb with --log-format, which needs follow.
-func logOf(cmd *cobra.Command, follow bool) *slog.Logger {
-	if follow {
-		return cli.Follow(cmd).Log
+func (o *fetchOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	list, err := o.list(args)
+	if err != nil {
+		return cli.UsageError(err)
 	}
-	return cli.StreamsOf(cmd).Log
-}
-
-// fetch writes a publication to a file: once or, with follow, until ^C.
-func fetch(cmd *cobra.Command, spec replica.Spec, o fetchOptions) error {
+	spec := list[0]
 	if spec.Filter != "" {
-		return cli.UsageError(cmd, fmt.Errorf("%s=%s names a filter of a replica; give the source alone", spec.Filter, spec.Source))
+		return cli.UsageError(fmt.Errorf("%s=%s names a filter of a replica; give the source alone", spec.Filter, spec.Source))
 	}
 	verifier, err := cli.ParsePublicKey(spec.PublicKey)
 	if err != nil {
@@ -149,12 +141,15 @@ func fetch(cmd *cobra.Command, spec replica.Spec, o fetchOptions) error {
 	if !o.follow {
 		period = 0
 	}
-	reader, err := cli.SourceOf(cmd, spec.Source, period)
+	reader, err := o.node.Source(spec.Source, period)
 	if err != nil {
 		return err
 	}
-	f := fetcher{cmd: cmd, output: *o.output, log: logOf(cmd, o.follow)}
-	ctx, stop := cli.SignalContext(cmd)
+	if o.follow {
+		streams.Follow(o.logFormat)
+	}
+	f := fetcher{Streams: streams, output: o.output, log: streams.Log}
+	ctx, stop := streams.SignalContext(ctx)
 	defer stop()
 	options := share.SubscriberOptions{
 		Source: reader, Verifier: verifier, Kinds: filter.All, Stale: share.StaleError, Limits: fetchLimits(), Budget: spec.Share(),
@@ -275,11 +270,8 @@ func (f *fetcher) put() error {
 		out.Kind, out.Bytes = state.Kind, state.Bytes()
 	}
 	f.before = c
-	if cli.IsQuiet(f.cmd) {
-		return nil
-	}
-	if err := cli.Report(f.cmd, f.output, out, out.Write); err != nil {
+	if err := f.Report(f.output, out, out.Write); err != nil {
 		return err
 	}
-	return cli.Flush(f.cmd)
+	return f.Flush()
 }

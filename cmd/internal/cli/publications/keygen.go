@@ -1,6 +1,7 @@
 package publications
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -42,29 +43,34 @@ func KeygenCommand() *cobra.Command {
 		Example: keygenExample,
 	}
 	cmd.DisableFlagsInUseLine = true
-	output := cmd.Flags().StringP("output", "o", "", "`FILE` to write; by default the last part of the name, with .key")
-	public := cmd.Flags().String("public", "", "print the public key of the private key in `FILE`")
+	o := new(keygenOptions)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "`FILE` to write; by default the last part of the name, with .key")
+	cmd.Flags().StringVar(&o.public, "public", "", "print the public key of the private key in `FILE`")
 	cli.Exclusive(cmd, "output", "public")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if *public != "" {
+		if o.public != "" {
 			return cli.Arguments(0, 0)(cmd, args)
 		}
 		return cli.Arguments(1, 1)(cmd, args)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *public != "" {
-			k, err := signing.Read(*public)
-			if err != nil {
-				return err
-			}
-			return printKey(cmd, keyPair{Name: k.Signer.Name(), Public: k.Public, File: *public})
-		}
-		return generateKey(cmd, args[0], *output)
-	}
-	return cmd
+	return cli.Verb(cmd, o.run)
 }
 
-func generateKey(cmd *cobra.Command, name, file string) error {
+// keygenOptions are the flags of umbel keygen.
+type keygenOptions struct{ output, public string }
+
+func (o *keygenOptions) run(_ context.Context, streams *cli.Streams, args []string) error {
+	if o.public == "" {
+		return generateKey(streams, args[0], o.output)
+	}
+	k, err := signing.Read(o.public)
+	if err != nil {
+		return err
+	}
+	return printKey(streams, keyPair{Name: k.Signer.Name(), Public: k.Public, File: o.public})
+}
+
+func generateKey(streams *cli.Streams, name, file string) error {
 	_, private, err := share.NewKey(name)
 	if err != nil {
 		return err
@@ -84,7 +90,7 @@ func generateKey(cmd *cobra.Command, name, file string) error {
 		if err := atomicfile.CreateSecret(file, lineWriter(private)); err != nil {
 			return err
 		}
-		return cli.Report(cmd, file, keyPair{Name: name, Public: public, File: file}, lineWriter(public))
+		return streams.ToErr().Answer(keyPair{Name: name, Public: public, File: file}, lineWriter(public))
 	}
 	publicFile := strings.TrimSuffix(file, ".key") + ".pub"
 	for _, f := range []string{file, publicFile} {
@@ -98,10 +104,10 @@ func generateKey(cmd *cobra.Command, name, file string) error {
 	if err := atomicfile.Write(publicFile, lineWriter(public)); err != nil {
 		return err
 	}
-	if !cli.IsQuiet(cmd) && !cli.WantsJSON(cmd) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the private key of %s; keep it secret\n%s: the public key:\n", file, name, publicFile)
+	if !streams.Quiet && !streams.JSON {
+		fmt.Fprintf(streams.Err, "%s: the private key of %s; keep it secret\n%s: the public key:\n", file, name, publicFile)
 	}
-	return printKey(cmd, keyPair{name, public, file, publicFile})
+	return printKey(streams, keyPair{name, public, file, publicFile})
 }
 
 // lineWriter returns a function that writes a line.
@@ -112,6 +118,6 @@ func lineWriter(text string) func(io.Writer) error {
 	}
 }
 
-func printKey(cmd *cobra.Command, k keyPair) error {
-	return cli.Answer(cmd, k, lineWriter(k.Public))
+func printKey(streams *cli.Streams, k keyPair) error {
+	return streams.Answer(k, lineWriter(k.Public))
 }

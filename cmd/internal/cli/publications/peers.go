@@ -56,24 +56,26 @@ func PeersCommand() *cobra.Command {
 		Use: "peers", Short: "print the publications that a replica follows", Long: peersHelp, Example: peersExample,
 		Args: cli.NoArguments,
 	}
-	var o peersOptions
+	o := new(peersOptions)
 	o.add(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return peers(cmd, o) }
 	cmd.AddCommand(peersHasCommand())
-	return cmd
+	return cli.Verb(cmd, o.print)
 }
 
 // peers prints the publications.
-func peers(cmd *cobra.Command, o peersOptions) error {
-	f, err := o.open(cmd)
+func (o *peersOptions) print(ctx context.Context, streams *cli.Streams, _ []string) error {
+	if o.node.Addr == "" {
+		ctx = streams.Interruptible(ctx)
+	}
+	f, err := o.open(ctx, streams)
 	if err != nil {
 		return err
 	}
-	list, err := f.list(cmd.Context())
+	list, err := f.list(ctx)
 	if err := errors.Join(err, f.close()); err != nil {
 		return err
 	}
-	if err := cli.Answer(cmd, api.SubscriptionList{Subscriptions: list}, func(w io.Writer) error { return writePeers(w, list) }); err != nil {
+	if err := streams.Answer(api.SubscriptionList{Subscriptions: list}, func(w io.Writer) error { return writePeers(w, list) }); err != nil {
 		return err
 	}
 	others := 0
@@ -92,6 +94,8 @@ func peers(cmd *cobra.Command, o peersOptions) error {
 type peersOptions struct {
 	sources, keys []string
 	config, cache string
+	node          cli.Node
+	given         cli.Given
 }
 
 func (o *peersOptions) add(cmd *cobra.Command) {
@@ -100,21 +104,22 @@ func (o *peersOptions) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&o.keys, "public-key", nil, "public `KEY` of the publication, or a file that contains it; once for each source")
 	flags.StringVar(&o.config, "config", "", "YAML `FILE` with settings, as for umbel replica; its subscriptions are used")
 	flags.StringVar(&o.cache, "cache", "umbel-versions", "`DIRECTORY` that keeps the versions for the next run")
-	cli.AddAddrFlags(cmd)
+	cli.AddAddrFlags(cmd, &o.node)
+	o.given = cli.GivenFlags(cmd)
 }
 
 // open returns the publications of a replica or, with sources, opens them.
-func (o peersOptions) open(cmd *cobra.Command) (followed, error) {
+func (o *peersOptions) open(ctx context.Context, streams *cli.Streams) (followed, error) {
 	if len(o.sources) == 0 && o.config == "" {
-		n, err := cli.DialOrLocal(cmd)
+		n, err := o.node.DialOrLocal(streams)
 		return remotePeers{n}, err
 	}
-	if cmd.Flag(cli.AddrFlag).Changed {
-		return nil, cli.UsageError(cmd, errors.New("--addr uses the publications of a replica; it can't be combined with --source and --config"))
+	if o.given[cli.AddrFlag] {
+		return nil, cli.UsageError(errors.New("--addr uses the publications of a replica; it can't be combined with --source and --config"))
 	}
 	list, err := subscriptionsOf(o.sources, o.keys)
 	if err != nil {
-		return nil, cli.UsageError(cmd, err)
+		return nil, cli.UsageError(err)
 	}
 	if o.config != "" {
 		more, err := node.ReadSubscriptions(o.config)
@@ -123,23 +128,22 @@ func (o peersOptions) open(cmd *cobra.Command) (followed, error) {
 		}
 		list = slices.Concat(more, list)
 	}
-	return openPeers(cmd, list, o.cache)
+	return o.openPeers(ctx, streams, list)
 }
 
 // openPeers opens publications and updates each once.
-func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, error) {
-	cli.Interruptible(cmd)
+func (o *peersOptions) openPeers(ctx context.Context, streams *cli.Streams, list replica.List) (followed, error) {
 	for i := range list {
 		list[i].BytesPerSecond = 0 // an average over many updates; this is one
 	}
-	all, err := openSources(cmd, list, replica.DefaultPeriod)
+	all, err := openSources(o.node, list, replica.DefaultPeriod)
 	if err != nil {
 		return nil, err
 	}
-	set, err := replica.Open(cmd.Context(), replica.Options{
+	set, err := replica.Open(ctx, replica.Options{
 		Engine:       engine.New(engine.Options{Kinds: filter.All, Now: func() int64 { return time.Now().UnixMilli() }, ReadOnly: engine.ErrReplica}),
-		Publications: all, Cache: cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes},
-		Log: slog.New(errorsOnly{cli.StreamsOf(cmd).Log.Handler()}),
+		Publications: all, Cache: o.cache, Stale: share.StaleLast, Limits: wire.Limits{Bytes: fetchLimits().Bytes},
+		Log: slog.New(errorsOnly{streams.Log.Handler()}),
 	})
 	if errors.Is(err, dir.ErrLocked) {
 		return nil, fmt.Errorf("%w; if it is a replica, umbel peers --addr uses what it has", err)
@@ -147,7 +151,7 @@ func openPeers(cmd *cobra.Command, list replica.List, cache string) (followed, e
 	if err != nil {
 		return nil, err
 	}
-	set.Update(cmd.Context())
+	set.Update(ctx)
 	return localPeers{set}, nil
 }
 

@@ -1,6 +1,7 @@
 package publications
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,32 +31,34 @@ func peersHasCommand() *cobra.Command {
 		Use: "has KEY...", Short: "print the publications that may contain keys", Long: peersHasHelp, Example: peersHasExample,
 		Args: cli.Arguments(1, -1),
 	}
-	var o peersOptions
+	o := new(peersOptions)
 	o.add(cmd)
-	cmd.RunE = func(cmd *cobra.Command, keys []string) error { return peersHas(cmd, o, keys) }
-	return cmd
+	return cli.Verb(cmd, o.has)
 }
 
 // peersHas prints the publications that may contain each key.
-func peersHas(cmd *cobra.Command, o peersOptions, keys []string) error {
+func (o *peersOptions) has(ctx context.Context, streams *cli.Streams, keys []string) error {
 	if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
 		return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])
 	}
-	f, err := o.open(cmd)
+	if o.node.Addr == "" {
+		ctx = streams.Interruptible(ctx)
+	}
+	f, err := o.open(ctx, streams)
 	if err != nil {
 		return err
 	}
-	owners, err := f.owners(cmd.Context(), keys)
+	owners, err := f.owners(ctx, keys)
 	var all []api.Subscription
 	if err == nil {
-		all, err = f.list(cmd.Context())
+		all, err = f.list(ctx)
 	}
 	if err := errors.Join(err, f.close()); err != nil {
 		return err
 	}
 	for i, key := range keys {
 		o := keyOwners{key, owners.Filters[i], owners.Unanswered}
-		if err := cli.Answer(cmd, o, o.Write); err != nil {
+		if err := streams.Answer(o, o.Write); err != nil {
 			return err
 		}
 	}
@@ -64,7 +67,7 @@ func peersHas(cmd *cobra.Command, o peersOptions, keys []string) error {
 	case none && text != "":
 		return cli.WithCode(cli.ExitStale, errors.New(text))
 	case text != "":
-		cli.Warn(cmd, "%s", text)
+		streams.Warn("%s", text)
 	case none:
 		return cli.ErrAbsent
 	}

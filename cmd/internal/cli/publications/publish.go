@@ -87,7 +87,7 @@ func (p publication) Write(w io.Writer) error {
 
 // publishRun is one run of umbel publish.
 type publishRun struct {
-	cmd *cobra.Command
+	*cli.Streams
 	publishOptions
 	log     *slog.Logger
 	p       *publisher.Publisher
@@ -103,6 +103,8 @@ type publishOptions struct {
 	every, valid, grace       time.Duration
 	maxShrink, whenChanged    publisher.Share
 	folds                     []uint
+	logFormat                 string
+	filters.Tolerance
 }
 
 // PublishCommand is umbel publish.
@@ -111,7 +113,7 @@ func PublishCommand() *cobra.Command {
 		Use: "publish FILE --to DIRECTORY --key FILE", Short: "publish a filter, or its next version", Long: publishHelp, Example: publishExample, Annotations: cli.Reference(publishReference),
 		Args: cli.Arguments(1, 1),
 	}
-	o := publishOptions{maxShrink: 0.5}
+	o := &publishOptions{maxShrink: 0.5}
 	flags := cmd.Flags()
 	flags.StringVar(&o.to, "to", "", "`DIRECTORY` of the publication")
 	flags.StringVar(&o.keyFile, "key", "", "`FILE` with the private key, made by umbel keygen")
@@ -125,25 +127,25 @@ func PublishCommand() *cobra.Command {
 	flags.Var(&o.maxShrink, "max-shrink", "refuse a filter that has lost more than this `SHARE` of the keys of the version before")
 	flags.BoolVar(&o.seed, "publish-seed", false, "publish a filter whose hash has a secret seed; subscribers learn the seed")
 	flags.UintSliceVar(&o.folds, "folds", nil, "`FACTORS` of the folds that subscribers may follow, such as 4,16")
-	cli.AddFollowLogFlag(cmd)
-	filters.AddLossyFlag(cmd)
+	cli.AddFollowLogFlag(cmd, &o.logFormat)
+	filters.AddLossyFlag(cmd, &o.Tolerance)
 	for _, name := range []string{"every", "when-changed", "listen", "log-format"} {
 		cli.Needs(cmd, name, "follow", "--follow")
 	}
 	cli.Positive(cmd, "every", "valid", "grace")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.file = args[0]
-		return publish(cmd, o)
-	}
-	return cmd
+	return cli.Verb(cmd, o.run)
 }
 
-// publish publishes the filter in a file, and with follow its changes.
-func publish(cmd *cobra.Command, o publishOptions) error {
+// run publishes the filter in a file, and with follow its changes.
+func (o *publishOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	o.file = args[0]
 	if o.to == "" || o.keyFile == "" {
-		return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
+		return cli.UsageError(errors.New("give the directory with --to and the private key with --key"))
 	}
-	p := publishRun{cmd: cmd, publishOptions: o, log: logOf(cmd, o.follow)}
+	if o.follow {
+		streams.Follow(o.logFormat)
+	}
+	p := publishRun{Streams: streams, publishOptions: *o, log: streams.Log}
 	if p.valid == 0 {
 		p.valid = 24 * time.Hour
 		if o.follow {
@@ -151,9 +153,9 @@ func publish(cmd *cobra.Command, o publishOptions) error {
 		}
 	}
 	if p.valid > longValid {
-		cli.Warn(cmd, "subscribers take this version for exact for %v, also if newer ones do not reach them", p.valid)
+		streams.Warn("subscribers take this version for exact for %v, also if newer ones do not reach them", p.valid)
 	}
-	return p.run()
+	return p.run(ctx)
 }
 
 // options are those of the publisher of package publisher.
@@ -170,8 +172,8 @@ func (p *publishRun) options() publisher.Options {
 // longValid is the validity above which a version is published with a warning.
 const longValid = 7 * 24 * time.Hour
 
-func (p *publishRun) run() (err error) {
-	ctx, stop := cli.SignalContext(p.cmd)
+func (p *publishRun) run(ctx context.Context) (err error) {
+	ctx, stop := p.SignalContext(ctx)
 	defer stop()
 	update, err := p.next(ctx)
 	if err != nil {
@@ -209,7 +211,7 @@ func (p *publishRun) next(context.Context) (*share.Update, error) {
 		return nil, nil
 	}
 	p.read = nil // a file that cannot be read is read again
-	s, err := cli.ReadFilter(p.cmd, p.file)
+	s, err := p.ReadFilter(p.file)
 	if err != nil {
 		return nil, err
 	}
@@ -233,13 +235,13 @@ func (p *publishRun) Print(h *share.Head) error {
 	if text := p.summary.Overfull(); text != "" {
 		if p.follow {
 			p.log.Warn("filter is overfull", event.FilterOverfull, "file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate))
-		} else if cli.Warn(p.cmd, "%s", text); !filters.Accepts(p.cmd) {
-			filters.Exceeded(p.cmd)
+		} else {
+			p.Exceeds(p.Streams, text)
 		}
 	}
 	isNew := h.Version != p.shown
 	p.shown = h.Version
-	if cli.IsQuiet(p.cmd) {
+	if p.Quiet {
 		return nil
 	}
 	v := publication{
@@ -249,8 +251,8 @@ func (p *publishRun) Print(h *share.Head) error {
 	if isNew && len(h.Deltas) > 0 {
 		v.Delta = &h.Deltas[0].Bytes
 	}
-	if err := cli.Answer(p.cmd, v, v.Write); err != nil {
+	if err := p.Answer(v, v.Write); err != nil {
 		return err
 	}
-	return cli.Flush(p.cmd)
+	return p.Flush()
 }

@@ -2,9 +2,11 @@ package publications
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
@@ -35,25 +37,28 @@ func ReplicaCommand() *cobra.Command {
 		Long: replicaHelp, Example: replicaExample, Annotations: cli.Reference(replicaReference),
 		Args: cli.Arguments(0, -1), DisableFlagsInUseLine: true,
 	}
-	var f subscriptionFlags
-	f.add(cmd.Flags())
+	o := &replicaOptions{flags: cmd.Flags()}
+	o.add(cmd.Flags())
 	node.ReplicaFlags(cmd.Flags())
-	cli.AddCredentialFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		list, err := f.list(args)
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		return serveReplica(cmd, list)
-	}
-	return cmd
+	cli.AddCredentialFlags(cmd, &o.node)
+	return cli.Verb(cmd, o.run)
 }
 
-// serveReplica serves publications, and those of the settings, until a signal ends it.
-func serveReplica(cmd *cobra.Command, list replica.List) error {
+// replicaOptions are the flags of umbel replica. The settings are in flags, a file and the environment.
+type replicaOptions struct {
+	subscriptionFlags
+	node  cli.Node
+	flags *pflag.FlagSet
+}
+
+func (o *replicaOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	list, err := o.list(args)
+	if err != nil {
+		return cli.UsageError(err)
+	}
 	load := func() (node.Config, error) {
-		c, _, err := node.LoadReplicaConfig(cmd.Flags())
-		if cli.WantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
+		c, _, err := node.LoadReplicaConfig(o.flags)
+		if streams.JSON && !o.flags.Changed("log-format") {
 			c.LogFormat = "json"
 		}
 		return c, err
@@ -62,8 +67,8 @@ func serveReplica(cmd *cobra.Command, list replica.List) error {
 	if err != nil {
 		return err
 	}
-	if c.Following, err = openSources(cmd, slices.Concat(c.Subscriptions, list), cmp.Or(c.Every, replica.DefaultPeriod)); err != nil {
+	if c.Following, err = openSources(o.node, slices.Concat(c.Subscriptions, list), cmp.Or(c.Every, replica.DefaultPeriod)); err != nil {
 		return err
 	}
-	return node.Run(cmd.Context(), c, load)
+	return node.Run(ctx, streams.Err, c, load)
 }

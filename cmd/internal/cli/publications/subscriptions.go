@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
@@ -55,14 +54,14 @@ func subscriptionsOf(sources, keys []string) (replica.List, error) {
 }
 
 // openSources opens the sources of publications. Each is asked for its head once per period, if it doesn't report changes.
-func openSources(cmd *cobra.Command, list replica.List, period time.Duration) ([]replica.Publication, error) {
+func openSources(node cli.Node, list replica.List, period time.Duration) ([]replica.Publication, error) {
 	var all []replica.Publication
 	for _, spec := range list {
 		verifier, err := cli.ParsePublicKey(spec.PublicKey)
 		if err != nil {
 			return nil, fmt.Errorf("subscription of %s: public-key: %w", spec.Title(), err)
 		}
-		source, err := cli.SourceOf(cmd, spec.Source, period)
+		source, err := node.Source(spec.Source, period)
 		if err != nil {
 			return nil, fmt.Errorf("subscription of %s: source: %w", spec.Title(), err)
 		}

@@ -2,11 +2,13 @@ package verbs
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
@@ -39,42 +41,50 @@ func multicastDesignCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var want designFlags
-	want.add(cmd)
+	o := new(designOptions)
+	o.want.add(cmd)
 	flags := cmd.Flags()
-	out := cli.AddOutputFlag(cmd, "`FILE` to write: the design as JSON", cli.OutputFlag{Heads: []string{"{\n\t\"version\":"}, Inputs: []string{"frequencies"}})
-	lengths := flags.Bool("lengths", false, "list the length of each number of links")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var d *adaptive.Design
-		var err error
-		if len(args) == 1 {
-			if want.given(cmd) {
-				return cli.UsageError(cmd, errors.New("FILE is an existing design; leave out the flags of a new design"))
-			}
-			d, err = readDesign(args[0])
-		} else {
-			d, err = want.design(cmd)
+	cli.AddOutputFlag(cmd, &o.output, "`FILE` to write: the design as JSON", cli.OutputFlag{Heads: []string{"{\n\t\"version\":"}, Inputs: []string{"frequencies"}})
+	flags.BoolVar(&o.lengths, "lengths", false, "list the length of each number of links")
+	return cli.Verb(cmd, o.run)
+}
+
+// designOptions are the flags of umbel-multicast design.
+type designOptions struct {
+	want    designFlags
+	output  string
+	lengths bool
+}
+
+func (o *designOptions) run(_ context.Context, streams *cli.Streams, args []string) error {
+	var d *adaptive.Design
+	var err error
+	if len(args) == 1 {
+		if o.want.any() {
+			return cli.UsageError(errors.New("FILE is an existing design; leave out the flags of a new design"))
 		}
-		if err != nil {
-			return err
-		}
-		if *out != "" {
-			text, err := json.MarshalIndent(d, "", "\t")
-			if err != nil {
-				return err
-			}
-			write := func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }
-			if _, err := cli.WriteFile(cmd, *out, -1, write); err != nil {
-				return err
-			}
-		}
-		info, err := describeDesign(d, *lengths)
-		if err != nil {
-			return err
-		}
-		return summarizeWritten(cmd, *out, info, info.Write)
+		d, err = readDesign(args[0])
+	} else {
+		d, err = o.want.design(streams)
 	}
-	return cmd
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		text, err := json.MarshalIndent(d, "", "\t")
+		if err != nil {
+			return err
+		}
+		write := func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }
+		if _, err := streams.WriteFile(o.output, -1, write); err != nil {
+			return err
+		}
+	}
+	info, err := describeDesign(d, o.lengths)
+	if err != nil {
+		return err
+	}
+	return summarizeWritten(streams, o.output, info, info.Write)
 }
 
 // designFlags are the flags of a new design.
@@ -84,6 +94,7 @@ type designFlags struct {
 	objective adaptive.Objective
 	weight    string
 	k         int
+	given     cli.Given
 }
 
 func (f *designFlags) add(cmd *cobra.Command) {
@@ -93,32 +104,28 @@ func (f *designFlags) add(cmd *cobra.Command) {
 	flags.VarP(&f.rate, "fpr", "p", "false-positive `RATE`")
 	choice(cmd, &f.objective, "objective", "`KIND` of codewords", adaptive.Hashed, adaptive.Independent)
 	flags.StringVar(&f.weight, "frequencies", "uniform", "frequencies of the numbers of links: uniform, inverse, or a `FILE`")
+	f.given = cli.GivenFlags(cmd)
 	flags.IntVar(&f.k, "draws", 0, "`NUMBER` of draws per link, for hashed (default the best)")
 }
 
-func (f *designFlags) given(cmd *cobra.Command) bool {
-	for _, name := range []string{"links", "fpr", "objective", "frequencies", "draws"} {
-		if cmd.Flags().Changed(name) {
-			return true
-		}
-	}
-	return false
+func (f *designFlags) any() bool {
+	return slices.ContainsFunc([]string{"links", "fpr", "objective", "frequencies", "draws"}, func(name string) bool { return f.given[name] })
 }
 
 // design makes the design.
-func (f *designFlags) design(cmd *cobra.Command) (*adaptive.Design, error) {
+func (f *designFlags) design(streams *cli.Streams) (*adaptive.Design, error) {
 	r := adaptive.Requirements{Rate: float64(f.rate), K: f.k, Objective: f.objective}
 	var err error
-	if r.Weights, err = f.weights(cmd); err != nil {
+	if r.Weights, err = f.weights(); err != nil {
 		return nil, err
 	}
-	defer cli.Note(cmd, "designing")()
+	defer streams.Note("designing")()
 	return adaptive.Optimum(r)
 }
 
-func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {
+func (f *designFlags) weights() (adaptive.Weights, error) {
 	if f.links < 1 || f.links > adaptive.MaxLinks {
-		return nil, cli.UsageError(cmd, fmt.Errorf("%d links, want 1 to %d", f.links, adaptive.MaxLinks))
+		return nil, cli.UsageError(fmt.Errorf("%d links, want 1 to %d", f.links, adaptive.MaxLinks))
 	}
 	switch f.weight {
 	case "uniform":
@@ -126,8 +133,8 @@ func (f *designFlags) weights(cmd *cobra.Command) (adaptive.Weights, error) {
 	case "inverse":
 		return adaptive.Inverse(f.links), nil
 	}
-	if cmd.Flags().Changed("links") {
-		return nil, cli.UsageError(cmd, errors.New("the file of --frequencies determines the number of links; leave out -n"))
+	if f.given["links"] {
+		return nil, cli.UsageError(errors.New("the file of --frequencies determines the number of links; leave out -n"))
 	}
 	file, err := os.Open(f.weight)
 	if err != nil {

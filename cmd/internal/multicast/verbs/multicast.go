@@ -83,7 +83,7 @@ func (f *networkFlags) add(cmd *cobra.Command) {
 
 // graph reads or generates the network's graph. It prints changes to a graph that was read
 // on standard error.
-func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
+func (f *networkFlags) graph(streams *cli.Streams) (*topology.Graph, error) {
 	if _, err := os.Stat(f.topology); errors.Is(err, fs.ErrNotExist) {
 		g, err := topology.Make(f.topology, f.made)
 		if errors.Is(err, topology.ErrRule) {
@@ -94,7 +94,7 @@ func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
 			err = fmt.Errorf("no such file, and %w", err)
 		}
 		if err != nil {
-			return nil, cli.UsageError(cmd, fmt.Errorf("--topology %s: %w", f.topology, err))
+			return nil, cli.UsageError(fmt.Errorf("--topology %s: %w", f.topology, err))
 		}
 		return g, nil
 	}
@@ -108,7 +108,7 @@ func (f *networkFlags) graph(cmd *cobra.Command) (*topology.Graph, error) {
 		return nil, err
 	}
 	if notes != (topology.Notes{}) {
-		cli.Remark(cmd, "%s: %v", f.topology, notes)
+		streams.Remark("%s: %v", f.topology, notes)
 	}
 	return g, nil
 }
@@ -136,8 +136,8 @@ func (f *networkFlags) key() (key inpacket.Key, err error) {
 }
 
 // network returns the graph with keys.
-func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
-	g, err := f.graph(cmd)
+func (f *networkFlags) network(streams *cli.Streams) (*multicast.Network, error) {
+	g, err := f.graph(streams)
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +150,14 @@ func (f *networkFlags) network(cmd *cobra.Command) (*multicast.Network, error) {
 
 // summarizeWritten is [report] for verbs that can write a file. With -q nothing is printed, except with --json,
 // because that is the result.
-func summarizeWritten(cmd *cobra.Command, file string, v any, text func(io.Writer) error) error {
-	if cli.IsQuiet(cmd) && !cli.WantsJSON(cmd) {
+func summarizeWritten(streams *cli.Streams, file string, v any, text func(io.Writer) error) error {
+	switch {
+	case streams.Quiet && !streams.JSON:
 		return nil
+	case cli.IsStdout(file):
+		streams = streams.ToErr()
 	}
-	return cli.Report(cmd, file, v, text)
+	return streams.Answer(v, text)
 }
 
 // endFlags are the flags of a tree's source and receivers.
@@ -169,9 +172,9 @@ func (f *endFlags) add(cmd *cobra.Command) {
 }
 
 // ends returns the nodes of the flags.
-func (f *endFlags) ends(cmd *cobra.Command, g *topology.Graph) (source int, receivers []int, err error) {
+func (f *endFlags) ends(g *topology.Graph) (source int, receivers []int, err error) {
 	if f.source == "" || len(f.receivers) == 0 {
-		return 0, nil, cli.UsageError(cmd, errors.New("a tree needs --sender and --receivers"))
+		return 0, nil, cli.UsageError(errors.New("a tree needs --sender and --receivers"))
 	}
 	if source, err = nodeNamed(g, f.source); err != nil {
 		return 0, nil, err

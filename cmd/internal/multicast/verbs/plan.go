@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -39,41 +40,49 @@ func multicastPlanCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var from treeFlags
-	from.add(cmd)
+	o := new(planOptions)
+	o.add(cmd)
 	flags := cmd.Flags()
-	group := flags.Uint32("group", 1, "`NUMBER` of the group")
-	out := flags.StringP("output", "o", "", "`FILE` to write: the bytes of the header")
-	svg := flags.String("svg", "", "write a drawing to `FILE`: the tree")
+	flags.Uint32Var(&o.group, "group", 1, "`NUMBER` of the group")
+	flags.StringVarP(&o.output, "output", "o", "", "`FILE` to write: the bytes of the header")
+	flags.StringVar(&o.svg, "svg", "", "write a drawing to `FILE`: the tree")
 	// Headers begin with the version.
 	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"\x10"}, Inputs: treeInputs},
 		cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs})
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		on, err := from.plan(cmd, *group)
-		if err != nil {
+	return cli.Verb(cmd, o.run)
+}
+
+// planOptions are the flags of umbel-multicast plan.
+type planOptions struct {
+	treeFlags
+	group       uint32
+	output, svg string
+}
+
+func (o *planOptions) run(_ context.Context, streams *cli.Streams, _ []string) error {
+	on, err := o.plan(streams, o.group)
+	if err != nil {
+		return err
+	}
+	fabric := sim.NewFabric(on.network)
+	record := fabric.Send(on.domain, on.tree, on.plan, sim.Options{})
+	if o.output != "" {
+		headers := on.plan.Headers
+		if len(headers) > 1 {
+			return fmt.Errorf("%s encodes this tree into %d packets, but -o writes one", on.scheme.Name(), len(headers))
+		}
+		if _, err := streams.WriteFile(o.output, -1, func(w io.Writer) error { _, err := w.Write(headers[0]); return err }); err != nil {
 			return err
 		}
-		fabric := sim.NewFabric(on.network)
-		record := fabric.Send(on.domain, on.tree, on.plan, sim.Options{})
-		if *out != "" {
-			headers := on.plan.Headers
-			if len(headers) > 1 {
-				return fmt.Errorf("%s encodes this tree into %d packets, but -o writes one", on.scheme.Name(), len(headers))
-			}
-			if _, err := cli.WriteFile(cmd, *out, -1, func(w io.Writer) error { _, err := w.Write(headers[0]); return err }); err != nil {
-				return err
-			}
-		}
-		if *svg != "" {
-			trace := fabric.Trace(on.domain, on.tree, on.plan, sim.Options{})
-			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
-				return err
-			}
-		}
-		info := newPlanInfo(on.scheme, on.tree, on.plan, record)
-		return summarizeWritten(cmd, *out, info, info.Write)
 	}
-	return cmd
+	if o.svg != "" {
+		trace := fabric.Trace(on.domain, on.tree, on.plan, sim.Options{})
+		if err := drawTree(streams, o.svg, on.tree, &trace); err != nil {
+			return err
+		}
+	}
+	info := newPlanInfo(on.scheme, on.tree, on.plan, record)
+	return summarizeWritten(streams, o.output, info, info.Write)
 }
 
 // planInfo is the output of umbel-multicast plan.
@@ -141,8 +150,8 @@ func (in planInfo) Write(w io.Writer) error {
 }
 
 // drawTree draws a tree with the false forwards that a trace found.
-func drawTree(cmd *cobra.Command, file string, t *tree.Tree, trace *sim.Trace) error {
+func drawTree(streams *cli.Streams, file string, t *tree.Tree, trace *sim.Trace) error {
 	o := draw.Options{Tree: t, False: trace.False}
-	_, err := cli.WriteFile(cmd, file, -1, func(w io.Writer) error { return draw.SVG(w, t.Graph, o) })
+	_, err := streams.WriteFile(file, -1, func(w io.Writer) error { return draw.SVG(w, t.Graph, o) })
 	return err
 }

@@ -51,7 +51,7 @@ func multicastRunCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var r packetRun
+	r := new(packetRun)
 	r.treeFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.Uint32Var(&r.group, "group", 1, "`NUMBER` of the group")
@@ -65,7 +65,7 @@ func multicastRunCommand() *cobra.Command {
 	r.how.addWindow(cmd, "adds sequence numbers to packets")
 	flags.BoolVar(&r.how.ordered, "only-sequenced", false, "routers drop packets without a sequence number; needs --window-sources")
 	flags.BoolVar(&r.trace, "trace", false, "record the paths of packets")
-	node := flags.String("node", "", "run this `NODE` only: its name, or # and its number")
+	flags.StringVar(&r.node, "node", "", "run this `NODE` only: its name, or # and its number")
 	flags.StringVar(&r.hosts, "hosts", "", "`FILE` with one line per node: its name and its address with a port")
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:9000", "receive packets of node #0 at `HOST:PORT`, and those of the others at the following ports")
 	flags.UintSliceVar(&r.join, "join", nil, "comma-separated `NUMBERS` of groups whose packets the node delivers")
@@ -74,31 +74,33 @@ func multicastRunCommand() *cobra.Command {
 	quantity.DurationVar(flags, &r.lasting, "for", 0, "end after this `DURATION`, such as 1h")
 	quantity.DurationVar(flags, &r.after, "after", time.Second, "`DURATION` to wait before sending")
 	cli.Exclusive(cmd, "node", "sender")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
-			return cli.UsageError(cmd, fmt.Errorf("%v packets of %d bytes, want 1 to 1e9 packets of at least 8 bytes", r.packets, r.payload))
-		}
-		if !(r.pace.Rate >= 0) || r.pace.Window < 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--packet-rate %g and --in-flight %d, want at least 0", r.pace.Rate, r.pace.Window))
-		}
-		r.plane.Fault.Loss = float64(r.loss)
-		ctx, stop := cli.SignalContext(cmd)
-		defer stop()
-		if *node != "" {
-			return r.one(ctx, cmd, *node)
-		}
-		for _, name := range []string{"join", "until", "for", "hosts", "listen", "after"} {
-			if cmd.Flags().Changed(name) {
-				return cli.UsageError(cmd, fmt.Errorf("--%s needs --node", name))
-			}
-		}
-		err := r.all(ctx, cmd)
-		if errors.Is(err, context.Canceled) {
-			return cli.Interrupted(ctx, "nothing was written")
-		}
-		return err
+	r.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, r.run)
+}
+
+func (r *packetRun) run(ctx context.Context, streams *cli.Streams, _ []string) error {
+	if r.payload < 8 || r.packets < 1 || r.packets > 1e9 {
+		return cli.UsageError(fmt.Errorf("%v packets of %d bytes, want 1 to 1e9 packets of at least 8 bytes", r.packets, r.payload))
 	}
-	return cmd
+	if !(r.pace.Rate >= 0) || r.pace.Window < 0 {
+		return cli.UsageError(fmt.Errorf("--packet-rate %g and --in-flight %d, want at least 0", r.pace.Rate, r.pace.Window))
+	}
+	r.plane.Fault.Loss = float64(r.loss)
+	ctx, stop := streams.SignalContext(ctx)
+	defer stop()
+	if r.node != "" {
+		return r.one(ctx, streams, r.node)
+	}
+	for _, name := range []string{"join", "until", "for", "hosts", "listen", "after"} {
+		if r.given[name] {
+			return cli.UsageError(fmt.Errorf("--%s needs --node", name))
+		}
+	}
+	err := r.all(ctx, streams)
+	if errors.Is(err, context.Canceled) {
+		return cli.Interrupted(ctx, "nothing was written")
+	}
+	return err
 }
 
 // packetRun is the task of umbel-multicast run.
@@ -113,11 +115,12 @@ type packetRun struct {
 	trace   bool
 
 	// for --node
-	hosts, listen string
-	join          []uint
-	until         uint64
-	lasting       time.Duration
-	after         time.Duration
+	node, hosts, listen string
+	given               cli.Given
+	join                []uint
+	until               uint64
+	lasting             time.Duration
+	after               time.Duration
 }
 
 // extend adds to a plan's headers a trace, if paths are recorded, and sequence numbers, if
@@ -148,8 +151,8 @@ const (
 )
 
 // all runs all nodes in this process.
-func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
-	on, err := r.plan(cmd, r.group)
+func (r *packetRun) all(ctx context.Context, streams *cli.Streams) error {
+	on, err := r.plan(streams, r.group)
 	if err != nil {
 		return err
 	}
@@ -169,7 +172,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 	r.pace.Patience += time.Duration(t.Depth()) * r.plane.Fault.Delay
 	pacer, err := dataplane.NewPacer(r.pace)
 	if err != nil {
-		return cli.UsageError(cmd, err)
+		return cli.UsageError(err)
 	}
 	cluster, err := dataplane.StartCluster(ctx, dataplane.ClusterConfig{
 		Graph: on.network.Graph, Router: on.domain.Router, Options: r.plane,
@@ -182,7 +185,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	defer cluster.Stop()
-	bar := cli.CountBar(cmd, "packets", int64(r.packets))
+	bar := streams.CountBar("packets", int64(r.packets))
 	start := time.Now()
 	err = r.send(ctx, cluster.Node(t.Source), pacer, p, func(n int) { bar.Add(int64(n)) })
 	bar.Stop()
@@ -194,7 +197,7 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	info := newRunInfo(t, p, tally, cluster, took)
-	if err := cli.Answer(cmd, info, info.Write); err != nil {
+	if err := streams.Answer(info, info.Write); err != nil {
 		return err
 	}
 	if info.Missed > 0 {
@@ -204,8 +207,8 @@ func (r *packetRun) all(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // one runs one node in this process.
-func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) error {
-	n, err := r.net.network(cmd)
+func (r *packetRun) one(ctx context.Context, streams *cli.Streams, name string) error {
+	n, err := r.net.network(streams)
 	if err != nil {
 		return err
 	}
@@ -215,13 +218,13 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	addresses, err := r.addresses(n)
 	if err != nil {
-		return cli.UsageError(cmd, err)
+		return cli.UsageError(err)
 	}
 	configs, err := dataplane.NodeConfigs(n.Graph, addresses)
 	if err != nil {
 		return err
 	}
-	s, err := r.how.scheme(cmd)
+	s, err := r.how.scheme()
 	if err != nil {
 		return err
 	}
@@ -231,7 +234,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 	}
 	for _, g := range r.join {
 		if uint(uint32(g)) != g {
-			return cli.UsageError(cmd, fmt.Errorf("group %d, want a number of 32 bits", g))
+			return cli.UsageError(fmt.Errorf("group %d, want a number of 32 bits", g))
 		}
 		d.Receive(uint32(g), []int{self})
 	}
@@ -253,11 +256,11 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 		return err
 	}
 	defer node.Close()
-	cli.Remark(cmd, "%s listens on %v", n.Graph.Nodes[self].Name, node.Config().Listen)
+	streams.Remark("%s listens on %v", n.Graph.Nodes[self].Name, node.Config().Listen)
 	ended := make(chan error, 1)
 	go func() { ended <- node.Run(ctx) }()
 	if len(r.ends.receivers) > 0 {
-		if err := r.sendFrom(ctx, cmd, n, d, node, self); err != nil && ctx.Err() == nil {
+		if err := r.sendFrom(ctx, n, d, node, self); err != nil && ctx.Err() == nil {
 			return err
 		}
 		if len(r.join) == 0 {
@@ -268,7 +271,7 @@ func (r *packetRun) one(ctx context.Context, cmd *cobra.Command, name string) er
 		return err
 	}
 	info := newNodeRunInfo(n.Graph, self, node.Counters(), tally)
-	return cli.Answer(cmd, info, info.Write)
+	return streams.Answer(info, info.Write)
 }
 
 // addresses returns the addresses of all nodes.
@@ -293,9 +296,9 @@ func (r *packetRun) addresses(n *multicast.Network) ([]netip.AddrPort, error) {
 }
 
 // sendFrom sends the packets from one node to receivers in other processes.
-func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multicast.Network, d scheme.Domain, node *dataplane.Node, self int) error {
+func (r *packetRun) sendFrom(ctx context.Context, n *multicast.Network, d scheme.Domain, node *dataplane.Node, self int) error {
 	r.ends.source = fmt.Sprintf("#%d", self)
-	source, receivers, err := r.ends.ends(cmd, n.Graph)
+	source, receivers, err := r.ends.ends(n.Graph)
 	if err != nil {
 		return err
 	}
@@ -317,7 +320,7 @@ func (r *packetRun) sendFrom(ctx context.Context, cmd *cobra.Command, n *multica
 	}
 	pacer, err := dataplane.NewPacer(dataplane.Pace{Rate: r.pace.Rate})
 	if err != nil {
-		return cli.UsageError(cmd, err)
+		return cli.UsageError(err)
 	}
 	return r.send(ctx, node, pacer, p, func(int) {})
 }

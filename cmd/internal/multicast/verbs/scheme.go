@@ -3,10 +3,11 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
@@ -28,6 +29,7 @@ type schemeFlags struct {
 	dropTTL       uint8
 	slack, window int
 	repair        bool
+	given         cli.Given
 	ordered       bool // routers accept only packets with a sequence number
 }
 
@@ -42,6 +44,7 @@ func (f *schemeFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.slack, "ttl-slack", 0, "`HOPS` added to the TTL of umbel's packets")
 	flags.BoolVar(&f.repair, "repair", false, "routers send packets around links that are down; needs --ttl-slack and, for umbel, the form single or folded")
 	flags.StringVar(&f.design, "design", "", "`FILE` of umbel-multicast design, for adaptive (default the optimum for a rate of 1%)")
+	f.given = cli.GivenFlags(cmd)
 	spec.Group(flags, schemeGroup, "forms", "effort", "max-false-match", "drop-false-match", "drop-ttl", "ttl-slack", "repair", "design")
 	completeList(cmd, "forms", scheme.FormNames())
 }
@@ -61,12 +64,12 @@ var schemeOf = map[string]word{
 }
 
 // check returns an error if the scheme ignores a flag that is set.
-func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if of := schemeOf[flag.Name]; err == nil && of != "" && of != f.name {
-			err = fmt.Errorf("--%s is for %s, not for %s", flag.Name, of, f.name)
+func (f *schemeFlags) check() (err error) {
+	for _, name := range slices.Sorted(maps.Keys(f.given)) {
+		if of := schemeOf[name]; of != "" && of != f.name {
+			return fmt.Errorf("--%s is for %s, not for %s", name, of, f.name)
 		}
-	})
+	}
 	if err == nil && f.ordered && f.window == 0 {
 		err = errors.New("--only-sequenced needs --window-sources")
 	}
@@ -83,9 +86,9 @@ func (f *schemeFlags) check(cmd *cobra.Command) (err error) {
 const mostSeeds = 1 << 16
 
 // scheme returns the scheme of the flags.
-func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
-	if err := f.check(cmd); err != nil {
-		return nil, cli.UsageError(cmd, err)
+func (f *schemeFlags) scheme() (scheme.Scheme, error) {
+	if err := f.check(); err != nil {
+		return nil, cli.UsageError(err)
 	}
 	routers := scheme.Routers{
 		Repair: f.repair, Window: f.window, OnlySequenced: f.ordered, DropFalseMatch: float64(f.dropMatch), DropTTL: f.dropTTL,
@@ -105,7 +108,7 @@ func (f *schemeFlags) scheme(cmd *cobra.Command) (scheme.Scheme, error) {
 	if f.forms != "" {
 		var err error
 		if s.Forms, err = scheme.ParseForms(f.forms); err != nil {
-			return nil, cli.UsageError(cmd, err)
+			return nil, cli.UsageError(err)
 		}
 	}
 	return s, nil
@@ -153,18 +156,18 @@ type plannedTree struct {
 }
 
 // plan finds and encodes the tree.
-func (f *treeFlags) plan(cmd *cobra.Command, group uint32) (p plannedTree, err error) {
-	if p.network, err = f.net.network(cmd); err != nil {
+func (f *treeFlags) plan(streams *cli.Streams, group uint32) (p plannedTree, err error) {
+	if p.network, err = f.net.network(streams); err != nil {
 		return p, err
 	}
-	source, receivers, err := f.ends.ends(cmd, p.network.Graph)
+	source, receivers, err := f.ends.ends(p.network.Graph)
 	if err != nil {
 		return p, err
 	}
 	if p.tree, err = f.net.find(p.network.Graph, source, receivers); err != nil {
 		return p, err
 	}
-	if p.scheme, err = f.how.scheme(cmd); err != nil {
+	if p.scheme, err = f.how.scheme(); err != nil {
 		return p, err
 	}
 	if p.domain, err = p.scheme.Domain(p.network, p.network); err != nil {

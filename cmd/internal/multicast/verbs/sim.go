@@ -40,59 +40,70 @@ func multicastSimCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var net networkFlags
-	net.add(cmd)
-	var how schemeFlags
-	how.add(cmd)
-	how.addWindow(cmd, "adds sequence numbers to headers with filters")
+	o := new(simOptions)
+	o.net.add(cmd)
+	o.how.add(cmd)
+	o.how.addWindow(cmd, "adds sequence numbers to headers with filters")
 	flags := cmd.Flags()
-	var e sim.Experiment
+	e := &o.Experiment
 	flags.IntVar(&e.Receivers, "receivers-per-tree", 16, "`NUMBER` of receivers of each tree")
 	flags.IntVar(&e.Trees, "trees", 300, "`NUMBER` of trees")
 	flags.Uint64Var(&e.Seed, "random", 1, "`NUMBER` that determines what is random: trees and changes")
 	flags.BoolVar(&e.Clustered, "clustered", false, "receivers are close to each other")
-	fail := flags.String("fail", "0", "comma-separated `NUMBERS` of links that fail")
-	add := flags.String("add", "0", "comma-separated `NUMBERS` of links that are added")
+	flags.StringVar(&o.fail, "fail", "0", "comma-separated `NUMBERS` of links that fail")
+	flags.StringVar(&o.add, "add", "0", "comma-separated `NUMBERS` of links that are added")
 	flags.BoolVar(&e.Together, "together", false, "failures keep paths between all nodes")
 	choice(cmd, &e.Knowledge, "failure-knowledge", "`ROUTERS` that know of failed links", sim.Rebuilt, sim.AtEnds, sim.Unnoticed)
 	flags.BoolVar(&e.Flood, "flood", false, "set all bits of headers, as an attacker would")
 	flags.IntVar(&e.MaxCopies, "max-copies", sim.MaxCopies, "largest `NUMBER` of copies of a tree; more are a storm")
 	flags.IntVar(&e.Workers, "workers", 0, "`NUMBER` of threads (default one per processor)")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		changes, err := changesOf(*fail, *add)
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		if e.Workers < 0 || e.MaxCopies < 1 {
-			return cli.UsageError(cmd, fmt.Errorf("--workers %d and --max-copies %d, want at least 0 and at least 1", e.Workers, e.MaxCopies))
-		}
-		if how.repair && !flags.Changed("failure-knowledge") {
-			e.Knowledge = sim.AtEnds
-		}
-		if how.repair && e.Knowledge != sim.AtEnds {
-			return cli.UsageError(cmd, fmt.Errorf("--repair needs --failure-knowledge at-ends, not %v: routers repair what they know of", e.Knowledge))
-		}
-		e.Kind, e.Metric = net.kind, net.metric
-		if e.Graph, err = net.graph(cmd); err != nil {
-			return err
-		}
-		if _, parts := e.Graph.Components(); len(parts) > 1 {
-			return fmt.Errorf("%s: %d parts that are not connected; %s the largest", net.topology, len(parts), largestHint)
-		}
-		if e.Key, err = net.key(); err != nil {
-			return err
-		}
-		if e.Scheme, err = how.scheme(cmd); err != nil {
-			return err
-		}
-		e.Sequenced = how.window > 0
-		results, err := simulate(cmd, e, changes)
-		if err != nil {
-			return err
-		}
-		return printSimulated(cmd, results)
+	o.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, o.run)
+}
+
+// simOptions are the flags of umbel-multicast sim.
+type simOptions struct {
+	sim.Experiment
+	net       networkFlags
+	how       schemeFlags
+	fail, add string
+	given     cli.Given
+}
+
+func (o *simOptions) run(ctx context.Context, streams *cli.Streams, _ []string) error {
+	e, net, how := &o.Experiment, &o.net, &o.how
+	changes, err := changesOf(o.fail, o.add)
+	if err != nil {
+		return cli.UsageError(err)
 	}
-	return cmd
+	if e.Workers < 0 || e.MaxCopies < 1 {
+		return cli.UsageError(fmt.Errorf("--workers %d and --max-copies %d, want at least 0 and at least 1", e.Workers, e.MaxCopies))
+	}
+	if how.repair && !o.given["failure-knowledge"] {
+		e.Knowledge = sim.AtEnds
+	}
+	if how.repair && e.Knowledge != sim.AtEnds {
+		return cli.UsageError(fmt.Errorf("--repair needs --failure-knowledge at-ends, not %v: routers repair what they know of", e.Knowledge))
+	}
+	e.Kind, e.Metric = net.kind, net.metric
+	if e.Graph, err = net.graph(streams); err != nil {
+		return err
+	}
+	if _, parts := e.Graph.Components(); len(parts) > 1 {
+		return fmt.Errorf("%s: %d parts that are not connected; %s the largest", net.topology, len(parts), largestHint)
+	}
+	if e.Key, err = net.key(); err != nil {
+		return err
+	}
+	if e.Scheme, err = how.scheme(); err != nil {
+		return err
+	}
+	e.Sequenced = how.window > 0
+	results, err := simulate(ctx, streams, *e, changes)
+	if err != nil {
+		return err
+	}
+	return printSimulated(streams, results)
 }
 
 // changesOf parses the numbers of links that fail and that are added.
@@ -130,10 +141,10 @@ func wholeNumbers(flag, list string) ([]int, error) {
 }
 
 // simulate runs the experiment for each change. ^C interrupts it.
-func simulate(cmd *cobra.Command, e sim.Experiment, changes []sim.Change) ([]sim.Result, error) {
-	ctx, stop := cli.SignalContext(cmd)
+func simulate(ctx context.Context, streams *cli.Streams, e sim.Experiment, changes []sim.Change) ([]sim.Result, error) {
+	ctx, stop := streams.SignalContext(ctx)
 	defer stop()
-	bar := cli.CountBar(cmd, "trees", int64(e.Trees*len(changes)))
+	bar := streams.CountBar("trees", int64(e.Trees*len(changes)))
 	defer bar.Stop()
 	shown := 0
 	results, err := e.Stale(ctx, changes, func(done, _ int) {
@@ -146,12 +157,12 @@ func simulate(cmd *cobra.Command, e sim.Experiment, changes []sim.Change) ([]sim
 	return results, err
 }
 
-func printSimulated(cmd *cobra.Command, results []sim.Result) error {
-	w := cmd.OutOrStdout()
+func printSimulated(streams *cli.Streams, results []sim.Result) error {
+	w := streams.Out
 	switch {
-	case cli.WantsJSON(cmd) && len(results) == 1:
+	case streams.JSON && len(results) == 1:
 		return cli.JSONLine(w, results[0])
-	case cli.WantsJSON(cmd):
+	case streams.JSON:
 		return cli.JSONLine(w, map[string][]sim.Result{"curve": results})
 	case len(results) == 1:
 		return writeSimulated(w, results[0])

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -31,38 +32,46 @@ func multicastTopoCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var net networkFlags
-	net.addTopology(cmd)
+	o := new(topoOptions)
+	o.net.addTopology(cmd)
 	flags := cmd.Flags()
-	largest := flags.Bool("largest", false, "keep the largest connected part")
-	nodes := flags.Bool("nodes", false, "list the nodes with their neighbors")
-	out := flags.StringP("output", "o", "", "`FILE` to write: the network as edges in TSV")
-	svg := flags.String("svg", "", "write a drawing to `FILE`: the network")
+	flags.BoolVar(&o.largest, "largest", false, "keep the largest connected part")
+	flags.BoolVar(&o.nodes, "nodes", false, "list the nodes with their neighbors")
+	flags.StringVarP(&o.output, "output", "o", "", "`FILE` to write: the network as edges in TSV")
+	flags.StringVar(&o.svg, "svg", "", "write a drawing to `FILE`: the network")
 	cli.GuardOutputs(cmd, cli.OutputFlag{Heads: []string{"# "}, Inputs: []string{"topology"}},
 		cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: []string{"topology"}})
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		g, err := net.graph(cmd)
-		if err != nil {
+	return cli.Verb(cmd, o.run)
+}
+
+// topoOptions are the flags of umbel-multicast topo.
+type topoOptions struct {
+	net            networkFlags
+	largest, nodes bool
+	output, svg    string
+}
+
+func (o *topoOptions) run(_ context.Context, streams *cli.Streams, _ []string) error {
+	g, err := o.net.graph(streams)
+	if err != nil {
+		return err
+	}
+	if o.largest {
+		g = g.LargestComponent()
+	}
+	if o.output != "" {
+		if _, err := streams.WriteFile(o.output, -1, func(w io.Writer) error { return topology.WriteTSV(w, g) }); err != nil {
 			return err
 		}
-		if *largest {
-			g = g.LargestComponent()
-		}
-		if *out != "" {
-			if _, err := cli.WriteFile(cmd, *out, -1, func(w io.Writer) error { return topology.WriteTSV(w, g) }); err != nil {
-				return err
-			}
-		}
-		if *svg != "" {
-			draws := func(w io.Writer) error { return draw.SVG(w, g, draw.Options{}) }
-			if _, err := cli.WriteFile(cmd, *svg, -1, draws); err != nil {
-				return err
-			}
-		}
-		t := describeTopology(g, *nodes)
-		return summarizeWritten(cmd, *out, t, t.Write)
 	}
-	return cmd
+	if o.svg != "" {
+		draws := func(w io.Writer) error { return draw.SVG(w, g, draw.Options{}) }
+		if _, err := streams.WriteFile(o.svg, -1, draws); err != nil {
+			return err
+		}
+	}
+	t := describeTopology(g, o.nodes)
+	return summarizeWritten(streams, o.output, t, t.Write)
 }
 
 // topologyInfo is the output of umbel-multicast topo.

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -33,47 +34,55 @@ func multicastTraceCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var from treeFlags
+	o := new(traceOptions)
+	from := &o.treeFlags
 	from.add(cmd)
 	from.how.addWindow(cmd, "for --header with a sequence number")
 	flags := cmd.Flags()
-	header := flags.String("header", "", "a packet in `HEX`")
-	svg := flags.String("svg", "", "write a drawing to `FILE`: the tree")
+	flags.StringVar(&o.header, "header", "", "a packet in `HEX`")
+	flags.StringVar(&o.svg, "svg", "", "write a drawing to `FILE`: the tree")
 	cli.OutputFlag{Name: "svg", Heads: []string{cli.SVGHead}, Inputs: treeInputs}.Guard(cmd)
 	cli.Exclusive(cmd, "header", "receivers")
 	cli.Exclusive(cmd, "header", "svg")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *header != "" {
-			return traceHeader(cmd, &from, *header)
-		}
-		on, err := from.plan(cmd, traceGroup)
-		if err != nil {
+	return cli.Verb(cmd, o.run)
+}
+
+// traceOptions are the flags of umbel-multicast trace.
+type traceOptions struct {
+	treeFlags
+	header, svg string
+}
+
+func (o *traceOptions) run(_ context.Context, streams *cli.Streams, _ []string) error {
+	if o.header != "" {
+		return traceHeader(streams, &o.treeFlags, o.header)
+	}
+	on, err := o.plan(streams, traceGroup)
+	if err != nil {
+		return err
+	}
+	trace := sim.NewFabric(on.network).Trace(on.domain, on.tree, on.plan, sim.Options{})
+	if o.svg != "" {
+		if err := drawTree(streams, o.svg, on.tree, &trace); err != nil {
 			return err
 		}
-		trace := sim.NewFabric(on.network).Trace(on.domain, on.tree, on.plan, sim.Options{})
-		if *svg != "" {
-			if err := drawTree(cmd, *svg, on.tree, &trace); err != nil {
-				return err
-			}
-		}
-		return cli.Answer(cmd, trace, func(w io.Writer) error { _, err := io.WriteString(w, trace.String()); return err })
 	}
-	return cmd
+	return streams.Answer(trace, func(w io.Writer) error { _, err := io.WriteString(w, trace.String()); return err })
 }
 
 // traceGroup is the group of traced packets.
 const traceGroup = 1
 
 // traceHeader follows the packet of --header.
-func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
+func traceHeader(streams *cli.Streams, from *treeFlags, header string) error {
 	packet, err := hex.DecodeString(strings.Join(strings.Fields(header), ""))
 	if err != nil {
-		return cli.UsageError(cmd, fmt.Errorf("--header %q, want two hexadecimal digits per byte", header))
+		return cli.UsageError(fmt.Errorf("--header %q, want two hexadecimal digits per byte", header))
 	}
 	if from.ends.source == "" {
-		return cli.UsageError(cmd, errors.New("--header needs --sender"))
+		return cli.UsageError(errors.New("--header needs --sender"))
 	}
-	n, err := from.net.network(cmd)
+	n, err := from.net.network(streams)
 	if err != nil {
 		return err
 	}
@@ -81,7 +90,7 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 	if err != nil {
 		return err
 	}
-	s, err := from.how.scheme(cmd)
+	s, err := from.how.scheme()
 	if err != nil {
 		return err
 	}
@@ -94,7 +103,7 @@ func traceHeader(cmd *cobra.Command, from *treeFlags, header string) error {
 		return fmt.Errorf("--header: %w", err)
 	}
 	info.Trace = sim.NewFabric(n).TraceHeader(domain, source, packet, sim.Options{})
-	return cli.Answer(cmd, info, info.Write)
+	return streams.Answer(info, info.Write)
 }
 
 // headerTrace is the output of umbel-multicast trace for --header.

@@ -2,6 +2,7 @@
 package verbs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,43 +58,50 @@ func nixMakeCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	rate := quantity.Rate(defaultNixRate)
-	cmd.Flags().VarP(&rate, "fpr", "p", "false-positive `RATE`")
-	output := cli.AddOutputFlag(cmd, "`FILE` to write", cli.OutputFlag{Heads: []string{"NixBloom"}})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		paths, err := readPaths(cmd, args[0])
-		if err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
-		}
-		if len(paths) == 0 {
-			return fmt.Errorf("no store paths were read from %s; check the command or directory that they come from", args[0])
-		}
-		f, err := paths.NixBloom(float64(rate))
-		if err != nil {
-			return err
-		}
-		file, err := f.AppendFile(nil)
-		if err != nil {
-			return err
-		}
-		if err := atomicfile.Write(*output, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
-			return err
-		}
-		s := filters.Summarize(*output, f)
-		read := uint64(len(paths))
-		s.Read = &read
-		return s.Print(cmd, fmt.Sprintf("%v paths read", quantity.Count(read)))
+	o := &nixMakeOptions{rate: defaultNixRate}
+	cmd.Flags().VarP(&o.rate, "fpr", "p", "false-positive `RATE`")
+	cli.AddOutputFlag(cmd, &o.output, "`FILE` to write", cli.OutputFlag{Heads: []string{"NixBloom"}})
+	return cli.Verb(cmd, o.run)
+}
+
+// nixMakeOptions are the flags of umbel-nix make.
+type nixMakeOptions struct {
+	output string
+	rate   quantity.Rate
+}
+
+func (o *nixMakeOptions) run(_ context.Context, streams *cli.Streams, args []string) error {
+	if o.output == "" {
+		return cli.UsageError(cli.ErrNoOutput)
 	}
-	return cmd
+	paths, err := readPaths(streams, args[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if len(paths) == 0 {
+		return fmt.Errorf("no store paths were read from %s; check the command or directory that they come from", args[0])
+	}
+	f, err := paths.NixBloom(float64(o.rate))
+	if err != nil {
+		return err
+	}
+	file, err := f.AppendFile(nil)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(o.output, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+		return err
+	}
+	s := filters.Summarize(o.output, f)
+	read := uint64(len(paths))
+	s.Read = &read
+	return s.Print(streams, fmt.Sprintf("%v paths read", quantity.Count(read)))
 }
 
 // readPaths reads a list, or the directory of a cache; "-" is standard input.
-func readPaths(cmd *cobra.Command, name string) (nixcache.Paths, error) {
+func readPaths(streams *cli.Streams, name string) (nixcache.Paths, error) {
 	if name == "-" {
-		return nixcache.ReadList(cli.StandardInput(cmd))
+		return nixcache.ReadList(streams.StandardInput())
 	}
 	s, err := nixcache.NewSource(name)
 	if err != nil {
@@ -110,47 +118,48 @@ The exit code is that of grep: 0 if the cache may have some of them, 1 if it has
 0 only if the cache may have all.`
 
 func nixHasCommand() *cobra.Command {
-	q := nixQuery{}
+	q := new(nixQuery)
 	cmd := &cobra.Command{
 		Use:     "has FILE [PATH...]",
 		Short:   "query a file NixBloom for store paths",
 		Long:    nixHasHelp,
 		Example: "  umbel-nix has bloom-filter /nix/store/nvd61k9nalji1zl9rrdfmsmvyyjqpzg4-hello-2.12\n  nix path-info --all | umbel-nix has bloom-filter",
 		Args:    cli.Arguments(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, _, err := openNixBloom(args[0])
-			if err != nil {
-				return err
-			}
-			q.cmd, q.f = cmd, f
-			for _, path := range args[1:] {
-				if err := q.query([]byte(path)); err != nil {
-					return err
-				}
-			}
-			if len(args) == 1 {
-				if err := q.queryLines(); err != nil {
-					return err
-				}
-			}
-			return q.End()
-		},
 	}
 	q.AddFlag(cmd)
-	return cmd
+	return cli.Verb(cmd, q.run)
+}
+
+func (q *nixQuery) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	f, _, err := openNixBloom(streams, args[0])
+	if err != nil {
+		return err
+	}
+	q.Streams, q.f = streams, f
+	for _, path := range args[1:] {
+		if err := q.query([]byte(path)); err != nil {
+			return err
+		}
+	}
+	if len(args) == 1 {
+		if err := q.queryLines(ctx); err != nil {
+			return err
+		}
+	}
+	return q.End()
 }
 
 // nixQuery is one run of umbel-nix has.
 type nixQuery struct {
 	filters.Selection
-	cmd *cobra.Command
-	f   *nixbloom.Filter
+	*cli.Streams
+	f *nixbloom.Filter
 }
 
 // queryLines queries the paths on standard input.
-func (q *nixQuery) queryLines() error {
+func (q *nixQuery) queryLines(ctx context.Context) error {
 	none := true
-	for list, err := range cli.KeyBatches(q.cmd.Context(), keys.Lines, nil, cli.StandardInput(q.cmd)) {
+	for list, err := range cli.KeyBatches(ctx, keys.Lines, nil, q.StandardInput()) {
 		if err != nil {
 			return err
 		}
@@ -163,7 +172,7 @@ func (q *nixQuery) queryLines() error {
 				return err
 			}
 		}
-		if err := cli.Flush(q.cmd); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}
@@ -180,45 +189,46 @@ func (q *nixQuery) query(path []byte) error {
 		return fmt.Errorf("%.80q is not a store path; want /nix/store/HASH-NAME, HASH.narinfo or HASH", path)
 	}
 	has := q.f.Has(d)
-	q.Note(has)
+	q.Select(has)
 	switch {
-	case cli.IsQuiet(q.cmd):
+	case q.Quiet:
 		return nil
-	case cli.WantsJSON(q.cmd):
-		return cli.JSONLine(q.cmd.OutOrStdout(), struct {
+	case q.JSON:
+		return cli.JSONLine(q.Out, struct {
 			Path string `json:"path"`
 			Has  bool   `json:"has"`
 		}{string(path), has})
 	case has:
-		_, err = fmt.Fprintf(q.cmd.OutOrStdout(), "%s\n", keys.Line(path))
+		_, err = fmt.Fprintf(q.Out, "%s\n", keys.Line(path))
 	}
 	return err
 }
 
 func nixInfoCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.Verb(&cobra.Command{
 		Use:     "info FILE",
 		Short:   "describe a file NixBloom",
 		Long:    "Print the size of a file NixBloom, its estimated number of store paths, and its estimated false-positive rate.",
 		Example: "  umbel-nix info bloom-filter\n  curl -s https://cache.example.org/bloom-filter | umbel-nix info -",
 		Args:    cli.Arguments(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, n, err := openNixBloom(args[0])
-			if err != nil {
-				return err
-			}
-			s := filters.Summarize(args[0], f)
-			return cli.Answer(cmd, s, func(w io.Writer) error {
-				return s.Write(w, fmt.Sprintf("NixBloom version 1, %v bytes", quantity.Count(n)))
-			})
-		},
+	}, nixInfo)
+}
+
+func nixInfo(_ context.Context, streams *cli.Streams, args []string) error {
+	f, n, err := openNixBloom(streams, args[0])
+	if err != nil {
+		return err
 	}
+	s := filters.Summarize(args[0], f)
+	return streams.Answer(s, func(w io.Writer) error {
+		return s.Write(w, fmt.Sprintf("NixBloom version 1, %v bytes", quantity.Count(n)))
+	})
 }
 
 // openNixBloom reads a file NixBloom, or standard input if its name is "-", and returns its length as well. It checks the
 // header before it reads the rest.
-func openNixBloom(name string) (*nixbloom.Filter, int, error) {
-	in := os.Stdin
+func openNixBloom(streams *cli.Streams, name string) (*nixbloom.Filter, int, error) {
+	in := streams.In
 	if name != "-" {
 		var err error
 		if in, err = os.Open(name); err != nil {

@@ -69,10 +69,17 @@ func (v nixVersion) Write(w io.Writer) error {
 
 // nixPublisher is one run of umbel-nix publish.
 type nixPublisher struct {
-	cmd     *cobra.Command
+	*cli.Streams
 	follow  bool
 	publish publisher.Options
 	o       nixcache.Options
+
+	rate      quantity.Rate
+	paths     quantity.Count
+	size      quantity.Size
+	maxShrink publisher.Share
+	logFormat string
+	given     cli.Given
 }
 
 func nixPublishCommand() *cobra.Command {
@@ -83,14 +90,13 @@ func nixPublishCommand() *cobra.Command {
 		Example: nixPublishExample,
 		Args:    cli.Arguments(1, 1),
 	}
-	p := nixPublisher{cmd: cmd}
+	p := &nixPublisher{size: nixcache.DefaultMemory, rate: 0.001, maxShrink: 0.5}
 	flags := cmd.Flags()
 	flags.StringVar(&p.publish.Directory, "to", "", "`DIRECTORY` of the publication")
 	flags.StringVar(&p.publish.KeyFile, "key", "", "`FILE` with the private key, made by umbel keygen")
-	rate, paths, memory := quantity.Rate(0.001), quantity.Count(0), quantity.Size(nixcache.DefaultMemory)
-	flags.VarP(&rate, "fpr", "p", "false-positive `RATE`: the share of absent paths for which a client requests the cache")
-	flags.Var(&paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
-	flags.Var(&memory, "bytes", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
+	flags.VarP(&p.rate, "fpr", "p", "false-positive `RATE`: the share of absent paths for which a client requests the cache")
+	flags.Var(&p.paths, "paths", "`NUMBER` of paths that the filter is made for (default a quarter more than there are)")
+	flags.Var(&p.size, "bytes", "`SIZE` of the filter's cells at most; the publisher needs about twice as much")
 	flags.Lookup("paths").DefValue = ""
 	o := &p.publish.Share
 	o.Workers = runtime.GOMAXPROCS(0)
@@ -99,38 +105,45 @@ func nixPublishCommand() *cobra.Command {
 	flags.StringVar(&p.publish.Listen, "listen", "", "serve the publication over HTTP at `HOST:PORT`, with --follow")
 	flags.StringVar(&p.o.Bloom, "nixbloom", "", "write the file bloom-filter and nix-cache-info to a `DIRECTORY`, too")
 	quantity.DurationVar(flags, &o.Grace, "grace", 10*time.Minute, "`DURATION` for which objects of earlier versions remain")
-	maxShrink := publisher.Share(0.5)
-	flags.Var(&maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
-	cli.AddFollowLogFlag(cmd)
+	flags.Var(&p.maxShrink, "max-shrink", "refuse a cache that has lost more than this `SHARE` of the paths of the version before")
+	cli.AddFollowLogFlag(cmd, &p.logFormat)
 	cli.Needs(cmd, "listen", "follow", "--follow")
 	cli.Needs(cmd, "log-format", "follow", "--follow")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if p.publish.Directory == "" || p.publish.KeyFile == "" {
-			return cli.UsageError(cmd, errors.New("give the directory with --to and the private key with --key"))
-		}
-		for name, value := range map[string]time.Duration{"valid": o.Valid, "grace": o.Grace} {
-			if flags.Changed(name) && value <= 0 {
-				return cli.UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
-			}
-		}
-		if o.Valid == 0 {
-			o.Valid = 5 * time.Minute
-			if p.follow {
-				o.Valid = time.Minute
-			}
-		}
-		if p.follow {
-			cli.Follow(cmd)
-		}
-		o.MaxShrink, p.publish.Source, p.publish.Log = float64(maxShrink), args[0], cli.StreamsOf(cmd).Log
-		p.o.Design = nixcache.Design{Rate: float64(rate), Keys: uint64(paths), Memory: uint64(memory)}
-		return p.run()
-	}
-	return cmd
+	p.given = cli.GivenFlags(cmd)
+	return cli.Verb(cmd, p.run)
 }
 
-func (p *nixPublisher) run() (err error) {
-	ctx, stop := cli.SignalContext(p.cmd)
+// complete checks the flags.
+func (p *nixPublisher) complete() error {
+	o := &p.publish.Share
+	if p.publish.Directory == "" || p.publish.KeyFile == "" {
+		return cli.UsageError(errors.New("give the directory with --to and the private key with --key"))
+	}
+	for name, value := range map[string]time.Duration{"valid": o.Valid, "grace": o.Grace} {
+		if p.given[name] && value <= 0 {
+			return cli.UsageError(fmt.Errorf("--%s is %v, want more than 0", name, value))
+		}
+	}
+	if o.Valid == 0 {
+		o.Valid = 5 * time.Minute
+		if p.follow {
+			o.Valid = time.Minute
+		}
+	}
+	o.MaxShrink = float64(p.maxShrink)
+	p.o.Design = nixcache.Design{Rate: float64(p.rate), Keys: uint64(p.paths), Memory: uint64(p.size)}
+	return nil
+}
+
+func (p *nixPublisher) run(ctx context.Context, streams *cli.Streams, args []string) (err error) {
+	if err := p.complete(); err != nil {
+		return err
+	}
+	if p.follow {
+		streams.Follow(p.logFormat)
+	}
+	p.Streams, p.publish.Source, p.publish.Log = streams, args[0], streams.Log
+	ctx, stop := p.SignalContext(ctx)
 	defer stop()
 	if p.o.Source, err = nixcache.NewSource(p.publish.Source); err != nil {
 		return err
@@ -150,7 +163,7 @@ func (p *nixPublisher) run() (err error) {
 		return publisher.Explain(p.publish.Source, err)
 	}
 	if err != nil {
-		cli.Warn(p.cmd, "%s", report.Text(err))
+		p.Warn("%s", report.Text(err))
 	}
 	p.Print(v)
 	if !p.follow {
@@ -161,7 +174,7 @@ func (p *nixPublisher) run() (err error) {
 
 // Print prints a version.
 func (p *nixPublisher) Print(v nixcache.Version) {
-	if cli.IsQuiet(p.cmd) {
+	if p.Quiet {
 		return
 	}
 	h := v.Head
@@ -172,8 +185,8 @@ func (p *nixPublisher) Print(v nixcache.Version) {
 	if v.New && len(h.Deltas) > 0 {
 		out.Delta = &h.Deltas[0].Bytes
 	}
-	if cli.Answer(p.cmd, out, out.Write) == nil {
-		_ = cli.Flush(p.cmd) // a closed pipe ends the process
+	if p.Answer(out, out.Write) == nil {
+		_ = p.Flush() // a closed pipe ends the process
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ const nixAddress = "127.0.0.1:8790"
 
 // nixServer is one run of umbel-nix serve.
 type nixServer struct {
-	cmd     *cobra.Command
+	*cli.Streams
 	listen  string
 	cache   string
 	maxAge  time.Duration
@@ -58,6 +59,10 @@ type nixServer struct {
 	compact bool
 	o       substituter.Options
 	stores  []*dir.Store
+
+	node                cli.Node // credentials
+	upstreams, siblings []string
+	logFormat           string
 }
 
 func nixServeCommand() *cobra.Command {
@@ -68,11 +73,11 @@ func nixServeCommand() *cobra.Command {
 		Example: nixServeExample,
 		Args:    cli.NoArguments,
 	}
-	s := nixServer{cmd: cmd, memory: substituter.DefaultMaxBytes}
+	s := &nixServer{memory: substituter.DefaultMaxBytes}
 	flags := cmd.Flags()
 	flags.StringVar(&s.listen, "listen", nixAddress, "serve at `HOST:PORT`")
-	upstreams := flags.StringArray("upstream", nil, "a `CACHE` that serves paths; may be repeated")
-	siblings := flags.StringArray("sibling", nil, "a `CACHE` that may disappear; may be repeated")
+	flags.StringArrayVar(&s.upstreams, "upstream", nil, "a `CACHE` that serves paths; may be repeated")
+	flags.StringArrayVar(&s.siblings, "sibling", nil, "a `CACHE` that may disappear; may be repeated")
 	quantity.DurationVar(flags, &s.o.Timeout, "timeout", substituter.DefaultTimeout,
 		"give up if the server sends nothing for this `DURATION`: the cache has failed")
 	quantity.DurationVar(flags, &s.maxAge, "max-age", substituter.DefaultMaxAge, "`DURATION` for which a file NixBloom counts after the cache has confirmed it")
@@ -80,45 +85,44 @@ func nixServeCommand() *cobra.Command {
 	flags.Var(&s.memory, "bytes", "`SIZE` of the filter's cells at most, of each cache")
 	flags.BoolVar(&s.compact, "compact", false, "keep publications as lists of positions: about two bytes per path, but updates take longer")
 	flags.StringVar(&s.cache, "cache", "", "`DIRECTORY` that keeps publications, so that a restart fetches only what has changed")
-	cli.AddFollowLogFlag(cmd)
-	cli.AddCredentialFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if len(*upstreams)+len(*siblings) == 0 {
-			return cli.UsageError(cmd, errors.New("give a cache with --upstream URL"))
-		}
-		for name, value := range map[string]time.Duration{"timeout": s.o.Timeout, "max-age": s.maxAge} {
-			if value <= 0 {
-				return cli.UsageError(cmd, fmt.Errorf("--%s is %v, want more than 0", name, value))
-			}
-		}
-		return s.run(*siblings, *upstreams)
-	}
-	return cmd
+	cli.AddFollowLogFlag(cmd, &s.logFormat)
+	cli.AddCredentialFlags(cmd, &s.node)
+	return cli.Verb(cmd, s.run)
 }
 
-func (s *nixServer) run(siblings, upstreams []string) (err error) {
-	ctx, stop := cli.SignalContext(s.cmd)
+func (s *nixServer) run(ctx context.Context, streams *cli.Streams, _ []string) (err error) {
+	if len(s.upstreams)+len(s.siblings) == 0 {
+		return cli.UsageError(errors.New("give a cache with --upstream URL"))
+	}
+	for name, value := range map[string]time.Duration{"timeout": s.o.Timeout, "max-age": s.maxAge} {
+		if value <= 0 {
+			return cli.UsageError(fmt.Errorf("--%s is %v, want more than 0", name, value))
+		}
+	}
+	s.Streams = streams
+	streams.Follow(s.logFormat)
+	ctx, stop := s.SignalContext(ctx)
 	defer stop()
-	s.o.Log = cli.Follow(s.cmd).Log
+	s.o.Log = streams.Log
 	s.o.Transport = substituter.NewTransport(s.o.Timeout)
 	defer func() {
 		for _, store := range s.stores {
 			err = errors.Join(err, store.Close())
 		}
 	}()
-	for i, text := range append(siblings, upstreams...) {
+	for i, text := range slices.Concat(s.siblings, s.upstreams) {
 		u, err := s.upstream(ctx, text)
 		if err != nil {
 			return err
 		}
-		u.Sibling = i < len(siblings)
+		u.Sibling = i < len(s.siblings)
 		s.o.Upstreams = append(s.o.Upstreams, u)
 	}
 	server, err := substituter.New(s.o)
 	if err != nil {
 		return err
 	}
-	if err := cli.CheckListen(s.cmd, "listen"); err != nil {
+	if err := cli.CheckListen("listen", s.listen); err != nil {
 		return err
 	}
 	listener, err := service.Listen("listen", s.listen)
@@ -136,18 +140,18 @@ func (s *nixServer) run(siblings, upstreams []string) (err error) {
 
 // announce prints the URL of the server.
 func (s *nixServer) announce(url string) error {
-	if cli.IsQuiet(s.cmd) {
+	if s.Quiet {
 		return nil
 	}
 	out := struct {
 		URL    string `json:"url"`
 		Caches int    `json:"caches"`
 	}{url, len(s.o.Upstreams)}
-	err := cli.Answer(s.cmd, out, func(w io.Writer) error {
+	err := s.Answer(out, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "answering for %d caches at %s\n", out.Caches, url)
 		return err
 	})
-	return errors.Join(err, cli.Flush(s.cmd))
+	return errors.Join(err, s.Flush())
 }
 
 // upstream returns the cache of a flag, with its summary.
@@ -155,7 +159,7 @@ func (s *nixServer) upstream(ctx context.Context, text string) (substituter.Upst
 	base, publication, published := strings.Cut(text, "=")
 	u, err := url.Parse(base)
 	if err != nil || substituter.CheckURL(u) != nil {
-		return substituter.Upstream{}, cli.UsageError(s.cmd, fmt.Errorf("%.200q is not the URL of a cache; want http:// or "+
+		return substituter.Upstream{}, cli.UsageError(fmt.Errorf("%.200q is not the URL of a cache; want http:// or "+
 			"https:// and a host, and then possibly =PUBLICATION,KEY", base))
 	}
 	if !published {
@@ -165,7 +169,7 @@ func (s *nixServer) upstream(ctx context.Context, text string) (substituter.Upst
 	}
 	comma := strings.LastIndex(publication, ",")
 	if comma < 0 {
-		return substituter.Upstream{}, cli.UsageError(s.cmd, fmt.Errorf("%.200q has no public key; want URL=PUBLICATION,KEY", text))
+		return substituter.Upstream{}, cli.UsageError(fmt.Errorf("%.200q has no public key; want URL=PUBLICATION,KEY", text))
 	}
 	summary, err := s.publication(ctx, publication[:comma], publication[comma+1:])
 	if err != nil {
@@ -180,7 +184,7 @@ func (s *nixServer) publication(ctx context.Context, where, key string) (substit
 	if err != nil {
 		return nil, err
 	}
-	source, err := cli.SourceOf(s.cmd, where, substituter.PublicationPeriod)
+	source, err := s.node.Source(where, substituter.PublicationPeriod)
 	if err != nil {
 		return nil, err
 	}

@@ -67,34 +67,34 @@ func meshNames() (names []string) {
 }
 
 // complete reads the values and the files of the flags.
-func (f *meshFlags) complete(cmd *cobra.Command) (err error) {
+func (f *meshFlags) complete() (err error) {
 	o := &f.mesh
 	if f.cache != "" {
 		if o.Cache, err = sidecar.ParseAddress(f.cache); err != nil {
-			return cli.UsageError(cmd, fmt.Errorf("--cache-url %w", err))
+			return cli.UsageError(fmt.Errorf("--cache-url %w", err))
 		}
 	}
 	if u, err := url.Parse("http://" + o.Host); o.Host != "" && (err != nil || u.Host != o.Host || u.Hostname() == "" || strings.ContainsAny(o.Host, " \t")) {
-		return cli.UsageError(cmd, fmt.Errorf("--host %.80q: want a host as in the header Host, such as example.org or example.org:8080", o.Host))
+		return cli.UsageError(fmt.Errorf("--host %.80q: want a host as in the header Host, such as example.org or example.org:8080", o.Host))
 	}
-	if err := cli.CheckListen(cmd, "publish-listen"); err != nil {
+	if err := cli.CheckListen("publish-listen", f.publish); err != nil {
 		return err
 	}
 	if f.maxHeld == 0 {
-		return cli.UsageError(cmd, errors.New("--max-held is 0, want at least 1"))
+		return cli.UsageError(errors.New("--max-held is 0, want at least 1"))
 	}
 	o.Rate, o.MaxHeld, o.Deny = float64(f.rate), int(min(f.maxHeld, math.MaxInt32)), siblings.DenyQuery(f.deny)
 	for _, p := range f.peers {
 		peer, err := sidecar.ParsePeer(p, cli.ParsePublicKey)
 		if err != nil {
-			return cli.UsageError(cmd, fmt.Errorf("--peer %w", err))
+			return cli.UsageError(fmt.Errorf("--peer %w", err))
 		}
 		o.Peers = append(o.Peers, peer)
 	}
 	for _, p := range f.squids {
 		peer, err := sidecar.ParseSquid(p)
 		if err != nil {
-			return cli.UsageError(cmd, fmt.Errorf("--squid-peer %w", err))
+			return cli.UsageError(fmt.Errorf("--squid-peer %w", err))
 		}
 		o.Peers = append(o.Peers, peer)
 	}

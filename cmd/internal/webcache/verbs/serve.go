@@ -2,6 +2,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,13 +60,13 @@ type serveOptions struct {
 	origin                    string
 	memory, diskSize, largest quantity.Size
 	ports                     []uint
-	logFormat                 *string
+	logFormat                 string
 	siblings                  bool
 	mesh                      meshFlags
 }
 
 func serveCommand() *cobra.Command {
-	o := serveOptions{memory: 256 << 20, diskSize: 10 << 30}
+	o := &serveOptions{memory: 256 << 20, diskSize: 10 << 30}
 	o.Name = "umbel"
 	cmd := &cobra.Command{
 		Use:         "serve",
@@ -74,15 +75,9 @@ func serveCommand() *cobra.Command {
 		Annotations: cli.Reference(cacheReference),
 		Example:     cacheExample,
 		Args:        cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(cmd); err != nil {
-				return err
-			}
-			return runCache(cmd, o.Config, *o.logFormat)
-		},
 	}
 	o.add(cmd)
-	return cmd
+	return cli.Verb(cmd, o.run)
 }
 
 // add adds the flags.
@@ -100,7 +95,7 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&o.Name, "name", o.Name, "`NAME` of the cache in Cache-Status and Via")
 	flags.StringVar(&o.Scheme, "site-scheme", "", "`SCHEME`, http or https, with which clients reach the site: stated to "+
 		"the origin in X-Forwarded-Proto (default https with --tls-cert)")
-	o.logFormat = cli.AddLogFormatFlag(cmd)
+	cli.AddLogFormatFlag(cmd, &o.logFormat)
 	flags.StringVar(&o.TLSCert, "tls-cert", "", "PEM `FILE` with the certificate chain; enables TLS for clients and siblings")
 	flags.StringVar(&o.TLSKey, "tls-key", "", "PEM `FILE` with the key of the certificate")
 	flags.BoolVar(&o.siblings, "siblings", false, "use what sibling caches hold, and publish what this one stores")
@@ -121,17 +116,15 @@ func (o *serveOptions) add(cmd *cobra.Command) {
 }
 
 // complete checks the values of the flags, and reads the files that they name.
-func (o *serveOptions) complete(cmd *cobra.Command) (err error) {
+func (o *serveOptions) complete() (err error) {
 	if o.Origin, err = originURL(o.origin); err != nil {
-		return cli.UsageError(cmd, err)
+		return cli.UsageError(err)
 	}
 	if err := o.check(); err != nil {
-		return cli.UsageError(cmd, err)
+		return cli.UsageError(err)
 	}
-	for _, flag := range []string{"listen", "status"} {
-		if err := cli.CheckListen(cmd, flag); err != nil {
-			return err
-		}
+	if err := cmp.Or(cli.CheckListen("listen", o.Listen), cli.CheckListen("status", o.Status)); err != nil {
+		return err
 	}
 	o.Memory, o.DiskSize, o.Largest = int64(o.memory), int64(o.diskSize), int64(o.largest)
 	for _, port := range o.ports {
@@ -140,7 +133,7 @@ func (o *serveOptions) complete(cmd *cobra.Command) (err error) {
 	if !o.siblings {
 		return nil
 	}
-	if err := o.mesh.complete(cmd); err != nil {
+	if err := o.mesh.complete(); err != nil {
 		return err
 	}
 	o.Siblings = &cacheserver.Siblings{Options: o.mesh.mesh, Publish: o.mesh.publish}
@@ -197,14 +190,18 @@ func isToken(s string) bool {
 }
 
 // runCache serves until a signal.
-func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error {
-	ctx, stop := cli.SignalContext(cmd)
+func (o *serveOptions) run(ctx context.Context, streams *cli.Streams, _ []string) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	c, logFormat := o.Config, o.logFormat
+	ctx, stop := streams.SignalContext(ctx)
 	defer stop()
 	level := slog.LevelInfo
-	if cli.IsQuiet(cmd) {
+	if streams.Quiet {
 		level = slog.LevelError
 	}
-	c.Log = report.New(cmd.ErrOrStderr(), logFormat, level)
+	c.Log = report.New(streams.Err, logFormat, level)
 	if c.Siblings != nil {
 		c.Siblings.Log = c.Log
 	}
@@ -219,18 +216,18 @@ func runCache(cmd *cobra.Command, c cacheserver.Config, logFormat string) error 
 		return err
 	}
 	if c.Origin == nil && !s.Local() {
-		cli.Warn(cmd, "everyone who reaches %s can use the proxy; allow only your clients in the firewall", s.Addr())
+		streams.Warn("everyone who reaches %s can use the proxy; allow only your clients in the firewall", s.Addr())
 	}
 	select {
 	case <-ctx.Done():
 	case err = <-s.Failed():
 	}
 	stop() // a second signal ends the process
-	ending, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownPatience)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
 	defer cancel()
 	r := s.Report()
-	if err = errors.Join(err, s.Shutdown(ending)); err != nil || cli.IsQuiet(cmd) {
+	if err = errors.Join(err, s.Shutdown(ending)); err != nil || streams.Quiet {
 		return err
 	}
-	return cli.Answer(cmd, r, r.Write)
+	return streams.Answer(r, r.Write)
 }

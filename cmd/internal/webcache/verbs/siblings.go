@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -50,11 +52,12 @@ type siblingsFlags struct {
 	config    sidecar.Config
 	origin    string
 	freshness string
-	logFormat *string
+	logFormat string
+	given     cli.Given
 }
 
 func siblingsCommand() *cobra.Command {
-	var f siblingsFlags
+	f := new(siblingsFlags)
 	cmd := &cobra.Command{
 		Use:         "siblings --origin URL --key FILE --secret-file FILE",
 		Short:       "let an HTTP cache use what sibling caches hold",
@@ -75,46 +78,44 @@ func siblingsCommand() *cobra.Command {
 	quantity.DurationVar(flags, &f.mesh.ProbePeriod, "probe", 0, "`DURATION` between two probes of the own cache, which notice that it was emptied")
 	flags.StringVar(&f.config.SquidStoreLog, "squid-store-log", "", "`FILE` of Squid's cache_store_log")
 	flags.StringVar(&f.config.VarnishLog, "varnish-log", "", "`FILE` with the output of varnishlog -u -g raw -i ExpKill, or -")
-	f.logFormat = cli.AddLogFormatFlag(cmd)
+	cli.AddLogFormatFlag(cmd, &f.logFormat)
+	f.given = cli.GivenFlags(cmd)
 	cli.Required(cmd, "secret-file", "give the secret of all siblings with --secret-file")
 	cli.Required(cmd, "key", "give the private key with --key")
 	cli.Required(cmd, "origin", "give the origin with --origin")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd) }
-	return cmd
+	return cli.Verb(cmd, f.run)
 }
 
 // run runs the sidecar until a signal ends it.
-func (f *siblingsFlags) run(cmd *cobra.Command) error {
-	if err := f.complete(cmd); err != nil {
+func (f *siblingsFlags) run(ctx context.Context, streams *cli.Streams, _ []string) error {
+	if err := f.complete(streams); err != nil {
 		return err
 	}
-	ctx, stop := cli.SignalContext(cmd)
+	ctx, stop := streams.SignalContext(ctx)
 	defer stop()
 	return sidecar.Run(ctx, f.config, func(sidecar.Addresses) {})
 }
 
 // complete reads the values and the files of the flags.
-func (f *siblingsFlags) complete(cmd *cobra.Command) (err error) {
-	if cli.WantsJSON(cmd) && !cmd.Flags().Changed("log-format") {
-		*f.logFormat = "json"
+func (f *siblingsFlags) complete(streams *cli.Streams) (err error) {
+	if streams.JSON && !f.given["log-format"] {
+		f.logFormat = "json"
 	}
 	o := &f.mesh
-	o.Log = report.New(cmd.ErrOrStderr(), *f.logFormat, cli.StreamsOf(cmd).Level())
+	o.Log = report.New(streams.Err, f.logFormat, streams.Level())
 	if f.config.Origin, err = sidecar.ParseAddress(f.origin); err != nil {
-		return cli.UsageError(cmd, fmt.Errorf("--origin %w", err))
+		return cli.UsageError(fmt.Errorf("--origin %w", err))
 	}
 	if f.cache == "" && (len(f.peers) > 0 || o.ProbePeriod > 0) {
-		return cli.UsageError(cmd, errors.New("give the address of the cache, as siblings reach it, with --cache-url"))
+		return cli.UsageError(errors.New("give the address of the cache, as siblings reach it, with --cache-url"))
 	}
-	for _, flag := range []string{"listen", "status"} {
-		if err := cli.CheckListen(cmd, flag); err != nil {
-			return err
-		}
+	if err := cmp.Or(cli.CheckListen("listen", f.config.Listen), cli.CheckListen("status", f.config.Status)); err != nil {
+		return err
 	}
 	if o.Freshness, err = siblings.ParseFreshness(f.freshness); err != nil {
-		return cli.UsageError(cmd, fmt.Errorf("--freshness %.40q: want age, x-accel-expires or max-age", f.freshness))
+		return cli.UsageError(fmt.Errorf("--freshness %.40q: want age, x-accel-expires or max-age", f.freshness))
 	}
-	if err := f.meshFlags.complete(cmd); err != nil {
+	if err := f.meshFlags.complete(); err != nil {
 		return err
 	}
 	f.config.Mesh, f.config.Publish = f.mesh, f.publish

@@ -38,15 +38,15 @@ func squidCommand() *cobra.Command {
 }
 
 // addDigestFlag adds -o for a digest.
-func addDigestFlag(cmd *cobra.Command, o cli.OutputFlag) *string {
+func addDigestFlag(cmd *cobra.Command, output *string, o cli.OutputFlag) {
 	o.Heads = []string{squid.Head}
-	return cli.AddOutputFlag(cmd, "`FILE` to write", o)
+	cli.AddOutputFlag(cmd, output, "`FILE` to write", o)
 }
 
 // readDigest returns the cache digest in the file at path; "-" is standard input. If only its fill ratio is too
 // high, the error wraps squid.ErrOverfull, and the digest is returned.
-func readDigest(cmd *cobra.Command, path string) (squid.Digest, error) {
-	in := io.Reader(cmd.InOrStdin())
+func readDigest(streams *cli.Streams, path string) (squid.Digest, error) {
+	in := io.Reader(streams.In)
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -71,7 +71,7 @@ func readDigest(cmd *cobra.Command, path string) (squid.Digest, error) {
 
 // readSquid returns the filter of the digest in the file at path, or the filter of kind squid in it. A digest may
 // be overfull.
-func readSquid(cmd *cobra.Command, path string) (*squid.Filter, error) {
+func readSquid(streams *cli.Streams, path string) (*squid.Filter, error) {
 	if container.IsFile(path) {
 		f, _, err := container.Open(path, filter.All)
 		if err != nil {
@@ -83,7 +83,7 @@ func readSquid(cmd *cobra.Command, path string) (*squid.Filter, error) {
 		}
 		return s, nil
 	}
-	d, err := readDigest(cmd, path)
+	d, err := readDigest(streams, path)
 	if err != nil && !errors.Is(err, squid.ErrOverfull) {
 		return nil, err
 	}

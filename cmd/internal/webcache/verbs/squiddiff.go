@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -34,31 +35,32 @@ type digestDiff struct {
 }
 
 func squidDiffCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.Verb(&cobra.Command{
 		Use:     "diff OLD NEW",
 		Short:   "compare two cache digests",
 		Long:    squidDiffHelp,
 		Example: squidDiffExample,
 		Args:    cli.Arguments(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var fs [2]*squid.Filter
-			for i, path := range args {
-				var err error
-				if fs[i], err = readSquid(cmd, path); err != nil {
-					return err
-				}
-			}
-			b, err := container.Differ().Append(nil, fs[0].State(), fs[1].State())
-			if err != nil {
-				return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
-			}
-			d := digestDiff{Old: args[0], New: args[1], Delta: len(b)}
-			if err := d.compare(fs[0], fs[1]); err != nil {
-				return err
-			}
-			return cli.Answer(cmd, d, d.Write)
-		},
+	}, squidDiff)
+}
+
+func squidDiff(_ context.Context, streams *cli.Streams, args []string) error {
+	var fs [2]*squid.Filter
+	for i, path := range args {
+		var err error
+		if fs[i], err = readSquid(streams, path); err != nil {
+			return err
+		}
 	}
+	b, err := container.Differ().Append(nil, fs[0].State(), fs[1].State())
+	if err != nil {
+		return fmt.Errorf("%s and %s: %w", args[0], args[1], err)
+	}
+	d := digestDiff{Old: args[0], New: args[1], Delta: len(b)}
+	if err := d.compare(fs[0], fs[1]); err != nil {
+		return err
+	}
+	return streams.Answer(d, d.Write)
 }
 
 // compare counts the bits that differ. A bit that k·n additions left zero with a probability of (1-1/m)^(k·n) tells

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -41,40 +42,46 @@ func squidFetchCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	output := addDigestFlag(cmd, cli.OutputFlag{Fetches: true})
-	var timeout time.Duration
-	quantity.DurationVar(cmd.Flags(), &timeout, "transfer-timeout", squidpeer.DefaultTimeout, "`DURATION` of a transfer at most")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		if timeout <= 0 {
-			return cli.UsageError(cmd, fmt.Errorf("--transfer-timeout is %v, want more than 0", timeout))
-		}
-		url, err := squidpeer.URL(args[0])
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		cli.Interruptible(cmd)
-		got, err := squidpeer.Fetcher{Timeout: timeout, MaxMask: squid.MaxMask}.Fetch(cmd.Context(), url)
-		if err != nil {
-			return err
-		}
-		if err := writeBytes(*output, got.Bytes); err != nil || cli.IsQuiet(cmd) {
-			return err
-		}
-		in := fetchedInfo{
-			File: *output, URL: url, Bytes: len(got.Bytes), Keys: got.Digest.Count, Fill: cli.Float(got.Digest.Fill()),
-			Expires: time.Now().Add(got.Valid).Truncate(time.Second),
-		}
-		if !got.Modified.IsZero() {
-			in.Modified = &got.Modified
-		}
-		return cli.Report(cmd, *output, in, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys).Of("object"),
-				quantity.Count(in.Bytes), in.Expires.UTC().Format(time.RFC3339))
-			return err
-		})
+	o := new(squidFetchOptions)
+	addDigestFlag(cmd, &o.output, cli.OutputFlag{Fetches: true})
+	quantity.DurationVar(cmd.Flags(), &o.timeout, "transfer-timeout", squidpeer.DefaultTimeout, "`DURATION` of a transfer at most")
+	return cli.Verb(cmd, o.run)
+}
+
+// squidFetchOptions are the flags of umbel-cache squid fetch.
+type squidFetchOptions struct {
+	output  string
+	timeout time.Duration
+}
+
+func (o *squidFetchOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	if o.output == "" {
+		return cli.UsageError(cli.ErrNoOutput)
 	}
-	return cmd
+	if o.timeout <= 0 {
+		return cli.UsageError(fmt.Errorf("--transfer-timeout is %v, want more than 0", o.timeout))
+	}
+	url, err := squidpeer.URL(args[0])
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	got, err := squidpeer.Fetcher{Timeout: o.timeout, MaxMask: squid.MaxMask}.Fetch(streams.Interruptible(ctx), url)
+	if err != nil {
+		return err
+	}
+	if err := writeBytes(o.output, got.Bytes); err != nil {
+		return err
+	}
+	in := fetchedInfo{
+		File: o.output, URL: url, Bytes: len(got.Bytes), Keys: got.Digest.Count, Fill: cli.Float(got.Digest.Fill()),
+		Expires: time.Now().Add(got.Valid).Truncate(time.Second),
+	}
+	if !got.Modified.IsZero() {
+		in.Modified = &got.Modified
+	}
+	return streams.Report(o.output, in, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s: %s in %v bytes, valid until %s\n", in.File, quantity.Count(in.Keys).Of("object"),
+			quantity.Count(in.Bytes), in.Expires.UTC().Format(time.RFC3339))
+		return err
+	})
 }

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"bufio"
+	"context"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
@@ -29,47 +30,56 @@ func squidHasCommand() *cobra.Command {
 		Example: squidHasExample,
 		Args:    cli.Arguments(1, -1),
 	}
-	var q filters.HasRun
-	var request requestFlags
+	o := new(squidHasOptions)
+	q := &o.query
 	flags := cmd.Flags()
 	flags.BoolVarP(&q.Count, "count", "c", false, "print only the number of URLs that may be present")
 	flags.BoolVarP(&q.Invert, "invert", "v", false, "print the absent URLs instead")
 	q.Selection.AddFlag(cmd)
-	request.add(flags)
-	keysOf, format := cli.AddKeyFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		key, err := request.keys()
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		list, err := keysOf(args)
+	o.request.add(flags)
+	cli.AddKeyFlags(cmd, &o.keys)
+	return cli.Verb(cmd, o.run)
+}
+
+// squidHasOptions are the flags of umbel-cache squid has.
+type squidHasOptions struct {
+	query   filters.HasRun
+	request requestFlags
+	keys    cli.KeyOptions
+}
+
+func (o *squidHasOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	key, err := o.request.keys()
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	list, err := o.keys.Keys(streams, args[0], args[1:])
+	if err != nil {
+		return err
+	}
+	f, err := readSquid(streams, args[0])
+	if err != nil {
+		return err
+	}
+	q := &o.query
+	q.Format, q.JSON, q.Quiet = o.keys.Format, streams.JSON, streams.Quiet
+	q.Out = bufio.NewWriter(streams.Out)
+	var there []uint64
+	for batch, err := range list(ctx) {
 		if err != nil {
 			return err
 		}
-		f, err := readSquid(cmd, args[0])
-		if err != nil {
-			return err
-		}
-		q.Format, q.JSON, q.Quiet = format(), cli.WantsJSON(cmd), cli.IsQuiet(cmd)
-		q.Out = bufio.NewWriter(cmd.OutOrStdout())
-		var there []uint64
-		for batch, err := range list {
+		there = there[:0]
+		for _, url := range batch {
+			d, err := key(url)
 			if err != nil {
 				return err
 			}
-			there = there[:0]
-			for _, url := range batch {
-				d, err := key(url)
-				if err != nil {
-					return err
-				}
-				there = append(there, filters.AnswerOf(f.Has(d)))
-			}
-			if err := q.Answered(batch, there); err != nil {
-				return err
-			}
+			there = append(there, filters.AnswerOf(f.Has(d)))
 		}
-		return q.End()
+		if err := q.Answered(batch, there); err != nil {
+			return err
+		}
 	}
-	return cmd
+	return q.End()
 }

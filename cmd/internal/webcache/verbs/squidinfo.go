@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -49,32 +50,33 @@ type tolerantInfo struct {
 }
 
 func squidInfoCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.Verb(&cobra.Command{
 		Use:     "info FILE...",
 		Short:   "describe cache digests",
 		Long:    squidInfoHelp,
 		Example: squidInfoExample,
 		Args:    cli.Arguments(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for i, path := range args {
-				if i > 0 && !cli.WantsJSON(cmd) {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				d, err := readDigest(cmd, path)
-				if err != nil && !errors.Is(err, squid.ErrOverfull) {
-					return err
-				}
-				in, err := describeDigest(path, d)
-				if err != nil {
-					return err
-				}
-				if err := cli.Answer(cmd, in, in.Write); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+	}, squidInfo)
+}
+
+func squidInfo(_ context.Context, streams *cli.Streams, args []string) error {
+	for i, path := range args {
+		if i > 0 && !streams.JSON {
+			fmt.Fprintln(streams.Out)
+		}
+		d, err := readDigest(streams, path)
+		if err != nil && !errors.Is(err, squid.ErrOverfull) {
+			return err
+		}
+		in, err := describeDigest(path, d)
+		if err != nil {
+			return err
+		}
+		if err := streams.Answer(in, in.Write); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 func describeDigest(path string, d squid.Digest) (digestInfo, error) {

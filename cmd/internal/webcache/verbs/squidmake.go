@@ -1,12 +1,12 @@
 package verbs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -43,45 +43,54 @@ func squidMakeCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	var size digestSize
-	var request requestFlags
+	o := new(squidMakeOptions)
+	size := &o.size
 	flags := cmd.Flags()
-	output := addDigestFlag(cmd, cli.OutputFlag{})
+	addDigestFlag(cmd, &o.output, cli.OutputFlag{})
 	flags.Var(&size.capacity, "capacity", "`NUMBER` of objects that the digest is made for")
 	flags.Uint8Var(&size.bits, "bits-per-object", 0, "`NUMBER` of bits per object, 1 to 127 (default 5)")
 	flags.BoolVar(&size.tolerant, "tolerant", false, "make it readable for Squids with bug 5510")
-	request.add(flags)
-	keysOf, _ := cli.AddKeyFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output == "" {
-			return cli.UsageError(cmd, cli.ErrNoOutput)
-		}
-		key, err := request.keys()
-		if err != nil {
-			return cli.UsageError(cmd, err)
-		}
-		list, err := keysOf(slices.Concat([]string{*output}, args))
-		if err != nil {
-			return err
-		}
-		ds, err := digestsOf(list, key)
-		if err != nil {
-			return err
-		}
-		d, err := size.make(ds)
-		if err != nil {
-			return err
-		}
-		if err := writeDigest(*output, d); err != nil || cli.IsQuiet(cmd) {
-			return err
-		}
-		in, err := describeDigest(*output, d)
-		if err != nil {
-			return err
-		}
-		return cli.Report(cmd, *output, in, in.writeMade)
+	o.request.add(flags)
+	cli.AddKeyFlags(cmd, &o.keys)
+	return cli.Verb(cmd, o.run)
+}
+
+// squidMakeOptions are the flags of umbel-cache squid make.
+type squidMakeOptions struct {
+	output  string
+	size    digestSize
+	request requestFlags
+	keys    cli.KeyOptions
+}
+
+func (o *squidMakeOptions) run(ctx context.Context, streams *cli.Streams, args []string) error {
+	if o.output == "" {
+		return cli.UsageError(cli.ErrNoOutput)
 	}
-	return cmd
+	key, err := o.request.keys()
+	if err != nil {
+		return cli.UsageError(err)
+	}
+	list, err := o.keys.Keys(streams, o.output, args)
+	if err != nil {
+		return err
+	}
+	ds, err := digestsOf(list(ctx), key)
+	if err != nil {
+		return err
+	}
+	d, err := o.size.make(ds)
+	if err != nil {
+		return err
+	}
+	if err := writeDigest(o.output, d); err != nil {
+		return err
+	}
+	in, err := describeDigest(o.output, d)
+	if err != nil {
+		return err
+	}
+	return streams.Report(o.output, in, in.writeMade)
 }
 
 // digestsOf returns the keys of URLs.

@@ -35,12 +35,13 @@ const squidRelayExample = `  umbel-cache squid relay --listen 127.0.0.1:8010 --s
 
 // relayRun is one run of umbel-cache squid relay.
 type relayRun struct {
-	cmd     *cobra.Command
 	listen  string
 	peers   []string // NAME=URL
 	publish string   // directory
 	keys    []string // NAME=FILE
 	timeout time.Duration
+
+	logFormat string
 }
 
 func squidRelayCommand() *cobra.Command {
@@ -53,42 +54,40 @@ func squidRelayCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 	}
-	r := relayRun{cmd: cmd}
+	r := new(relayRun)
 	flags := cmd.Flags()
 	flags.StringVar(&r.listen, "listen", "", "serve the digests at `HOST:PORT`")
 	flags.StringArrayVar(&r.peers, "squid-peer", nil, "`NAME=URL` of a Squid whose digest is relayed, or NAME=HOST:PORT; once for each")
 	flags.StringVar(&r.publish, "publish", "", "publish the digests below `DIRECTORY`")
 	flags.StringArrayVar(&r.keys, "publication-key", nil, "`NAME=FILE` with the private key of a peer's publication")
 	quantity.DurationVar(flags, &r.timeout, "transfer-timeout", squidpeer.DefaultTimeout, "`DURATION` of a transfer at most")
-	cli.AddFollowLogFlag(cmd)
+	cli.AddFollowLogFlag(cmd, &r.logFormat)
 	cli.Required(cmd, "listen", "give the address to serve at: --listen HOST:PORT")
 	cli.Required(cmd, "squid-peer", "give the Squids: --squid-peer NAME=URL")
 	cli.Needs(cmd, "publish", "publication-key", "the private key of each publication: --publication-key NAME=FILE")
 	cli.Needs(cmd, "publication-key", "publish", "the directory: --publish DIRECTORY")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cli.Interruptible(cmd)
-		return r.run(cmd.Context())
-	}
-	return cmd
+	return cli.Verb(cmd, r.run)
 }
 
-func (r relayRun) run(ctx context.Context) (err error) {
-	if err := cli.CheckListen(r.cmd, "listen"); err != nil {
+func (r *relayRun) run(ctx context.Context, streams *cli.Streams, _ []string) (err error) {
+	if err := cli.CheckListen("listen", r.listen); err != nil {
 		return err
 	}
 	if r.timeout <= 0 {
-		return cli.UsageError(r.cmd, fmt.Errorf("--transfer-timeout is %v, want more than 0", r.timeout))
+		return cli.UsageError(fmt.Errorf("--transfer-timeout is %v, want more than 0", r.timeout))
 	}
-	o := squidpeer.Options{Fetcher: squidpeer.Fetcher{Timeout: r.timeout}, Log: cli.Follow(r.cmd).Log}
+	streams.Follow(r.logFormat)
+	ctx = streams.Interruptible(ctx)
+	o := squidpeer.Options{Fetcher: squidpeer.Fetcher{Timeout: r.timeout}, Log: streams.Log}
 	if o.Peers, err = r.list(); err != nil {
-		return cli.UsageError(r.cmd, err)
+		return cli.UsageError(err)
 	}
 	if _, err := squidpeer.New(o); err != nil { // before anything is created
-		return cli.UsageError(r.cmd, err)
+		return cli.UsageError(err)
 	}
 	keys, err := r.keysOf(o.Peers)
 	if err != nil {
-		return cli.UsageError(r.cmd, err)
+		return cli.UsageError(err)
 	}
 	listener, err := service.Listen("listen", r.listen)
 	if err != nil {
@@ -102,14 +101,14 @@ func (r relayRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cli.Inform(r.cmd, "relaying at http://%s/", listener.Addr())
+	streams.Inform("relaying at http://%s/", listener.Addr())
 	g := service.NewGroup()
 	g.Serve("--listen", service.NewServer(hop.Bodiless(relay.Handler()), o.Log), service.Stalling(listener))
 	return g.Run(ctx, service.Drain, func(ctx context.Context) error { relay.Run(ctx); return nil })
 }
 
 // list returns the peers of the flags.
-func (r relayRun) list() ([]squidpeer.Peer, error) {
+func (r *relayRun) list() ([]squidpeer.Peer, error) {
 	var all []squidpeer.Peer
 	for _, word := range r.peers {
 		name, where, ok := strings.Cut(word, "=")
@@ -127,7 +126,7 @@ func (r relayRun) list() ([]squidpeer.Peer, error) {
 
 // keysOf returns the private key of each peer, and none without --publish. The name in a key is that of a
 // publication, so that two peers don't share one.
-func (r relayRun) keysOf(peers []squidpeer.Peer) (map[string]signing.Key, error) {
+func (r *relayRun) keysOf(peers []squidpeer.Peer) (map[string]signing.Key, error) {
 	if r.publish == "" {
 		return nil, nil
 	}
@@ -159,7 +158,7 @@ func (r relayRun) keysOf(peers []squidpeer.Peer) (map[string]signing.Key, error)
 }
 
 // open opens the publications of the peers, or none. The relay closes them.
-func (r relayRun) open(ctx context.Context, o squidpeer.Options, keys map[string]signing.Key) error {
+func (r *relayRun) open(ctx context.Context, o squidpeer.Options, keys map[string]signing.Key) error {
 	for i := range o.Peers {
 		p := &o.Peers[i]
 		k, ok := keys[p.Name]

@@ -1,8 +1,0 @@
-package cli
-
-import (
-	"time"
-)
-
-// Clock returns the time; tests replace it.
-var Clock = time.Now
