@@ -40,6 +40,7 @@ const largestBytes = 1 << 53
 
 // request is what is given in addition to a goal.
 type request struct {
+	loads  loads
 	k, l   int    // 0: free
 	ticks  uint64 // of the window; 0: a tick for a generation
 	byKeys bool
@@ -48,7 +49,7 @@ type request struct {
 // planWith is Plan or PlanKeys with parameters. It also returns the number of keys that the
 // shape is planned for.
 func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
-	w := request{k: int(ps.Uint("k")), l: int(ps.Uint("l")), ticks: ps.Uint("window"), byKeys: ps.Uint("by-keys") != 0}
+	w := request{loads: loads{}, k: int(ps.Uint("k")), l: int(ps.Uint("l")), ticks: ps.Uint("window"), byKeys: ps.Uint("by-keys") != 0}
 	if w.byKeys && w.ticks != 0 {
 		return Shape{}, 0, sentinel.Errorf(umbel.ErrGoal, "window: both a window of %d ticks and one by keys are given: leave one out", w.ticks)
 	}
@@ -83,7 +84,7 @@ func solve(g umbel.Goal, w request) (Shape, uint64, error) {
 
 // size returns the smallest shape for n keys at rate p.
 func (w request) size(n uint64, p float64) (Shape, error) {
-	lim := limits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: maxSlices, AtOnce: !w.byKeys}
+	lim := limits{K: w.k, L: w.l, MaxL: maxPlannedL, MaxSlices: maxSlices, AtOnce: !w.byKeys, Ticks: w.ticks, Loads: w.loads}
 	if w.ticks != 0 {
 		lim.MaxL = int(min(w.ticks, maxPlannedL))
 	}

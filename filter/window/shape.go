@@ -33,13 +33,13 @@ type Shape struct {
 // and l. The window has the given number of ticks, at least 1, and contains g.Keys keys. It
 // is rounded up to l generations of a whole number of ticks. The rate is that of keys that
 // were never added, or expired more than k generations ago: see [Filter.Advance]. It holds
-// at every moment if no generation gets more than its share of the keys, which TryAdd enforces, and also if
-// one generation gets all keys of a window. The error wraps umbel.ErrGoal.
+// at every moment if no generation gets more than its share of the keys, as if g.Keys come evenly in each
+// window, which TryAdd enforces, and also if one generation gets g.Keys and the others none. The error wraps umbel.ErrGoal.
 func Plan(g umbel.Goal, ticks uint64) (Shape, error) {
 	if ticks == 0 {
 		return Shape{}, errNoTicks
 	}
-	s, _, err := solve(g, request{ticks: ticks})
+	s, _, err := solve(g, request{loads: loads{}, ticks: ticks})
 	return s, err
 }
 
@@ -101,13 +101,20 @@ func (s Shape) check() error {
 }
 
 // Forecast describes a filter of this shape at the worst moment, just before a generation
-// ends, with n keys in the window, n/L in each generation. It panics if K or L is less than 1.
+// ends. Each generation has n/L additions that set a bit of the newest slice, the most that TryAdd accepts by time. By time the
+// rate is that, or the one with n keys in one generation and none in the others if it is higher. Keys that arrive evenly
+// set fewer bits, since some of n/L keys share one: 4000 in the window have 0.80 % at a goal of 1 %. It panics if K or L is less
+// than 1.
 func (s Shape) Forecast(n uint64) umbel.Forecast {
 	if s.K < 1 || s.L < 1 {
 		panic(fmt.Sprintf("window: a forecast of a shape with k = %d and l = %d, want both at least 1", s.K, s.L))
 	}
+	rate := s.rate(math.Ceil(float64(n) / float64(s.L)))
+	if !s.byKeys() {
+		rate = max(rate, s.rateAtOnce(n))
+	}
 	return umbel.Forecast{
-		Keys: n, FPRate: s.rate((n + uint64(s.L) - 1) / uint64(s.L)),
+		Keys: n, FPRate: rate,
 		Cells: uint64(s.slices()) * s.Slice, Bytes: s.bytes(), K: float64(s.K),
 	}
 }

@@ -2,19 +2,25 @@ package window
 
 import (
 	"math"
+	"math/bits"
 
+	"github.com/umbel-filters/umbel/internal/occupancy"
 	"github.com/umbel-filters/umbel/internal/planning"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// rate returns the highest rate that occurs in filters of shape s: just before a shift, if every generation
-// had its maximal length, limit bits of the newest slice.
-func (s Shape) rate(limit uint64) float64 {
-	first := float64(min(limit, s.Slice)) / float64(s.Slice)
+// rate returns the rate of filters of shape s just before a shift, if every generation set limit bits of the
+// newest slice.
+func (s Shape) rate(limit float64) float64 {
 	fills := make([]float64, s.slices())
-	fillWindow(fills, s.K, -float64(s.K)*math.Log1p(-first))
+	fillWindow(fills, s.K, -float64(s.K)*math.Log1p(-min(limit/float64(s.Slice), 1)))
 	return fpRate(fills, s.K)
+}
+
+// rateAtOnce returns the rate if n keys are in one generation and none in the others, in which k slices have all of them.
+func (s Shape) rateAtOnce(n uint64) float64 {
+	return plan.FPRateAtFill(occupancy.Fill(float64(s.Slice), float64(n)), s.K)
 }
 
 // fpRate returns the probability that k neighboring slices all have the cell of a key that the
@@ -67,16 +73,53 @@ func fillWindow(fills []float64, k int, load float64) {
 
 // limits are the limits of a [smallest] window.
 type limits struct {
-	K, L      int  // fixed if not zero
-	MaxL      int  // the largest L that is chosen, at least 1
-	MaxSlices int  // the largest K+L
-	AtOnce    bool // the rate must hold also if all keys come in one generation
+	K, L      int    // fixed if not zero
+	MaxL      int    // the largest L that is chosen, at least 1
+	MaxSlices int    // the largest K+L
+	AtOnce    bool   // the rate must hold also if all keys come in one generation
+	Ticks     uint64 // length of the window, of which a generation takes a whole number; 0: it has L generations exactly
+	Loads     loads  // memory of a search, may be nil
+}
+
+// share returns the keys of each of l generations, of n that come evenly in a window. If the window's length isn't l
+// times a whole number of ticks, l generations are longer than the window, and have more keys.
+func (lim limits) share(n uint64, l int) uint64 {
+	if lim.Ticks == 0 {
+		return (n-1)/uint64(l) + 1
+	}
+	each := (lim.Ticks-1)/uint64(l) + 1
+	hi, lo := bits.Mul64(n, each)
+	keys, rest := bits.Div64(hi, lo, lim.Ticks)
+	if rest > 0 {
+		keys++
+	}
+	return keys
+}
+
+// loads are results of windowLoad.
+type loads map[loadKey]float64
+
+type loadKey struct {
+	k, l int
+	p    float64
+}
+
+// of is windowLoad.
+func (m loads) of(k, l int, p float64) float64 {
+	load, ok := m[loadKey{k, l, p}]
+	if !ok {
+		load = windowLoad(k, l, p)
+		if m != nil {
+			m[loadKey{k, l, p}] = load
+		}
+	}
+	return load
 }
 
 // smallest returns the window with the fewest cells that contains the last n keys and always has a
 // rate of at most p, over all k and l within the limits. Its slices are just large enough for the load
-// that has this rate before a shift. A generation is n/l cells of the newest slice, rounded up, so that
-// l generations are at least n keys.
+// that has this rate before a shift. A generation is its share of the keys, as cells of the newest slice: n/l, rounded up,
+// so that l generations are at least n keys, and more if l generations are longer than a window of Ticks.
 //
 // With AtOnce the rate is at most p even if n keys come in one generation and none in the others. Then
 // k slices contain all keys, and the rate is (1-(1-1/Slice)^n)^k. This keeps l small.
@@ -94,10 +137,14 @@ func smallest(n uint64, p float64, lim limits) (Shape, error) {
 	var best Shape
 	least, guess := math.Inf(1), 1
 	for k, worse := kLow, 0; k <= kHigh && worse < 4; k++ {
-		cells := func(l int) float64 { return float64(k+l) * sliceFor(n, k, l, p, lim.AtOnce) }
-		l := lim.L
-		if l == 0 {
-			l = bestWindow(guess, min(lim.MaxL, lim.MaxSlices-k), cells)
+		cells := func(l int) float64 { return float64(k+l) * lim.sliceFor(n, k, l, p) }
+		l, last := lim.L, min(lim.MaxL, lim.MaxSlices-k)
+		switch {
+		case l != 0:
+		case lim.Ticks != 0: // the lengths of generations make the costs uneven
+			l = leastWindow(last, cells)
+		default:
+			l = bestWindow(guess, last, cells)
 		}
 		if k < 1 || l < 1 || k+l > lim.MaxSlices {
 			continue
@@ -112,17 +159,16 @@ func smallest(n uint64, p float64, lim limits) (Shape, error) {
 		return Shape{}, sentinel.Errorf(plan.ErrRange, "a window of %d keys at a false-positive rate of %v needs more than %d slices or 2^63 cells; "+
 			"accept a higher rate", n, p, lim.MaxSlices)
 	}
-	best.Slice = uint64(sliceFor(n, best.K, best.L, p, lim.AtOnce))
-	best.Limit = (n-1)/uint64(best.L) + 1
+	best.Slice = uint64(lim.sliceFor(n, best.K, best.L, p))
+	best.Limit = lim.share(n, best.L)
 	return best, nil
 }
 
 // sliceFor returns the number of cells of a slice, a whole number.
-func sliceFor(n uint64, k, l int, p float64, atOnce bool) float64 {
-	limit := math.Ceil(float64(n) / float64(l))
-	first := -math.Expm1(-windowLoad(k, l, p) / float64(k)) // fill of the newest slice at its end
-	cells := math.Ceil(limit / first)
-	if atOnce {
+func (lim limits) sliceFor(n uint64, k, l int, p float64) float64 {
+	first := -math.Expm1(-lim.Loads.of(k, l, p) / float64(k)) // fill of the newest slice at its end
+	cells := math.Ceil(float64(lim.share(n, l)) / first)
+	if lim.AtOnce {
 		full := math.Pow(p, 1/float64(k))
 		cells = max(cells, math.Ceil(-1/math.Expm1(math.Log1p(-full)/float64(n))))
 	}
@@ -162,6 +208,17 @@ func windowLoad(k, l int, p float64) float64 {
 		}
 	}
 	return math.Exp(u)
+}
+
+// leastWindow returns the l from 1 to last with the lowest cost, the smallest such l.
+func leastWindow(last int, cost func(l int) float64) int {
+	best, least := 1, math.Inf(1)
+	for l := 1; l <= last; l++ {
+		if c := cost(l); c < least {
+			best, least = l, c
+		}
+	}
+	return best
 }
 
 // bestWindow returns the l from 1 to last with the lowest cost. It starts at guess; costs fall to one

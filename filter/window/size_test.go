@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/umbel-filters/umbel/internal/fixture"
-	"github.com/umbel-filters/umbel/internal/occupancy"
 	"github.com/umbel-filters/umbel/plan"
 )
 
@@ -67,10 +66,10 @@ func TestWindowSize(t *testing.T) {
 				if err != nil {
 					t.Fatalf("n=%d, p=%g: %v", n, p, err)
 				}
-				if got := w.rate(w.Limit); got > p*(1+1e-9) {
+				if got := w.rate(float64(w.Limit)); got > p*(1+1e-9) {
 					t.Errorf("n=%d, p=%g: %+v has a rate of %g", n, p, w, got)
 				}
-				if once := plan.FPRateAtFill(occupancy.Fill(float64(w.Slice), float64(n)), w.K); atOnce && once > p*(1+1e-9) {
+				if once := w.rateAtOnce(n); atOnce && once > p*(1+1e-9) {
 					t.Errorf("n=%d, p=%g: %+v has a rate of %g with all keys at once", n, p, w, once)
 				}
 				if w.Limit*uint64(w.L) < n {

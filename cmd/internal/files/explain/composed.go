@@ -99,21 +99,24 @@ func windowSteps(d *derivation, s window.Shape, n uint64) {
 	d.let("s", s.Slice)
 	d.let("g", s.Limit)
 	d.let("t", s.Ticks)
-	d.addf("keys of a generation, g, counted as bits of the newest slice", "ceil(n / l)", shtul, "%d keys", s.Limit)
 	if s.Ticks == 0 {
+		d.addf("keys of a generation, g, counted as bits of the newest slice", "ceil(n / l)", shtul, "%d keys", s.Limit)
 		d.addf("keys added after a key before it expires, at least", "l · g", shtul, "%d keys", s.Window())
+		d.add("fill ratio before a shift of a slice with k generations, s the cells of a slice", "1 - (1 - g/s)^k",
+			fourDigits(-math.Expm1(float64(s.K)*math.Log1p(-float64(s.Limit)/float64(s.Slice)))), shtul)
+		d.add(fmt.Sprintf("false-positive rate with %d keys before a shift, the worst moment; the i-th newest slice matches with 1 - (1 - g/s)^min(i,k)", n),
+			"P(k consecutive ones of k + l slices of s cells match)", sixDigits(s.Forecast(n).FPRate), shtul+", the recursion over slices and matches")
 	} else {
 		d.addf("time before a key expires, at least, t the ticks of a generation", "l · t", shtul, "%d ticks", s.Window())
-	}
-	d.add("fill ratio before a shift of a slice with k generations, s the cells of a slice", "1 - (1 - g/s)^k",
-		fourDigits(-math.Expm1(float64(s.K)*math.Log1p(-float64(s.Limit)/float64(s.Slice)))), shtul)
-	d.add(fmt.Sprintf("false-positive rate with %d keys before a shift, the worst moment; the i-th newest slice matches with 1 - (1 - g/s)^min(i,k)", n),
-		"P(k consecutive ones of k + l slices of s cells match)", sixDigits(s.Forecast(n).FPRate), shtul+", the recursion over slices and matches")
-	d.addf("memory, in words of 8 bytes", "8 · ceil((k + l) · s / 64)", shtul, "%d bytes", s.Forecast(n).Bytes)
-	if s.Ticks != 0 {
+		d.add("fill ratio before a shift of a slice with k generations of n/l keys, s the cells of a slice", "1 - (1 - 1/s)^(k·n/l)",
+			fourDigits(-math.Expm1(float64(s.K)*float64(n)/float64(s.L)*math.Log1p(-1/float64(s.Slice)))), shtul)
 		d.add("rate if all keys are added in one generation", "(1 - (1 - 1/s)^n)^k",
 			fourDigits(plan.FPRateAtFill(plan.Filter{M: s.Slice, K: 1}.Fill(n), s.K)), almeida+": k slices that contain all n keys")
+		d.add(fmt.Sprintf("false-positive rate with %d keys: that, or if it is higher, before a shift that of generations with n/l bits in the "+
+			"newest slice; the i-th newest slice then matches with 1 - (1 - n/(l·s))^min(i,k)", n),
+			"P(k consecutive ones of k + l slices of s cells match)", sixDigits(s.Forecast(n).FPRate), shtul+", the recursion over slices and matches")
 	}
+	d.addf("memory, in words of 8 bytes", "8 · ceil((k + l) · s / 64)", shtul, "%d bytes", s.Forecast(n).Bytes)
 }
 
 func redisbloomSteps(d *derivation, s redisbloom.Shape, n uint64) {
