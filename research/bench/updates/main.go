@@ -18,7 +18,7 @@ import (
 )
 
 // published is the comparison of docs/share.md.
-var published = comparison{keys: 100_000, replaced: []int{100, 1000, 5000}, sets: 2, trials: 50_000}
+var published = comparison{keys: 100_000, replaced: []int{100, 1000, 5000}, sets: 2, trials: 1_000_000}
 
 func main() {
 	if err := run(); err != nil {
