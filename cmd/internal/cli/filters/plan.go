@@ -38,6 +38,9 @@ const planReference = `--explain prints the formulas of the numbers, in letters 
 
 --bytes is the size of the cells in memory. An unpacked container is a few bytes larger.
 
+--added plans for keys that grow from --keys on, by a share or a number per time: the base of kind folding, when its
+fold changes, and what is sent. One message is sent each time, or --per-hour. See docs/folding.md.
+
 --number M shows how well a filter of M groups of cells folds, and which numbers near M are better. It folds to each
 divisor of M, so a good size has many divisors, close to each other. A fold keeps the cells of a group together: 1 cell
 in a small filter, 64 in a large one. So for 64,000 cells in a large filter, give 1000.
@@ -52,6 +55,7 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 1000 --sent 1400B --query-only
   umbel plan -n 10000 --fpr 1% --kind counting --peers 20
   umbel plan -n 10000 --sent 10000B --curve -
+  umbel plan -n 10000 --fpr 1% --added 5%/day --for 30d
   umbel plan --number 1e6 --within 5%`
 
 // kindPlan is the plan of one kind for a goal.
@@ -75,6 +79,7 @@ type planRun struct {
 	kind      string
 	explained bool
 	message   messageFlags
+	growth    growthFlags
 	size      numberFlags
 	given     cli.Given
 }
@@ -98,6 +103,7 @@ func PlanCommand() *cobra.Command {
 	flags.BoolVar(&r.explained, "explain", false, "print the reasons: the formulas behind the numbers")
 	r.wanted.AddParams(flags, filter.All)
 	r.message.add(cmd)
+	r.growth.add(cmd)
 	r.size.add(cmd)
 	completeKinds(cmd)
 	r.given = cli.GivenFlags(cmd)
@@ -113,6 +119,15 @@ func (r *planRun) run(_ context.Context, streams *cli.Streams, _ []string) error
 		return cli.UsageError(errors.New("--bytes is 0, want a size above 0; without the flag it is planned"))
 	}
 	s := r.wanted.Spec()
+	if r.given["added"] {
+		if err := r.message.check(r.given); err != nil {
+			return cli.UsageError(err)
+		}
+		return r.growth.print(streams, r.given, &r.wanted, r.message)
+	}
+	if r.given["for"] {
+		return cli.UsageError(errors.New("--for needs --added"))
+	}
 	if r.message.given(r.given) {
 		if len(s.Params) > 0 {
 			return cli.UsageError(errors.New("the plan chooses the parameters of a filter that is sent; leave them out"))
