@@ -14,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/foreignfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
@@ -92,7 +93,7 @@ func ConvertCommand() *cobra.Command {
 	flags.BoolVar(&r.tolerant, "tolerant", false, "make it readable for Squids with bug 5510")
 	flags.StringVar(&r.key, "redis-key", "", "`NAME` of the filter on the server")
 	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{
-		Heads: []string{container.Magic, squid.Head, nixHead, "*4\r\n", `{"key":`},
+		Heads: []string{container.Magic, squid.Head, foreignfile.NixHead, "*4\r\n", `{"key":`},
 	})
 	r.given = cli.GivenFlags(cmd)
 	return cli.Verb(cmd, r.run)
@@ -234,7 +235,7 @@ func (r *conversion) writeRedis(s source) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	c, err := require[ability.Chunker](s.name, f, loadChunk)
+	c, err := require[ability.Chunker](s.name, f, foreignfile.LoadChunk)
 	if err != nil {
 		return err
 	}

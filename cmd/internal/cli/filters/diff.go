@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/sparse"
+	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
@@ -127,9 +128,11 @@ func (r *diffRun) run(_ context.Context, streams *cli.Streams, names []string) e
 // read reads the two filters.
 func (r *diffRun) read(names [2]string) (states [2]umbel.State, err error) {
 	for i, name := range names {
-		if states[i], err = r.ReadFilter(name); err != nil {
+		s, err := readSource(r.ReadFilterWith, []string{name}, wire.Read)
+		if err != nil {
 			return states, err
 		}
+		states[i] = s.state
 		if r.bloom {
 			if states[i], err = bloomOf(name, states[i]); err != nil {
 				return states, err

@@ -15,6 +15,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
@@ -31,7 +32,8 @@ keys. A filter is overfull if its rate is more than twice that rate, for few key
 For kinds of fixed size, a curve shows how the rate grows with the number of keys, and a mark where
 the filter is, and where it was planned to be.
 
-For a delta it prints the IDs of base and result.
+For a delta it prints the IDs of base and result. A cache digest of Squid, a file NixBloom and a dump of Redis are
+described like the filters that umbel convert makes of them; umbel has and umbel diff read these files, too.
 
 A filter with parts has one line per part: number, kind, cells, keys, fill, rate and size. For a
 window it prints when a key expires after it was added. A window that follows the system's clock is
@@ -52,7 +54,8 @@ const infoExample = `  umbel info words.umb
 type info struct {
 	File      string               `json:"file"`
 	Kind      string               `json:"kind"`
-	Known     bool                 `json:"known"` // to this umbel
+	Known     bool                 `json:"known"`          // to this umbel
+	Form      string               `json:"form,omitempty"` // of the file, if it is of another program
 	Hash      string               `json:"hash"`
 	Seed      string               `json:"seed"`
 	Params    map[string]cli.Float `json:"params"`
@@ -137,13 +140,14 @@ func (t target) info(ctx context.Context, name string) error {
 
 // inspect describes the filter in a container.
 func (c clock) inspect(name string) (info, error) {
-	s, size, err := container.Read(name)
+	from, err := readSource(quietly, []string{name}, wire.Read)
 	if err != nil {
 		return info{}, err
 	}
+	s := from.state
 	in := info{
 		File: name, Kind: s.Kind, Hash: s.Hasher.Alg.String(), Seed: fmt.Sprintf("%x", s.Hasher.Seed.Bytes()),
-		FileBytes: size, ID: hashtree.Identify(s).String(), hasher: s.Hasher,
+		FileBytes: from.size, Form: from.form, ID: hashtree.Identify(s).String(), hasher: s.Hasher,
 	}
 	if in.Sent, err = nearlyPacked(s); err != nil {
 		return info{}, fmt.Errorf("%s: %w", name, err)
@@ -200,6 +204,9 @@ func (in *info) measure(s umbel.Stats) {
 func (in info) Write(w io.Writer) error {
 	t := table.New("", "")
 	t.Row("file", in.File)
+	if in.Form != "" {
+		t.Row("form", in.Form)
+	}
 	if in.Known {
 		t.Row("kind", in.Kind)
 	} else {

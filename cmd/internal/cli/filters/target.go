@@ -13,9 +13,11 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
+	"github.com/umbel-filters/umbel/cmd/internal/files/foreignfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter"
+	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/mapped"
 )
 
@@ -42,15 +44,15 @@ func (t target) open(ctx context.Context, name string) (umbel.Filter, error) {
 
 // openFile returns the filter in a file, at the present time if it follows the clock.
 func (c clock) openFile(name string) (umbel.Filter, error) {
-	s, _, err := container.Read(name)
+	in, err := readSource(quietly, []string{name}, wire.Read)
 	if err != nil {
 		return nil, err
 	}
-	w, ok, err := c.presentWindows(s)
+	w, ok, err := c.presentWindows(in.state)
 	if ok {
-		s = w.State()
+		in.state = w.State()
 	}
-	return c.openState(name, s, err)
+	return c.openState(name, in.state, err)
 }
 
 // openState returns the filter with the state of a file that was read without an error, at the present time.
@@ -193,6 +195,9 @@ func (t target) querier(ctx context.Context, name string) (querier, error) {
 		f, _, err := t.node.Filter(ctx, name)
 		return f, err
 	}
+	if isReadWhole(name) {
+		return t.clock().openToQuery(name)
+	}
 	x, err := container.OpenToQuery(name, filter.All)
 	switch {
 	case err != nil:
@@ -203,9 +208,19 @@ func (t target) querier(ctx context.Context, name string) (querier, error) {
 	return t.clock().localIn(name, x)
 }
 
+// isReadWhole reports whether a file is one of another program, or a pipe, which may have one.
+func isReadWhole(name string) bool {
+	form, regular := foreignfile.OfFile(name)
+	return form != "" || !regular
+}
+
 // openToQuery returns the filter in a file to be queried: in its file if that is possible, or in memory, at the present time
 // if it follows the clock.
 func (c clock) openToQuery(name string) (local, error) {
+	if isReadWhole(name) {
+		f, err := c.openFile(name)
+		return local{name, f, nil}, err
+	}
 	x, err := container.OpenToQuery(name, filter.All)
 	if err != nil {
 		return local{}, err

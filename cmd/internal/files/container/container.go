@@ -14,9 +14,9 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/memory"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/foreignfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
-	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
@@ -93,8 +93,8 @@ func describe(path string, err error) error {
 			"%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already", path, compression, cat, path)
 	case len(head) == 0:
 		return sentinel.Errorf(umbel.ErrCorrupt, "%s is empty, which no filter is; make it again", path)
-	case bytes.HasPrefix(head, []byte(squid.Head)):
-		return sentinel.Errorf(umbel.ErrCorrupt, "%s is a cache digest of Squid; use umbel-cache squid info %[1]s, or convert it: umbel convert %[1]s -o FILE", path)
+	case foreignfile.Of(head) != "":
+		return sentinel.Errorf(umbel.ErrCorrupt, "%s is %s; convert it: umbel convert %[1]s -o FILE", path, foreignfile.Of(head))
 	case !IsHead(head):
 		return sentinel.Errorf(umbel.ErrCorrupt, "%s is not a filter of umbel: it begins with %q", path, head)
 	}

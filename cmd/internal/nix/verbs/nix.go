@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
+	"github.com/umbel-filters/umbel/cmd/internal/files/foreignfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
@@ -236,27 +238,9 @@ func openNixBloom(streams *cli.Streams, name string) (*nixbloom.Filter, int, err
 		}
 		defer in.Close()
 	}
-	f, n, err := readNixBloom(in)
+	f, n, err := foreignfile.ReadNixBloom(in, math.MaxUint64)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, n, nil
-}
-
-func readNixBloom(r io.Reader) (*nixbloom.Filter, int, error) {
-	file, err := io.ReadAll(io.LimitReader(r, nixbloom.HeaderBytes))
-	if err != nil {
-		return nil, 0, err
-	}
-	s, err := nixbloom.CheckHeader(file)
-	if err != nil {
-		return nil, 0, err
-	}
-	rest, err := io.ReadAll(io.LimitReader(r, int64(nixbloom.FileBytes(s.M))-nixbloom.HeaderBytes+1))
-	if err != nil {
-		return nil, 0, err
-	}
-	file = append(file, rest...)
-	f, err := nixbloom.ParseFile(file)
-	return f, len(file), err
 }
