@@ -29,10 +29,13 @@ var networkVerbs = map[string]string{
 	"umbel fetch": "http://ADDR/p --public-key k.pub -o out", "umbel edit unfold": "a 2 --addr ADDR", "umbel uniq": "--addr ADDR --name a keys",
 }
 
-// servesForLong are verbs with a --timeout that run until they are ended.
+// timeoutFlags bound the time of a verb: of all its requests, and of one transfer.
+var timeoutFlags = []string{cli.TimeoutFlag, "transfer-timeout"}
+
+// servesForLong are verbs with one of these flags that run until they are ended.
 var servesForLong = []string{"umbel replica", "umbel-nix serve", "umbel-cache squid relay"}
 
-// Every verb that talks to a server ends with an error in the time of --timeout, if the server is silent, breaks off or
+// Every verb that talks to a server ends with an error in the time of its flag, if the server is silent, breaks off or
 // never ends, and writes no file.
 func TestTimeouts(t *testing.T) {
 	dir := t.TempDir()
@@ -46,13 +49,16 @@ func TestTimeouts(t *testing.T) {
 			t.Fatalf("umbel %s: %v\n%s", args, err, out)
 		}
 	}
-	var verbs []string
+	verbs := map[string]string{} // their flags
 	for _, root := range roots() {
 		for c := range commands(root) {
-			if path := c.CommandPath(); c.Flags().Lookup(cli.TimeoutFlag) != nil && !slices.Contains(servesForLong, path) {
-				verbs = append(verbs, path)
-				if networkVerbs[path] == "" {
-					t.Errorf("%s has --timeout and is not in networkVerbs", path)
+			path := c.CommandPath()
+			for _, name := range timeoutFlags {
+				if c.Flags().Lookup(name) == nil || slices.Contains(servesForLong, path) {
+					continue
+				}
+				if verbs[path] = name; networkVerbs[path] == "" {
+					t.Errorf("%s has --%s and is not in networkVerbs", path, name)
 				}
 			}
 		}
@@ -65,13 +71,14 @@ func TestTimeouts(t *testing.T) {
 		"never ends": endless("A"),
 	}
 	for path, args := range networkVerbs {
-		if !slices.Contains(verbs, path) {
-			t.Errorf("%s has no --timeout, or does not exist", path)
+		if verbs[path] == "" {
+			t.Errorf("%s has none of the flags %v, or does not exist", path, timeoutFlags)
+			continue
 		}
 		for what, server := range servers {
 			t.Run(path+"/"+what, func(t *testing.T) {
 				t.Parallel()
-				wantTimeout(t, dir, path+" --timeout 500ms "+strings.ReplaceAll(args, "ADDR", serverThat(t, server)), path)
+				wantTimeout(t, dir, path+" --"+verbs[path]+" 500ms "+strings.ReplaceAll(args, "ADDR", serverThat(t, server)), path)
 			})
 		}
 	}
