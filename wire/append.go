@@ -12,7 +12,7 @@
 // does all work, unless Workers allows more goroutines. These end before the call returns.
 //
 // The format is spec/container.md and spec/codings.md. All versions of this package read
-// versions 1 and 2; they write version 2 if a state has a Planned or a Tick.
+// versions 1 and 2; they write version 2 if a state has a Planned or a Tick. A Packer writes version 3, the short form.
 package wire
 
 import (

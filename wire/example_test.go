@@ -49,7 +49,7 @@ func ExamplePacker() {
 	back, err := wire.Parse(packed, wire.Limits{})
 	fmt.Println(hashtree.Identify(back) == hashtree.Identify(s), err)
 	// Output:
-	// 125061 bytes, 17746 packed, of which 17687 are in 2 arithmetic blocks
+	// 125061 bytes, 17712 packed, of which 17687 are in 2 arithmetic blocks
 	// the entropy is 17679 bytes
 	// true <nil>
 }

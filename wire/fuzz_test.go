@@ -25,6 +25,7 @@ func FuzzParse(f *testing.F) {
 		parseBothWays(t, b)
 		// The fuzzer doesn't find checksums. With a correct one it reaches the code behind the check.
 		parseBothWays(t, wiretest.Container(string(b)))
+		parseBothWays(t, wiretest.Short(string(b)))
 		parseBothWays(t, wiretest.Sum(bytes.Clone(b)))
 	})
 }

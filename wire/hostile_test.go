@@ -36,7 +36,7 @@ func refused(t *testing.T, what string, b []byte, l wire.Limits, want error) {
 
 // samples are small containers with all elements of the format.
 func samples(t testing.TB) map[string][]byte {
-	return map[string][]byte{"plain": mustAppend(t, wiretest.Sample(t)), "packed": mustPack(t, packed(t))}
+	return map[string][]byte{"plain": mustAppend(t, wiretest.Sample(t)), "packed": mustPack(t, packed(t)), "noted": mustPack(t, noted(t))}
 }
 
 func TestTruncatedAndAppended(t *testing.T) {
@@ -110,7 +110,7 @@ func TestCorrupt(t *testing.T) {
 		{"unknown hash", wiretest.Container(kind, 6, seed, noParams, noPlanes, noParts), 28},
 		{"seed where none is taken", wiretest.Container(kind, 4, seed[1:], 1, noParams, noPlanes, noParts), 28},
 		{"long seed", wiretest.Container(kind, 0, seed[1:], 1, noParams, noPlanes, noParts), 28},
-		{"param of type 2", wiretest.Container(kind, hasher, one, "\x01k", 2, uint64(1), noPlanes, noParts), 39},
+		{"param of type 2", wiretest.Container(kind, hasher, one, "\x01k", 2, uint64(1), noPlanes, noParts), 31},
 		{"param twice", wiretest.Container(kind, hasher, 2, "\x01k", 0, uint64(1), "\x01k", 0, uint64(1), noPlanes, noParts), 50},
 		{"param not a number", wiretest.Container(kind, hasher, one, "\x01k", 1, uint64(0x7ff8<<48), noPlanes, noParts), 39},
 		{"param infinite", wiretest.Container(kind, hasher, one, "\x01k", 1, uint64(0x7ff0<<48), noPlanes, noParts), 39},

@@ -10,10 +10,11 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// Packer writes smaller containers than [Append] and [Write]: each block in the coding that
+// Packer writes smaller containers than [Append] and [Write]: in the short form, with each block in the coding that
 // takes the fewest bytes, and never more than [Size] in all. Hashed bits take less than ten
 // bytes more than their entropy per 64 KiB (TestPackedToTheEntropy). If few of them are ones, they are coded in runs
 // of blocks, which take at most 0.3 % more than their entropy (TestRareToTheEntropy).
+// A filter of one array of up to 64 KiB takes at most 24 bytes more than that (TestShortToTheEntropy).
 //
 // The zero value is ready. A Packer is safe for concurrent use unless it has Stats.
 type Packer struct {
@@ -33,7 +34,7 @@ func (p Packer) Append(dst []byte, s umbel.State) ([]byte, error) {
 		return dst, err
 	}
 	w := format.NewAppender(dst, p.arrays(nil))
-	w.Container(s)
+	p.container(&w, s)
 	p.measured(w.Written())
 	return w.Buf, nil
 }
@@ -104,13 +105,31 @@ func checkWordless(s umbel.State) error {
 // write writes the container of s, whose cells are in from, unless from is nil.
 func (p Packer) write(w io.Writer, s umbel.State, from format.Source) error {
 	e := format.Writer{W: w, Arrays: p.arrays(from)}
-	e.Container(s)
+	p.container(&e, s)
 	p.measured(e.Written())
 	if e.Err != nil {
 		return e.Err
 	}
 	return nil
 }
+
+// container writes the container of s: in the short form, unless a state has many large parameters.
+func (p Packer) container(w *format.Writer, s umbel.State) {
+	if p.Raw || format.ShortBytes(s) > longHead(s) {
+		w.Container(s)
+	} else {
+		w.ShortContainer(s)
+	}
+}
+
+// longHead returns the number of bytes of a container of version 1 or 2 without the blocks of its arrays.
+func longHead(s umbel.State) uint64 {
+	return size(s, func(uint64, cells.Array) uint64 { return 0 })
+}
+
+// HeadBytes returns the number of bytes of the container that a Packer writes for s, without the blocks of its arrays,
+// which need no words.
+func HeadBytes(s umbel.State) uint64 { return min(format.ShortBytes(s), longHead(s)) }
 
 // arrays returns the writer of arrays.
 func (p Packer) arrays(from format.Source) format.ArrayWriter {

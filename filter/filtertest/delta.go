@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // deltaRoundTrip: after any sequence of changes, the delta from the previous state to the
@@ -35,7 +36,8 @@ func deltaRoundTrip(t tb, v umbel.Kind) {
 		for range 5 {
 			what := changeAtRandom(rng, f, func() umbel.Filter { return copyOf(t, v, made[n]) }, n)
 			now := f.State()
-			message, err := delta.Encoder{Base: id}.Append(nil, reader, now)
+			to := hashtree.Identify(now)
+			message, err := delta.Encoder{Base: id, Result: to}.Append(nil, reader, now)
 			if err != nil {
 				t.Fatalf("n=%d, %s: delta.Append: %v", n, what, err)
 			}
@@ -50,10 +52,10 @@ func deltaRoundTrip(t tb, v umbel.Kind) {
 				t.Errorf("n=%d, %s: a delta of %d bytes, want at most %d, a packed container and the overhead", n, what, len(message), most)
 			}
 			info, err := delta.Inspect(message)
-			if err != nil {
-				t.Fatalf("n=%d, %s: delta.Inspect: %v", n, what, err)
+			if err != nil || !info.Result.Begins(to) {
+				t.Fatalf("n=%d, %s: delta.Inspect: result %v, %v, want the beginning of %v", n, what, info.Result, err, to)
 			}
-			reader, id = got, info.Result
+			reader, id = got, to
 		}
 		g, err := v.Open(reader.Clone())
 		if err != nil {

@@ -3,6 +3,7 @@ package message
 import (
 	"math"
 
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/plan"
 )
@@ -35,9 +36,10 @@ func (q Goal) counters() coder {
 			b := counterBits(f, q.Keys, 1)
 			load := float64(f.K) * float64(q.Keys) / float64(f.M)
 			blocks := math.Ceil(float64(f.M) / counterBlock)
-			b.Mean = measured().counting + min(inBlocks(b.Mean, blocks, counterBytes(load)),
+			head := head(counting.Name, shapeParams(f.K, "copied"), q.Keys, cells.Array{Len: f.M, Width: counting.DefaultWidth})
+			b.Mean = head + min(inBlocks(b.Mean, blocks, counterBytes(load)),
 				inRuns(b.Mean, -math.Expm1(-load)*float64(f.M), blocks, countedRun))
-			return sent{b, raw(f.M)}
+			return sent{b, head + raw(f.M) - measured().counting}
 		},
 		func(f plan.Filter) update {
 			b := counterBits(f, q.Keys, q.Churn)

@@ -56,7 +56,7 @@ func ExampleGoal_Plan() {
 	}
 	fmt.Println(g.Has(h.HashUint64(7)), g.Has(h.HashUint64(7000)), err)
 	// Output:
-	// sparse, k=1, rate 0.0183: 991 bytes, <nil>
+	// sparse, k=1, rate 0.0127: 991 bytes, <nil>
 	// true false <nil>
 }
 
@@ -75,11 +75,11 @@ func ExampleGoal_Plan_churn() {
 		fmt.Printf("%s, k=%d, is not the first: %s\n", o.Kind, o.K, o.Why)
 	}
 	// Output:
-	// sparse k=1: first 10152 bytes, then 1225,  24499 an hour
-	// bloom  k=2: first 11228 bytes, then 1766,  35323 an hour
-	// bloom  k=7: first 12086 bytes, then 2701,  54020 an hour
+	// sparse k=1: first 10084 bytes, then 1150,  22999 an hour
+	// bloom  k=2: first 11160 bytes, then 1691,  33823 an hour
+	// bloom  k=7: first 12086 bytes, then 2626,  52520 an hour
 	// ribbon k=0: first  8625 bytes, then 8625, 172500 an hour
-	// bloom, k=2, is not the first: sends 1.44 times as much
-	// bloom, k=7, is not the first: sends 2.2 times as much
+	// bloom, k=2, is not the first: sends 1.47 times as much
+	// bloom, k=7, is not the first: sends 2.28 times as much
 	// ribbon, k=0, is not the first: receivers can only query it: no deltas, no additions, no merging, no folding
 }

@@ -18,7 +18,7 @@ import (
 // The forecasts of an option are within forecastShare and forecastBytes of real messages, besides 5 standard deviations.
 const (
 	forecastShare = 0.01
-	forecastBytes = 8
+	forecastBytes = 10 // a note of few digits takes up to 8 bytes less
 )
 
 // maxReal is the most cells of a filter that a test makes.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/filter/counting"
 	"github.com/umbel-filters/umbel/filter/ribbon"
@@ -53,13 +54,29 @@ func inRuns(bits, cells, blocks, each float64) float64 {
 	return bits + 8*each*max(1, cells/runCells+blocks/runBlocks)
 }
 
+// head returns the size in bits of a packed container without its blocks, with the note of a plan for n keys. Its rate has many
+// digits, as that of a shape; one with few digits, as people choose it, takes up to 8 bytes less.
+func head(kind string, params umbel.Params, n uint64, arrays ...cells.Array) float64 {
+	s := umbel.State{Kind: kind, Params: params, Arrays: arrays}
+	s.Planned = umbel.Planned{Keys: n, FPRate: 1.0 / 3}
+	return 8 * float64(wire.HeadBytes(s))
+}
+
+// shapeParams returns the parameters of kind bloom and, with more names, of similar ones.
+func shapeParams(k int, more ...string) umbel.Params {
+	ps := umbel.Params{{Name: "k", Value: umbel.Uint(uint64(k))}, {Name: "group", Value: umbel.Uint(0)}}
+	for _, name := range more {
+		ps = append(ps, umbel.Param{Name: name, Value: umbel.Uint(0)})
+	}
+	return ps
+}
+
 // around is the size in bits of what surrounds the cells in a message.
 type around struct {
-	container float64 // of kind bloom, with the note of its plan
-	counting  float64 // of kind counting, with that note
-	list      float64 // of kind sparse, with that note
-	ribbon    float64 // of kind ribbon, with that note and the codings of its blocks
-	delta     float64 // of which 64 bytes are the IDs of base and result
+	container float64 // of kind bloom, uncoded, with the note of its plan
+	counting  float64 // of kind counting, likewise
+	ribbon    float64 // of kind ribbon, likewise, with the codings of its blocks
+	delta     float64 // of which 12 bytes name base and result
 }
 
 // measured returns the sizes around the cells, of the smallest messages. They don't depend on the filter.
@@ -72,10 +89,6 @@ var measured = sync.OnceValue(func() around {
 	c, err := counting.NewShape(counting.Shape{M: 1, K: 1})
 	mustNot(err)
 	c.SetPlanned(note)
-	l, err := sparse.NewShape(sparse.Shape{M: 1})
-	mustNot(err)
-	l.Add(umbel.Digest{})
-	l.SetPlanned(note)
 	r, err := ribbon.New(1, 0.5)
 	mustNot(err)
 	r.Add(umbel.Digest{})
@@ -86,7 +99,6 @@ var measured = sync.OnceValue(func() around {
 	return around{
 		container: without(b.State(), coding),
 		counting:  without(c.State(), coding),
-		list:      without(l.State(), coding), // the low bits of one position in one cell are an empty array
 		ribbon:    without(r.State(), 0),
 		delta:     8 * float64(len(change)),
 	}
@@ -106,7 +118,9 @@ type sent struct {
 }
 
 // atMost returns the size that the message exceeds with probability tail. A tail of 0.5 gives the mean.
-func (s sent) atMost(tail float64) float64 { return min(s.Bits.AtMost(tail), s.raw) }
+func (s sent) atMost(tail float64) float64 {
+	return min(s.Bits.AtMost(tail), s.raw)
+}
 
 // size returns the distribution for a probability tail.
 func (s sent) size(tail float64) Size {
@@ -114,8 +128,11 @@ func (s sent) size(tail float64) Size {
 }
 
 // rawBits returns the size of a container of m uncoded cells, which are whole words.
-func rawBits(m uint64) float64 {
-	return 64*math.Ceil(float64(m)/64) + (measured().container + 8*math.Ceil(float64(m)/blockCells))
+func rawBits(m uint64) float64 { return measured().container + uncoded(m) }
+
+// uncoded returns the size of m uncoded cells: whole words, and the codings of blocks.
+func uncoded(m uint64) float64 {
+	return 64*math.Ceil(float64(m)/64) + 8*math.Ceil(float64(m)/blockCells)
 }
 
 // cellsOf returns the size of the container of the cells of a filter with n keys: that of an ideal code, and what
@@ -133,8 +150,13 @@ func cellsOf(f plan.Filter, n uint64) sent {
 	if runs := inRuns(ideal.Mean, m*f.Fill(n), blocks, codedRun); runs < coded.Mean {
 		coded.Mean, coded.Deviation = runs, ideal.Deviation
 	}
-	coded.Mean += measured().container
-	return sent{coded, rawBits(f.M)}
+	// A packer does not code a block of which about half of the cells are ones, although its words may have spare bits.
+	around := head(bloom.Name, shapeParams(f.K), n, cells.Array{Len: f.M, Width: 1})
+	coded.Mean += around
+	if math.Abs(2*f.Fill(n)-1)*m <= 4*math.Sqrt(m*blocks)+10*math.Sqrt(occupancy.Variance(m, float64(f.K)*float64(n))) {
+		coded.Mean = math.Inf(1)
+	}
+	return sent{coded, around + uncoded(f.M)}
 }
 
 // fewOnes is the number of ones per block, on average, from which on blocks are coded.
@@ -182,7 +204,8 @@ func listOf(f plan.Filter, n uint64) sent {
 	ones := uint64(math.Round(m * fill))
 	low, high := eliasfano.LowBits(ones, f.M), float64(eliasfano.HighBits(ones, f.M))
 	words := func(bits float64) float64 { return 64*math.Ceil(bits/64) + 8*math.Ceil(bits/blockCells) }
-	around := measured().list + words(float64(low))
+	params := umbel.Params{{Name: "m", Value: umbel.Uint(f.M)}, {Name: "group", Value: umbel.Uint(0)}}
+	around := words(float64(low)) + head(sparse.Name, params, n, cells.Array{Len: uint64(low), Width: 1}, cells.Array{Len: uint64(high), Width: 1})
 	return sent{
 		plan.Bits{
 			Mean:      around + inBlocks(high*entropy(float64(ones)/high), math.Ceil(high/blockCells), codedBytes),

@@ -5,11 +5,13 @@ import struct
 
 from codings import bits, expect, leb128, positions
 from models import counters, rare
+from short import PLANNED, TICK, Short
 from tree import leaves, root
 
 LIMIT = 2**30  # bytes of arrays
 BLOCK = 2**16  # bytes of a block
 LEAF = 2**10  # bytes of a leaf of the hash tree
+SEEDS = {0: 8, 1: 16, 2: 8, 3: 0, 4: 0, 5: 0, 7: 0, 8: 4}  # bytes of the seed that each hash algorithm uses
 
 
 class Limit(Exception):
@@ -56,11 +58,11 @@ def unpack(words, width, cells):
     return [int(digits[i:i + width][::-1], 2) for i in range(0, cells * width, width)]
 
 
-class Reader:
+class Reader(Short):
     """Reads fields that containers and deltas share."""
 
     def __init__(self, data):
-        self.data, self.at, self.left, self.states = data, 0, LIMIT, 0
+        self.data, self.at, self.left, self.states, self.short = data, 0, LIMIT, 0, False
 
     def take(self, n):
         expect(self.at + n <= len(self.data), "cut off")
@@ -74,17 +76,26 @@ class Reader:
         number, self.at = leb128(self.data, self.at)
         return number
 
+    def long_or_var(self):
+        return self.var() if self.short else self.number(8)
+
     def name(self):
         name = self.take(self.number(1))
         expect(0 < len(name) <= 64 and not name.strip(b"abcdefghijklmnopqrstuvwxyz0123456789-./"), "name")
         return name.decode()
 
-    def read_state(self, depth):
+    def count_state(self, depth):
         self.states += 1
         expect(depth <= 4 and self.states <= 4096, "depth or states")
-        kind, alg, seed = self.name(), self.number(1), self.take(16)
-        expect(alg <= 5, "hash algorithm")
-        expect(not any(seed[[8, 16, 8, 0, 0, 0][alg]:]), "seed")
+
+    def check_hasher(self, alg, seed):
+        expect(alg in SEEDS, "hash algorithm")
+        expect(not any(seed[SEEDS[alg]:]), "seed")
+        return alg, seed
+
+    def read_state(self, depth):
+        self.count_state(depth)
+        kind, (alg, seed) = self.name(), self.check_hasher(self.number(1), self.take(16))
         params = self.read_params()
         arrays = [self.read_array() for _ in range(self.number(1))]
         parts = [self.read_state(depth + 1) for _ in range(self.number(2))]
@@ -98,13 +109,16 @@ class Reader:
     def read_value(self, kind):
         expect(kind <= 1, "type of parameter")
         if kind == 0:
-            return self.number(8)
-        number = struct.unpack("<d", self.take(8))[0]
+            return self.long_or_var()
+        number = self.read_short_float() if self.short else struct.unpack("<d", self.take(8))[0]
         expect(abs(number) < float("inf"), "not a finite number")
         return number
 
     def read_array(self):
-        width, cells = self.number(1), self.number(8)
+        return self.read_array_of(self.number(1))
+
+    def read_array_of(self, width):
+        cells = self.long_or_var()
         words = self.claim(width, cells)
         array, contiguous = bytearray(), False
         while len(array) < words:
@@ -191,11 +205,17 @@ class Reader:
 class Container(Reader):
     def __init__(self, data):
         super().__init__(data)
-        magic, version = self.take(7), self.number(1)
-        expect(magic == b"\x89umbel\n" and version in (1, 2), "magic")
-        self.state, self.planned, self.tick = self.read_state(1), None, None
-        if version == 2:
-            self.planned, self.tick = self.read_notes()
+        self.short, self.planned, self.tick = data[:3] == b"\x89u\x03", None, None
+        if self.short:
+            self.take(3)
+            self.state, flags = self.read_short(1, (0, bytes(16)), PLANNED | TICK)
+            self.planned, self.tick = self.read_short_notes(flags)
+        else:
+            magic, version = self.take(7), self.number(1)
+            expect(magic == b"\x89umbel\n" and version in (1, 2), "magic")
+            self.state = self.read_state(1)
+            if version == 2:
+                self.planned, self.tick = self.read_notes()
         crc = crc32c(data[:self.at])
         expect(self.take(4) == struct.pack("<I", crc), "checksum")
         expect(self.at == len(data), "trailing bytes")

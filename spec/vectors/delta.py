@@ -5,6 +5,7 @@ import struct
 from codings import expect, positions
 from container import BLOCK, LIMIT, Limit, Reader, crc32c, identify, pack, unpack
 from models import given, listed, refined
+from short import PLANNED, ROWS, TICK
 
 
 class Mismatch(Exception):
@@ -27,20 +28,29 @@ class Change(Reader):
 
     notes = None, None
 
-    def read_whole(self, base):
-        result = self.read_change(base, 1)
+    def read_whole(self, base, regular=False):
+        result = self.read_regular(base) if regular else self.read_change(base, 1)
         if self.at < len(self.data):
-            self.notes = self.read_notes()
+            self.notes = self.read_flagged_notes() if self.short else self.read_notes()
         expect(self.at == len(self.data), "bytes after the notes")
         return result
+
+    def read_regular(self, base):
+        arrays = [self.read_from(base["arrays"], 1, i) for i in range(len(base["arrays"]))]
+        return {**base, "arrays": arrays, "parts": [self.read_regular(part) for part in base["parts"]]}
 
     def read_change(self, base, depth):
         params = self.read_changed(base["params"])
         arrays = [self.read_derived(base["arrays"]) for _ in range(self.number(1))]
         parts = self.var()
         expect(parts <= 65535, "parts")
-        parts = [self.read_part(base["parts"], depth + 1) for _ in range(parts)]
+        parts = [self.read_part(base, depth + 1) for _ in range(parts)]
         return {**base, "params": params, "arrays": arrays, "parts": parts}
+
+    def read_flagged_notes(self):
+        flags = self.number(1)
+        expect(flags and not flags & ~(PLANNED | TICK), "flags")
+        return self.read_short_notes(flags)
 
     def read_changed(self, base):
         n = self.number(1)
@@ -57,16 +67,18 @@ class Change(Reader):
     def read_part(self, base, depth):
         origin = self.var()
         if origin == 0:
-            return self.read_state(depth)
-        expect(origin <= len(base), "index of a part")
-        return self.read_change(base[origin - 1], depth)
+            return self.read_short(depth, (base["alg"], base["seed"]))[0] if self.short else self.read_state(depth)
+        expect(origin <= len(base["parts"]), "index of a part")
+        return self.read_change(base["parts"][origin - 1], depth)
 
     def read_derived(self, base):
         form = self.number(1)
         expect(form <= 4, "form")
         if form == 0:
             return self.read_array()
-        i = self.number(1)
+        return self.read_from(base, form, self.number(1))
+
+    def read_from(self, base, form, i):
         expect(i < len(base), "index of a array")
         width, n = base[i]["width"], base[i]["cells"]
         factor, group = (self.var(), self.var()) if form > 1 else (1, max(n, 1))
@@ -134,17 +146,32 @@ class Change(Reader):
 class Delta(Change):
     def __init__(self, data, base):
         super().__init__(data[:-4])
-        expect(self.take(8) == b"\x89umdlt\n\x01", "magic")
+        self.short = data[:3] == b"\x89d\x02"
+        expect(self.short and self.take(3) or self.take(8) == b"\x89umdlt\n\x01", "magic")
         expect(data[-4:] == struct.pack("<I", crc32c(data[:-4])), "checksum")
-        base_id, result_id, self.arrays = self.take(32).hex(), self.take(32).hex(), self.number(8)
-        if base_id != identify(base):
+        base_id, result_id = [self.take(n).hex() for n in ((4, 8) if self.short else (32, 32))]
+        if not identify(base).startswith(base_id):
             raise Mismatch("the base is another state")
+        self.read_kind(base)
         if self.arrays > LIMIT:
             raise Limit("bytes of the result")
-        expect(self.name() == base["kind"], "kind")
-        self.result = self.read_whole(base)
+        expect(self.kind == base["kind"], "kind")
+        self.result = self.read_whole(base, self.regular)
         expect(self.arrays == memory(self.result), "bytes of the result")
-        expect(result_id == identify(self.result), "ID of the result")
+        expect(identify(self.result).startswith(result_id), "ID of the result")
+
+    def read_kind(self, base):
+        """Reads the kind and the memory of the result, in the order of the form."""
+        self.regular = False
+        if not self.short:
+            self.arrays, self.kind = self.number(8), self.name()
+            return
+        number = self.number(1)
+        self.regular = number < 128
+        number %= 128
+        expect(number == 0 or number in ROWS, "number of a kind")
+        self.kind = ROWS[number][0] if number else self.name()
+        self.arrays = memory(base) if self.regular else self.var()
 
 
 def memory(state):

@@ -1,10 +1,7 @@
 package delta
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -44,7 +41,7 @@ type Decoder struct {
 
 // Apply is [Apply].
 func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
-	info, err := Inspect(delta)
+	h, err := inspect(delta)
 	if err != nil {
 		return umbel.State{}, err
 	}
@@ -54,29 +51,32 @@ func (d Decoder) Apply(base umbel.State, delta []byte) (umbel.State, error) {
 	if d.Base == (wire.ID{}) {
 		d.Base = roots.Identify(base, d.Limits.Workers)
 	}
-	if err := info.checkBase(d.Base); err != nil {
-		if info.Kind != base.Kind {
+	if err := h.checkBase(d.Base); err != nil {
+		if h.Kind != base.Kind {
 			err = sentinel.Errorf(umbel.ErrMismatch,
 				"the delta goes from %s to %s, of kind %s, and the filter is %s, of kind %s: apply it to the filter from which this was made",
-				short(info.Base), short(info.Result), info.Kind, short(d.Base), base.Kind)
+				h.Base.digits(), h.Result.digits(), h.Kind, digits(d.Base), base.Kind)
 		}
 		return umbel.State{}, err
 	}
-	l := d.budget(base)
-	if info.Bytes > l.Bytes {
-		return umbel.State{}, sentinel.Errorf(umbel.ErrLimit, "the result takes %d bytes of cells, the limit is %d: raise the limit to apply it",
-			info.Bytes, l.Bytes)
+	if h.regular {
+		h.Bytes = base.Bytes()
 	}
-	r := newReader(delta, l)
-	s, err := r.result(base, info)
+	l := d.budget(base)
+	if h.Bytes > l.Bytes {
+		return umbel.State{}, sentinel.Errorf(umbel.ErrLimit, "the result takes %d bytes of cells, the limit is %d: raise the limit to apply it",
+			h.Bytes, l.Bytes)
+	}
+	r := newReader(delta, h, l)
+	s, err := r.result(base, h)
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("byte %d: %w", r.Off, err)
 	}
 	if d.Unverified {
 		return s, nil
 	}
-	if id := wire.ID(roots.Identify(s, d.Limits.Workers)); id != info.Result {
-		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "the result is %s, want %s: get the whole filter", short(id), short(info.Result))
+	if id := wire.ID(roots.Identify(s, d.Limits.Workers)); !h.Result.Begins(id) {
+		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "the result is %s, want %s: get the whole filter", digits(id), h.Result.digits())
 	}
 	return s, nil
 }
@@ -92,79 +92,16 @@ func (d Decoder) budget(base umbel.State) format.Budget {
 
 // checkBase returns an error unless the delta has this base.
 func (i Info) checkBase(base wire.ID) error {
-	switch base {
-	case i.Base:
+	switch {
+	case i.Base.Begins(base):
 		return nil
-	case i.Result:
-		return sentinel.Errorf(umbel.ErrMismatch, "the delta from %s to %s is already applied", short(i.Base), short(i.Result))
+	case i.Result.Begins(base):
+		return sentinel.Errorf(umbel.ErrMismatch, "the delta from %s to %s is already applied", i.Base.digits(), i.Result.digits())
 	}
 	return sentinel.Errorf(umbel.ErrMismatch,
 		"the delta goes from %s to %s, the filter is %s: get the whole filter, or the delta from %s; or this delta is older than the filter",
-		short(i.Base), short(i.Result), short(base), short(base))
+		i.Base.digits(), i.Result.digits(), digits(base), digits(base))
 }
 
-// short returns the first 8 hexadecimal digits of an ID.
-func short(id wire.ID) string { return id.String()[:8] }
-
-// Info is the head of a delta.
-type Info struct {
-	Base, Result wire.ID // of the two states
-	Kind         string  // of both
-	Bytes        uint64  // memory of the arrays of the result
-}
-
-// The fields before the change, at fixed offsets up to the name of the kind.
-const (
-	baseAt    = len(format.DeltaMagic)
-	resultAt  = baseAt + len(wire.ID{})
-	bytesAt   = resultAt + len(wire.ID{})
-	kindAt    = bytesAt + 8
-	headBytes = kindAt + 1 // and the name
-)
-
-// MagicBytes is the number of bytes that [Is] needs.
-const MagicBytes = len(format.DeltaMagic)
-
-// Is reports whether b begins like a delta of any version.
-func Is(b []byte) bool {
-	return len(b) >= MagicBytes && string(b[:MagicBytes-1]) == format.DeltaMagic[:MagicBytes-1]
-}
-
-// Inspect returns the head of a delta, for programs that store or forward
-// deltas. It checks the whole message for damage, but not whether it can be applied. Its
-// error wraps umbel.ErrCorrupt, and also errors.ErrUnsupported if the version is unknown.
-func Inspect(delta []byte) (Info, error) {
-	var i Info
-	const last = MagicBytes - 1
-	switch {
-	case strings.HasPrefix(string(delta[:min(len(delta), last)]), format.Magic[:last]):
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "want a delta, this is a container")
-	case !Is(delta):
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "want a delta, which begins with %q, this begins with %q",
-			format.DeltaMagic, delta[:min(len(delta), MagicBytes)])
-	case delta[last] != format.DeltaMagic[last]:
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "version %d, written by a later version of umbel; this program reads version %d: %w",
-			delta[last], format.DeltaMagic[last], errors.ErrUnsupported)
-	case len(delta) < headBytes+format.SumBytes:
-		return i, cutOff(delta)
-	}
-	end := len(delta) - format.SumBytes
-	if got, want := binary.LittleEndian.Uint32(delta[end:]), format.Checksum(delta[:end]); got != want {
-		return i, sentinel.Errorf(umbel.ErrCorrupt, "checksum %08x, want %08x: the delta is damaged", got, want)
-	}
-	i.Base, i.Result = wire.ID(delta[baseAt:resultAt]), wire.ID(delta[resultAt:bytesAt])
-	i.Bytes = binary.LittleEndian.Uint64(delta[bytesAt:])
-	kindEnd := headBytes + int(delta[kindAt])
-	if kindEnd > end {
-		return i, cutOff(delta)
-	}
-	i.Kind = string(delta[headBytes:kindEnd])
-	if err := umbel.CheckName(i.Kind); err != nil {
-		return i, err
-	}
-	return i, nil
-}
-
-func cutOff(delta []byte) error {
-	return sentinel.Errorf(umbel.ErrCorrupt, "the delta ends after %d bytes, more are missing", len(delta))
-}
+// digits returns the first 8 hexadecimal digits of an ID.
+func digits(id wire.ID) string { return Prefix(id[:]).digits() }

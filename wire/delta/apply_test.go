@@ -174,7 +174,7 @@ func TestApplyCorrupt(t *testing.T) {
 		at     int // offset of the error in the change, and the wrong ID if it is in the result
 	}{
 		{"nothing", nil, 0},
-		{"param beyond the last", []any{"\x01\x02", uint64(0), "\x00\x00"}, 10},
+		{"param beyond the last", []any{"\x01\x02", uint64(0), "\x00\x00"}, 2},
 		{"param not a number", []any{"\x01\x01", uint64(0x7ff8 << 48), "\x00\x00"}, 10},
 		{"form 5", []any{"\x00\x01\x05\x00"}, 3},
 		{"plane beyond the last", []any{"\x00\x01\x01\x02"}, 4},
@@ -216,7 +216,7 @@ func TestApplyCorrupt(t *testing.T) {
 func TestApplyLaterVersion(t *testing.T) {
 	base, result := revised(t)
 	version := mustDelta(t, base, result)
-	version[7] = 2
+	version[2]++
 	form := deltaOf(base, 0, "\x00\x01\x05\x00")
 	for name, b := range map[string][]byte{"version": version, "form": form} {
 		if _, err := delta.Apply(base, b, wire.Limits{}); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, umbel.ErrCorrupt) {
@@ -263,9 +263,18 @@ func TestApplyBombs(t *testing.T) {
 func TestInspectDelta(t *testing.T) {
 	base, result := revised(t)
 	info, err := delta.Inspect(mustDelta(t, base, result))
-	want := delta.Info{Base: hashtree.Identify(base), Result: hashtree.Identify(result), Kind: base.Kind, Bytes: result.Bytes()}
+	from, to := hashtree.Identify(base), hashtree.Identify(result)
+	want := delta.Info{Base: delta.Prefix(from[:4]), Result: delta.Prefix(to[:8]), Kind: base.Kind, Bytes: result.Bytes()}
 	if err != nil || info != want {
 		t.Errorf("%+v, %v, want %+v", info, err, want)
+	}
+	info, err = delta.Inspect(deltaOf(base, 1<<13, "\x00\x00\x00"))
+	want = delta.Info{Base: delta.Prefix(from[:]), Result: delta.Prefix(strings.Repeat("?", 32)), Kind: base.Kind, Bytes: 1 << 13}
+	if err != nil || info != want {
+		t.Errorf("version 1: %+v, %v, want %+v", info, err, want)
+	}
+	if !info.Base.Begins(from) || info.Result.Begins(to) {
+		t.Errorf("%v begins %v: %v, %v begins %v: %v", info.Base, from, info.Base.Begins(from), info.Result, to, info.Result.Begins(to))
 	}
 	if _, err := delta.Inspect(fixture.Must(wire.Append(nil, base))); !errors.Is(err, umbel.ErrCorrupt) {
 		t.Errorf("a container: %v", err)

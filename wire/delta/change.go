@@ -7,8 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// AppendChange appends the change from base to result: a delta without its head and checksum, 90
-// bytes shorter. It is for protocols that identify base and result and verify the bytes themselves,
+// AppendChange appends the change from base to result: a delta of version 1 without its head and checksum. It is for protocols that identify base and result and verify the bytes themselves,
 // as package share does. Base and Result of e are not used. Errors are those of Append.
 func (e Encoder) AppendChange(dst []byte, base, result umbel.State) ([]byte, error) {
 	if err := checkBoth(base, result); err != nil {
@@ -22,7 +21,8 @@ func (e Encoder) appendChange(dst []byte, base, result umbel.State, k *known) ([
 	out := format.Appender(dst)
 	w := newWriter(&out, e.Workers, k)
 	defer w.close()
-	w.whole(base, result)
+	w.change(base, result)
+	w.notes(base, result)
 	w.Flush()
 	return out, w.Err
 }
@@ -38,7 +38,7 @@ func (d Decoder) ApplyChange(base umbel.State, change []byte) (umbel.State, erro
 		return umbel.State{}, err
 	}
 	r := newChangeReader(change, 0, d.budget(base))
-	s, err := r.whole(base)
+	s, err := r.whole(base, false)
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("byte %d: %w", r.Off, err)
 	}

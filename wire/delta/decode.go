@@ -1,7 +1,6 @@
 package delta
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -22,10 +21,11 @@ type reader struct {
 	pipeline block.Pipeline[decodeJob]
 }
 
-// newReader returns a reader of the change in a delta that passes Inspect.
-func newReader(delta []byte, l format.Budget) *reader {
-	start := headBytes + int(delta[kindAt])
-	return newChangeReader(delta[start:len(delta)-format.SumBytes], uint64(start), l)
+// newReader returns a reader of the change in a delta with a head.
+func newReader(delta []byte, h header, l format.Budget) *reader {
+	r := newChangeReader(delta[h.change:len(delta)-format.SumBytes], uint64(h.change), l)
+	r.Short = h.short
+	return r
 }
 
 // newChangeReader returns a reader of a change. Offsets count from off.
@@ -37,23 +37,27 @@ func newChangeReader(change []byte, off uint64, l format.Budget) *reader {
 }
 
 // result reads the change from base to the result.
-func (r *reader) result(base umbel.State, info Info) (umbel.State, error) {
-	if base.Kind != info.Kind {
-		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "a delta of kind %s for a filter of kind %s", info.Kind, base.Kind)
+func (r *reader) result(base umbel.State, h header) (umbel.State, error) {
+	if base.Kind != h.Kind {
+		return umbel.State{}, sentinel.Errorf(umbel.ErrCorrupt, "a delta of kind %s for a filter of kind %s", h.Kind, base.Kind)
 	}
-	s, err := r.whole(base)
+	s, err := r.whole(base, h.regular)
 	if err != nil {
 		return s, err
 	}
-	if n := s.Bytes(); n != info.Bytes {
-		return s, sentinel.Errorf(umbel.ErrCorrupt, "the result has %d bytes of cells, the head says %d", n, info.Bytes)
+	if n := s.Bytes(); n != h.Bytes {
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "the result has %d bytes of cells, the head says %d", n, h.Bytes)
 	}
 	return s, nil
 }
 
 // whole reads the change of base, and the notes of the result. Without notes it has those of the base.
-func (r *reader) whole(base umbel.State) (umbel.State, error) {
-	s, err := r.change(base, 1)
+func (r *reader) whole(base umbel.State, regular bool) (s umbel.State, err error) {
+	if regular {
+		s, err = r.regular(base)
+	} else {
+		s, err = r.change(base, 1)
+	}
 	if err != nil {
 		return s, err
 	}
@@ -97,6 +101,26 @@ func (r *reader) change(base umbel.State, depth int) (umbel.State, error) {
 	return s, r.parts(base, &s, depth)
 }
 
+// regular reads a regular change of base: only the blocks of its arrays, and of those of its parts.
+func (r *reader) regular(base umbel.State) (umbel.State, error) {
+	s := umbel.State{Kind: base.Kind, Hasher: base.Hasher, Params: slices.Clone(base.Params)}
+	for i := range base.Arrays {
+		a, err := r.derived(source{form: formSame, index: byte(i)}, base.Arrays)
+		if err != nil {
+			return s, fmt.Errorf("array %d: %w", i, err)
+		}
+		s.Arrays = append(s.Arrays, a)
+	}
+	for i, p := range base.Parts {
+		part, err := r.regular(p)
+		if err != nil {
+			return s, fmt.Errorf("part %d: %w", i, err)
+		}
+		s.Parts = append(s.Parts, part)
+	}
+	return s, nil
+}
+
 func (r *reader) params(base umbel.Params) (umbel.Params, error) {
 	n, err := r.Byte()
 	if err != nil {
@@ -107,18 +131,15 @@ func (r *reader) params(base umbel.Params) (umbel.Params, error) {
 	}
 	params := slices.Clone(base)
 	for range n {
-		b, err := r.Next(1 + 8)
+		i, err := r.Byte()
+		if err == nil && int(i) >= len(params) {
+			err = sentinel.Errorf(umbel.ErrCorrupt, "parameter %d of %d", i, len(params))
+		}
 		if err != nil {
 			return nil, err
 		}
-		i, bits := int(b[0]), binary.LittleEndian.Uint64(b[1:])
-		if i >= len(params) {
-			return nil, sentinel.Errorf(umbel.ErrCorrupt, "parameter %d of %d", i, len(params))
-		}
-		if params[i].Value.IsFloat() {
-			params[i].Value = umbel.Float(math.Float64frombits(bits))
-		} else {
-			params[i].Value = umbel.Uint(bits)
+		if params[i].Value, err = r.Value(params[i].Value.IsFloat()); err != nil {
+			return nil, err
 		}
 	}
 	return params, nil
@@ -133,7 +154,7 @@ func (r *reader) parts(base umbel.State, s *umbel.State, depth int) error {
 		return sentinel.Errorf(umbel.ErrCorrupt, "%d parts, want at most 65535", n)
 	}
 	for i := range n {
-		part, err := r.part(base.Parts, depth+1)
+		part, err := r.part(base, depth+1)
 		if err != nil {
 			return fmt.Errorf("part %d: %w", i, err)
 		}
@@ -142,19 +163,19 @@ func (r *reader) parts(base umbel.State, s *umbel.State, depth int) error {
 	return nil
 }
 
-func (r *reader) part(base []umbel.State, depth int) (s umbel.State, err error) {
+func (r *reader) part(base umbel.State, depth int) (s umbel.State, err error) {
 	origin, err := r.Uvarint()
 	switch {
 	case err != nil:
 		return s, err
 	case origin == 0:
-		err = r.State(&s, depth)
+		err = r.State(&s, depth, base.Hasher)
 		return s, err
-	case origin > uint64(len(base)):
-		return s, sentinel.Errorf(umbel.ErrCorrupt, "a change of part %d of the base, which has %d", origin-1, len(base))
+	case origin > uint64(len(base.Parts)):
+		return s, sentinel.Errorf(umbel.ErrCorrupt, "a change of part %d of the base, which has %d", origin-1, len(base.Parts))
 	}
 	// The base isn't nested too deep, so its change isn't either.
-	return r.change(base[origin-1], depth)
+	return r.change(base.Parts[origin-1], depth)
 }
 
 // array reads an array of a state that changes one with the arrays of base.
@@ -167,6 +188,11 @@ func (r *reader) array(base []cells.Array) (a cells.Array, err error) {
 		err = r.Array(&a)
 		return a, err
 	}
+	return r.derived(s, base)
+}
+
+// derived reads an array that s makes of one of the base.
+func (r *reader) derived(s source, base []cells.Array) (a cells.Array, err error) {
 	if int(s.index) >= len(base) {
 		return cells.Array{}, sentinel.Errorf(umbel.ErrCorrupt, "from array %d of the base, which has %d", s.index, len(base))
 	}

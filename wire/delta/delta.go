@@ -7,11 +7,10 @@
 // change a filter, not even atomically, while its state is read.
 //
 // The format is spec/delta.md and spec/codings.md. All versions of this package read
-// version 1.
+// version 1. They write version 2, the short form.
 package delta
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/umbel-filters/umbel"
@@ -65,12 +64,11 @@ func (e Encoder) Append(dst []byte, base, result umbel.State) ([]byte, error) {
 	out := format.Appender(dst)
 	w := newWriter(&out, e.Workers, nil)
 	defer w.close()
-	w.Buf = append(w.Buf, format.DeltaMagic...)
-	w.Buf = append(w.Buf, e.Base[:]...)
-	w.Buf = append(w.Buf, e.Result[:]...)
-	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, result.Bytes())
-	w.Name(result.Kind)
-	w.whole(base, result)
+	w.Short = true
+	w.Buf = append(w.Buf, format.ShortDeltaMagic...)
+	w.Buf = append(w.Buf, e.Base[:baseBytes]...)
+	w.Buf = append(w.Buf, e.Result[:resultBytes]...)
+	w.delta(base, result)
 	w.Sum()
 	return out, nil
 }

@@ -32,7 +32,7 @@ func ExampleAppend() {
 	_, err = delta.Apply(got, message, wire.Limits{})
 	fmt.Println(err)
 	// Output:
-	// 101 bytes, 2 cells set, <nil>
+	// 26 bytes, 2 cells set, <nil>
 	// the delta from ec123d00 to 93b2989a is already applied
 }
 
@@ -61,5 +61,5 @@ func ExampleAppend_refinement() {
 	fmt.Println("fold", sizes[0], "and refinement", len(refinement), "bytes, the whole", sizes[1])
 	// Output:
 	// true <nil>
-	// fold 19149 and refinement 16208 bytes, the whole 35252
+	// fold 19115 and refinement 16141 bytes, the whole 35218
 }

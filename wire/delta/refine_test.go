@@ -47,7 +47,7 @@ func TestRefineCosts(t *testing.T) {
 			t.Errorf("%s, by four workers: %v", c.name, err)
 		}
 		ideal := entropyBytes(full) - entropyBytes(small)
-		if got := float64(len(b) - deltaHead); got > 1.002*ideal+float64(4*(c.m>>18+1)+c.r/2+4) || got < 0.98*ideal {
+		if got := float64(len(b) - generalHead); got > 1.002*ideal+float64(4*(c.m>>18+1)+c.r/2+4) || got < 0.98*ideal {
 			t.Errorf("%s: %.0f bytes, want %.1f at the entropy", c.name, got, ideal)
 		}
 	}

@@ -39,12 +39,49 @@ func (w *writer) close() {
 	w.pipeline.Close((*encodeJob).forget)
 }
 
-// whole writes the change from base to result, and the notes of the result if they are others.
-func (w *writer) whole(base, result umbel.State) {
-	w.change(base, result)
+// delta writes the short delta from base to result between the prefixes of their IDs and the checksum.
+func (w *writer) delta(base, result umbel.State) {
+	regular := isRegular(base, result)
+	w.ShortKind(result.Kind, !regular)
+	if regular {
+		w.regular(base, result)
+	} else {
+		w.Uvarint(result.Bytes())
+		w.change(base, result)
+	}
 	w.notes(base, result)
 }
 
+// isRegular reports whether base and result differ in the cells of their arrays only, and each array of the result comes from
+// that of the base with its number. Such a change is written as the blocks of the arrays.
+func isRegular(base, result umbel.State) bool {
+	if !base.SameShape(result) || !slices.Equal(base.Params, result.Params) {
+		return false
+	}
+	for i, a := range result.Arrays {
+		if s, _, _ := closest(base.Arrays, i, a); int(s.index) != i {
+			return false
+		}
+	}
+	for i, j := range matchParts(base.Parts, result.Parts) {
+		if j != i || !isRegular(base.Parts[i], result.Parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// regular writes a regular change.
+func (w *writer) regular(base, result umbel.State) {
+	for i, a := range result.Arrays {
+		w.blocks(source{form: formSame, index: byte(i)}, compare(a, base.Arrays[i]))
+	}
+	for i, p := range result.Parts {
+		w.regular(base.Parts[i], p)
+	}
+}
+
+// notes writes the notes of the result if they are others.
 func (w *writer) notes(base, result umbel.State) {
 	if base.Notes != result.Notes {
 		w.Notes(result.Notes)
@@ -70,7 +107,7 @@ func (w *writer) change(base, result umbel.State) {
 		}
 		w.Buf = binary.AppendUvarint(w.Buf, uint64(j+1))
 		if j < 0 {
-			w.State(p)
+			w.State(p, result.Hasher)
 		} else {
 			w.change(base.Parts[j], p)
 		}
@@ -82,22 +119,22 @@ func (w *writer) params(base, result umbel.Params) {
 	sameNames := slices.EqualFunc(base, result, func(p, q umbel.Param) bool {
 		return p.Name == q.Name && p.Value.IsFloat() == q.Value.IsFloat()
 	})
-	var changed []byte
-	n := 0
+	var changed []int
 	for i, p := range result {
 		if sameNames && p != base[i] {
-			n++
-			changed = append(changed, byte(i))
-			changed = binary.LittleEndian.AppendUint64(changed, p.Value.Bits())
+			changed = append(changed, i)
 		}
 	}
-	if sameNames && n < allParams {
-		w.Buf = append(w.Buf, byte(n))
-		w.Buf = append(w.Buf, changed...)
+	if !sameNames || len(changed) >= allParams {
+		w.Buf = append(w.Buf, allParams)
+		w.Params(result)
 		return
 	}
-	w.Buf = append(w.Buf, allParams)
-	w.Params(result)
+	w.Buf = append(w.Buf, byte(len(changed)))
+	for _, i := range changed {
+		w.Buf = append(w.Buf, byte(i))
+		w.Value(result[i].Value)
+	}
 }
 
 // array writes array i of a state.

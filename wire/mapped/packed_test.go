@@ -102,12 +102,12 @@ func TestPackedMemory(t *testing.T) {
 	}
 }
 
-// runs returns the packed container of an empty bloom filter of runs of 2^31 cells, with the bytes of the runs, or with those
+// runs returns the container, of version 1, of an empty bloom filter of runs of 2^31 cells, with the bytes of the runs, or with those
 // of empty runs.
 func runs(n uint64, body string) []byte {
 	m := n << 31
 	f := fixture.Must(bloom.NewShape(bloom.Shape{M: 64, K: 3}))
-	b := fixture.Must(wire.Packer{}.Append(nil, f.State()))
+	b := fixture.Must(wire.Append(nil, f.State()))
 	at := len(b) - 4 - 2 - 1 - 8 // the number of cells, then a block
 	b = binary.LittleEndian.AppendUint64(b[:at:at], m)
 	if body == "" {

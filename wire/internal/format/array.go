@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -14,7 +13,16 @@ import (
 
 // Array reads the next array of a container. With Visit it gets no words.
 func (r *Reader) Array(a *cells.Array) error {
-	if err := r.shape(a); err != nil {
+	width, err := r.Byte()
+	if err != nil {
+		return err
+	}
+	return r.arrayOf(a, uint(width))
+}
+
+// arrayOf reads the next array, of cells of a width.
+func (r *Reader) arrayOf(a *cells.Array, width uint) error {
+	if err := r.shape(a, width); err != nil {
 		return err
 	}
 	if r.Index != nil && r.arrays == 0 {
@@ -114,13 +122,13 @@ func (r *Reader) plainBlock(a *cells.Array, words uint64) error {
 	return nil
 }
 
-// shape reads the width and the number of cells of an array.
-func (r *Reader) shape(a *cells.Array) error {
-	b, err := r.Next(1 + 8)
+// shape reads the number of cells of an array.
+func (r *Reader) shape(a *cells.Array, width uint) error {
+	n, err := r.Number()
 	if err != nil {
 		return err
 	}
-	*a = cells.Array{Width: uint(b[0]), Len: binary.LittleEndian.Uint64(b[1:])}
+	*a = cells.Array{Width: width, Len: n}
 	if _, err := cells.WordsFor(a.Len, a.Width); err != nil {
 		return sentinel.Errorf(umbel.ErrCorrupt, "%w", err)
 	}

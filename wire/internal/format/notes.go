@@ -13,7 +13,7 @@ import (
 //
 //	number 1 | for each note: type 1 | length 1 | value
 //
-// Types are ascending. A reader skips a type that it does not know.
+// Types are ascending. A reader skips a type that it does not know. The short form is in short.go.
 const (
 	notePlanned = 1 // keys 8 | rate 8, IEEE 754 binary64
 	noteTick    = 3 // nanoseconds 8; vectors have 2 as a type that is not known
@@ -43,6 +43,11 @@ func (w *Writer) Notes(s umbel.Notes) {
 	if s == (umbel.Notes{}) {
 		return
 	}
+	if w.Short {
+		w.Buf = append(w.Buf, noteFlags(s))
+		w.shortNotes(noteFlags(s), s)
+		return
+	}
 	number := len(w.Buf)
 	w.Buf = append(w.Buf, 0)
 	if s.Planned != (umbel.Planned{}) {
@@ -63,6 +68,9 @@ func (r *Reader) Notes(s *umbel.Notes) error {
 	n, err := r.Byte()
 	if err != nil {
 		return err
+	}
+	if r.Short {
+		return r.flaggedNotes(n, s)
 	}
 	if n == 0 {
 		return sentinel.Errorf(umbel.ErrCorrupt, "0 notes, want at least 1")
@@ -108,10 +116,14 @@ func readPlanned(s *umbel.Notes, b []byte) error {
 		Keys:   binary.LittleEndian.Uint64(b),
 		FPRate: math.Float64frombits(binary.LittleEndian.Uint64(b[8:])),
 	}
-	if s.Planned == (umbel.Planned{}) {
-		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d for 0 keys", notePlanned)
+	return checkPlanned(s.Planned)
+}
+
+func checkPlanned(p umbel.Planned) error {
+	if p == (umbel.Planned{}) {
+		return sentinel.Errorf(umbel.ErrCorrupt, "planned for 0 keys")
 	}
-	return s.Planned.Check()
+	return p.Check()
 }
 
 // readTick sets s.Tick to the value of a note.
@@ -119,10 +131,13 @@ func readTick(s *umbel.Notes, b []byte) error {
 	if len(b) != tickBytes {
 		return sentinel.Errorf(umbel.ErrCorrupt, "a note of type %d of %d bytes, want %d", noteTick, len(b), tickBytes)
 	}
-	ns := binary.LittleEndian.Uint64(b)
+	s.Tick = binary.LittleEndian.Uint64(b)
+	return checkTick(s.Tick)
+}
+
+func checkTick(ns uint64) error {
 	if ns == 0 || ns > math.MaxInt64 {
 		return sentinel.Errorf(umbel.ErrCorrupt, "a tick of %d nanoseconds, want 1 to 2^63-1", ns)
 	}
-	s.Tick = ns
 	return nil
 }

@@ -33,6 +33,8 @@ type Reader struct {
 	// Index, if it is not nil, receives where the blocks of the first array are, if it wants them; the array then has no
 	// words. It is for a source in memory.
 	Index *Index
+	// Short is set by a short container, and read in the short form: see short.go.
+	Short bool
 	// Unchecked skips the checksum and the cells of arrays that are borrowed.
 	Unchecked bool
 
@@ -222,6 +224,18 @@ func (r *Reader) Uvarint() (n uint64, err error) {
 			return n, nil
 		}
 	}
+}
+
+// Number reads a number of 8 bytes, or in the short form one of variable length.
+func (r *Reader) Number() (uint64, error) {
+	if r.Short {
+		return r.Uvarint()
+	}
+	b, err := r.Next(8)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(b), nil
 }
 
 // Payload appends to dst a payload that follows its length. The length must be below most

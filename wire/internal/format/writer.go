@@ -41,6 +41,7 @@ const (
 type Writer struct {
 	W      io.Writer // nil: everything stays in Buf
 	Arrays ArrayWriter
+	Short  bool   // the short form: see short.go
 	Buf    []byte // fields to be written by Flush
 	Err    error
 	kept   int    // bytes of Buf that are written
@@ -60,7 +61,7 @@ func (w *Writer) Container(s umbel.State) {
 	} else {
 		w.Buf = append(w.Buf, Magic[:len(Magic)-1]...)
 		w.Buf = append(w.Buf, VersionWithNotes)
-		w.State(s)
+		w.longState(s)
 		w.Notes(s.Notes)
 	}
 	w.Sum()
@@ -72,7 +73,7 @@ func ContainerBytes(s umbel.State) uint64 { return uint64(len(Magic)) + noteByte
 // Body writes the container of s without its notes and its checksum, as it is hashed for an ID.
 func (w *Writer) Body(s umbel.State) {
 	w.Buf = append(w.Buf, Magic...)
-	w.State(s)
+	w.longState(s)
 	w.Flush()
 }
 
@@ -83,8 +84,16 @@ func (w *Writer) Sum() {
 	w.Flush()
 }
 
-// State writes a state.
-func (w *Writer) State(s umbel.State) {
+// State writes a state that is a part of one with the hasher outer.
+func (w *Writer) State(s umbel.State, outer umbel.Hasher) {
+	if w.Short {
+		w.shortState(s, outer, 0)
+	} else {
+		w.longState(s)
+	}
+}
+
+func (w *Writer) longState(s umbel.State) {
 	w.Name(s.Kind)
 	w.Buf = append(w.Buf, byte(s.Hasher.Alg))
 	seed := s.Hasher.Seed.Bytes()
@@ -96,7 +105,7 @@ func (w *Writer) State(s umbel.State) {
 	}
 	w.Buf = binary.LittleEndian.AppendUint16(w.Buf, uint16(len(s.Parts)))
 	for _, p := range s.Parts {
-		w.State(p)
+		w.longState(p)
 	}
 }
 
@@ -116,16 +125,42 @@ func (w *Writer) Params(params umbel.Params) {
 			kind = typeFloat
 		}
 		w.Buf = append(w.Buf, kind)
-		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, p.Value.Bits())
+		w.Value(p.Value)
+	}
+}
+
+// Value writes the value of a parameter.
+func (w *Writer) Value(v umbel.Number) {
+	if w.Short && v.IsFloat() {
+		w.shortFloat(v.Float())
+	} else {
+		w.number(v.Bits())
 	}
 }
 
 // Array writes an array.
 func (w *Writer) Array(a cells.Array) {
 	w.Buf = append(w.Buf, byte(a.Width))
-	w.Buf = binary.LittleEndian.AppendUint64(w.Buf, a.Len)
+	w.cells(a)
+}
+
+// cells writes an array after its width.
+func (w *Writer) cells(a cells.Array) {
+	w.number(a.Len)
 	if w.Err == nil {
 		w.Arrays(w, a)
+	}
+}
+
+// Uvarint writes an unsigned LEB128 number.
+func (w *Writer) Uvarint(n uint64) { w.Buf = binary.AppendUvarint(w.Buf, n) }
+
+// number writes a number of 8 bytes, or in the short form one of variable length.
+func (w *Writer) number(n uint64) {
+	if w.Short {
+		w.Uvarint(n)
+	} else {
+		w.Buf = binary.LittleEndian.AppendUint64(w.Buf, n)
 	}
 }
 

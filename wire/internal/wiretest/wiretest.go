@@ -139,6 +139,22 @@ func Container(fields ...any) []byte {
 	return Sum(b)
 }
 
+// Short returns fields as a short container, with the magic before and the checksum after. A uint64 has variable length.
+func Short(fields ...any) []byte {
+	b := []byte("\x89u\x03")
+	for _, f := range fields {
+		switch f := f.(type) {
+		case string:
+			b = append(b, f...)
+		case int:
+			b = append(b, byte(f))
+		case uint64:
+			b = binary.AppendUvarint(b, f)
+		}
+	}
+	return Sum(b)
+}
+
 // Sum appends the checksum of b.
 func Sum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))

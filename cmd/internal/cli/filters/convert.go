@@ -93,7 +93,7 @@ func ConvertCommand() *cobra.Command {
 	flags.BoolVar(&r.tolerant, "tolerant", false, "make it readable for Squids with bug 5510")
 	flags.StringVar(&r.key, "redis-key", "", "`NAME` of the filter on the server")
 	cli.AddOutputFlag(cmd, &r.output, "`FILE` to write", cli.OutputFlag{
-		Heads: []string{container.Magic, squid.Head, foreignfile.NixHead, "*4\r\n", `{"key":`},
+		Heads: append([]string{squid.Head, foreignfile.NixHead, "*4\r\n", `{"key":`}, container.Heads...),
 	})
 	r.given = cli.GivenFlags(cmd)
 	return cli.Verb(cmd, r.run)

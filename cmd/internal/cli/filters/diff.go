@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/wire"
-	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 const diffHelp = `Write the delta from the filter in OLD (the base) to the one in NEW (the result), to send to
@@ -96,7 +96,9 @@ func (r *diffRun) run(_ context.Context, streams *cli.Streams, names []string) e
 		return err
 	}
 	stop := r.Note(fmt.Sprintf("comparing %s and %s", names[0], names[1]))
-	b, err := container.Differ().Append(nil, states[0], states[1])
+	differ := container.Differ()
+	differ.Base, differ.Result = hashtree.New(states[0], differ.Workers).ID(), hashtree.New(states[1], differ.Workers).ID()
+	b, err := differ.Append(nil, states[0], states[1])
 	stop()
 	if err != nil {
 		return fmt.Errorf("%s and %s: %w", names[0], names[1], err)
@@ -107,17 +109,13 @@ func (r *diffRun) run(_ context.Context, streams *cli.Streams, names []string) e
 	if err := container.WriteDelta(r.output, b, states[1].Hasher.Secret()); err != nil || r.Quiet {
 		return err
 	}
-	info, err := delta.Inspect(b)
-	if err != nil {
-		return err
-	}
 	stop = r.Note("packing " + names[1])
 	whole, err := packed(states[1])
 	stop()
 	if err != nil {
 		return err
 	}
-	d := deltaSummary{r.output, info.Base.String(), info.Result.String(), info.Kind, uint64(len(b)), whole.Packed}
+	d := deltaSummary{r.output, differ.Base.String(), differ.Result.String(), states[1].Kind, uint64(len(b)), whole.Packed}
 	return r.Report(r.output, d, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: delta of %v bytes; %s packed takes %v bytes%s\n",
 			d.File, quantity.Count(d.Bytes), names[1], quantity.Count(d.Packed), d.advice())

@@ -318,7 +318,7 @@ type deltaInfo struct {
 	Base      string `json:"base"`
 	Result    string `json:"result"`
 	Kind      string `json:"kind"`
-	Bytes     uint64 `json:"bytes"` // of the result, in memory
+	Bytes     uint64 `json:"bytes,omitempty"` // of the result, in memory; none if it is that of the base
 	FileBytes uint64 `json:"fileBytes"`
 }
 
@@ -335,7 +335,9 @@ func inspectDelta(streams *cli.Streams, name string) error {
 		t.Row("kind", "delta of a filter of kind "+in.Kind)
 		t.Row("base id", in.Base)
 		t.Row("result id", in.Result)
-		t.Row("memory", fmt.Sprintf("%v, %v bytes, for the result", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
+		if in.Bytes > 0 {
+			t.Row("memory", fmt.Sprintf("%v, %v bytes, for the result", quantity.Size(in.Bytes), quantity.Count(in.Bytes)))
+		}
 		t.Row("file size", quantity.Count(in.FileBytes).String()+" bytes")
 		_, err := t.WriteTo(w)
 		return err

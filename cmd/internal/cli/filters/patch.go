@@ -151,7 +151,7 @@ func readDeltas(names []string) (deltaFiles, error) {
 // After returns the deltas after the last one with that result, and all if none has it.
 func (ds deltaFiles) After(id wire.ID) deltaFiles {
 	for i, d := range slices.Backward(ds) {
-		if d.info.Result == id && d.info.Base != id { // otherwise only notes differ
+		if d.info.Result.Begins(id) && !d.info.Base.Begins(id) { // otherwise only notes differ
 			return ds[i+1:]
 		}
 	}

@@ -2,7 +2,6 @@
 package container
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -169,13 +168,14 @@ func Fits(what string, need uint64) error {
 		what, quantity.Size(need), quantity.Size(free))
 }
 
-// Magic is how a container begins, before the number of its version (spec/container.md).
-const Magic = "\x89umbel\n"
+// Heads are how containers begin: of versions 1 and 2, before the number of the version, and of version 3
+// (spec/container.md).
+var Heads = []string{"\x89umbel\n", "\x89u\x03"}
 
 // IsHead reports whether the first bytes of a file are those of a container or of a delta, of any
 // version.
 func IsHead(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(Magic)) || delta.Is(head)
+	return wire.Is(head) || delta.Is(head)
 }
 
 // IsFile reports whether the file at path begins like a container or a delta. It returns false for a pipe.
@@ -191,12 +191,11 @@ func headOf(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, int64(max(len(Magic), delta.MagicBytes))))
+	head, _ := io.ReadAll(io.LimitReader(f, int64(max(wire.MagicBytes, delta.MagicBytes))))
 	return head
 }
 
-// Describe returns the kind of the filter in the regular file at path, and the size of the file. It reads the first bytes only, which
-// are the magic bytes, the version, and the length of the kind's name before the name.
+// Describe returns the kind of the filter in the regular file at path, and the size of the file. It reads the first bytes only.
 func Describe(path string) (kind string, size int64, ok bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -207,13 +206,9 @@ func Describe(path string) (kind string, size int64, ok bool) {
 		return "", 0, false
 	}
 	defer f.Close()
-	const at = len(Magic) + 1
-	head, _ := io.ReadAll(io.LimitReader(f, int64(at+1+math.MaxUint8)))
-	if len(head) <= at || !bytes.HasPrefix(head, []byte(Magic)) || len(head) < at+1+int(head[at]) {
-		return "", 0, false
-	}
-	kind = string(head[at+1 : at+1+int(head[at])])
-	return kind, info.Size(), umbel.CheckName(kind) == nil
+	head, _ := io.ReadAll(io.LimitReader(f, int64(wire.KindBytes)))
+	kind, ok = wire.KindOf(head)
+	return kind, info.Size(), ok
 }
 
 func isRegular(path string) bool {

@@ -117,9 +117,15 @@ func TestDescribe(t *testing.T) {
 			if name, _, ok := Describe(path); ok {
 				t.Errorf("a part of a name is the kind %q", name)
 			}
+			if err := WriteForm(path, s, Form{packed: true}); err != nil {
+				t.Fatal(err)
+			}
+			if name, _, ok := Describe(path); !ok || name != kind.Name {
+				t.Errorf("%s, packed: %q, %v", kind.Name, name, ok)
+			}
 		}
 	}
-	for _, text := range []string{"", "alice\n", Magic} {
+	for _, text := range append([]string{"", "alice\n"}, Heads...) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -60,10 +61,11 @@ func inspected(path string, b []byte, err error) ([]byte, delta.Info, error) {
 // Patch returns the result of applying a delta to old. The delta and its header are from
 // [ReadDelta]; path is for errors.
 func Patch(old umbel.State, path string, message []byte, info delta.Info) (umbel.State, error) {
-	if err := Fits("what "+path+" makes", info.Bytes); err != nil {
+	need := cmp.Or(info.Bytes, old.Bytes())
+	if err := Fits("what "+path+" makes", need); err != nil {
 		return umbel.State{}, err
 	}
-	limits := wire.Limits{Bytes: max(info.Bytes, 1), Workers: runtime.GOMAXPROCS(0)}
+	limits := wire.Limits{Bytes: max(need, 1), Workers: runtime.GOMAXPROCS(0)}
 	s, err := delta.Apply(old, message, limits)
 	if err != nil {
 		return umbel.State{}, fmt.Errorf("%s: %w", path, err)

@@ -55,7 +55,9 @@ var compressions = []struct{ magic, name, cat string }{
 var files = []struct{ magic, name string }{
 	{"PAR1", FileParquet},
 	{"\x89umbel\n", FileFilter}, // a container, as package wire writes it
+	{"\x89u\x03", FileFilter},   // a packed one
 	{"\x89umdlt\n", FileFilter}, // a delta
+	{"\x89d\x02", FileFilter},   // a short one
 }
 
 // marks are the byte order marks of texts that are not UTF-8. That of UTF-32LE begins with that of UTF-16LE.

@@ -11,7 +11,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/filter/compare"
 	"github.com/umbel-filters/umbel/plan"
+	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
+	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
 // otherState returns the state of the second filter of a request: one that its JSON names, or the
@@ -122,29 +124,29 @@ func (req *request) diff() error {
 	if err != nil {
 		return err
 	}
-	message, err := req.deltaTo(f, base)
+	message, id, err := req.deltaTo(f, base)
 	if err != nil {
 		return err
 	}
 	h := req.Header()
 	h.Set("Content-Type", api.MediaDelta)
 	h.Set("Cache-Control", "no-store")
-	if info, err := delta.Inspect(message); err == nil {
-		h.Set("Etag", etagOf(info.Result, "")) // of the client's filter after the delta
-	}
+	h.Set("Etag", etagOf(id, "")) // of the client's filter after the delta
 	req.WriteHeader(http.StatusOK)
 	_, err = req.Write(message)
 	return err
 }
 
-// deltaTo returns the delta from a filter to f.
-func (req *request) deltaTo(f *engine.Filter, base umbel.Filter) (message []byte, err error) {
+// deltaTo returns the delta from a filter to f, and the ID of f.
+func (req *request) deltaTo(f *engine.Filter, base umbel.Filter) (message []byte, id wire.ID, err error) {
 	now, err := req.stateOf(f)
 	if err != nil {
-		return nil, err
+		return nil, id, err
 	}
 	defer f.CatchFault(&err)
-	return delta.Append(nil, base.State(), now)
+	id = hashtree.Identify(now)
+	message, err = delta.Encoder{Result: id}.Append(nil, base.State(), now)
+	return message, id, err
 }
 
 // readDelta reads a delta, which may be at most as long as a container. It reserves memory as it

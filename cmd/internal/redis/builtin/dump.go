@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"bytes"
 	"errors"
 	"math"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/wire"
 )
-
-// containerHead begins payloads that are containers, which have their own checksum.
-var containerHead = []byte("\x89umbel\n")
 
 func (k *builtin) dumps() []command.Row {
 	return []command.Row{
@@ -136,7 +132,7 @@ func (k *builtin) restore(c *resp.Conn, args [][]byte) {
 
 // put makes a filter of at most most bytes from a payload.
 func (k *builtin) put(name string, payload []byte, most uint64, replace bool, expires int64) (*engine.Filter, engine.Position, error) {
-	if !bytes.HasPrefix(payload, containerHead) {
+	if !wire.Is(payload) { // containers have their own checksum
 		return k.dumper.Restore(name, payload, most, replace, expires)
 	}
 	hold := k.engine.NewReservation()

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/umbel-filters/umbel/cells"
 )
@@ -24,6 +26,31 @@ func blocksIn(a cells.Array) iter.Seq[cells.Array] {
 			}
 		}
 	}
+}
+
+// blocksOf returns the blocks of an array, each in the shortest of the codings 0 to 4 that packers tried before the short form.
+func blocksOf(a cells.Array) string {
+	var b strings.Builder
+	for block := range blocksIn(a) {
+		x := block.Nonzero()
+		best := raw + words(block)
+		switch d := max(2*x, block.Len) - min(2*x, block.Len); {
+		case x == 0:
+			best = empty
+		case !slices.ContainsFunc(values(block, 0, block.Len), func(v uint64) bool { return v < block.Limit() }):
+			best = full
+		case block.Width > 1 || d*d > 16*block.Len:
+			code := arithmetic + payload(payloadOf(block))
+			if block.Width == 1 && x <= 16+block.Len/256 && len(listed+positionsIn(block)) < len(code) {
+				code = listed + positionsIn(block)
+			}
+			if len(code) < len(best) {
+				best = code
+			}
+		}
+		b.WriteString(best)
+	}
+	return b.String()
 }
 
 // joined returns the concatenation of arrays. All but the last have whole words.

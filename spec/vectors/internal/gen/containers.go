@@ -15,7 +15,9 @@ import (
 
 // containers returns vectors that test the container and not a kind. They are written by hand,
 // so they don't depend on the code under test.
-func containers() []file { return containerVectors("container", goodContainers(), badContainers()) }
+func containers() []file {
+	return containerVectors("container", append(goodContainers(), goodShort()...), append(badContainers(), badShort()...))
+}
 
 // containerVectors returns vectors of containers with unknown kinds.
 func containerVectors(folder string, good, bad []containerVector) []file {

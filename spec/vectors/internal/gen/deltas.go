@@ -12,7 +12,6 @@ import (
 	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
-	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -20,7 +19,7 @@ import (
 // deltas returns vectors of deltas with their bases.
 func deltas() []file {
 	var files []file
-	for _, v := range append(goodDeltas(), writtenDeltas()...) {
+	for _, v := range slices.Concat(goodDeltas(), writtenDeltas(), goodShortDeltas()) {
 		f := v.file()
 		f.Header = append(f.Header,
 			field{"kind", v.base.Kind}, field{"form", v.form()},
@@ -30,7 +29,7 @@ func deltas() []file {
 		}
 		files = append(files, f)
 	}
-	for _, v := range badDeltas() {
+	for _, v := range append(badDeltas(), badShortDeltas()...) {
 		files = append(files, v.file())
 	}
 	return files
@@ -56,19 +55,10 @@ func (v deltaVector) form() string {
 }
 
 func (v deltaVector) file() file {
-	base, err := wire.Packer{}.Append(nil, v.base)
-	if err != nil {
-		panic("gen: " + v.name + ": " + err.Error())
-	}
-	// Older vectors of arrays only were written when there were no runs.
-	apart := apartArrays("", "", v.base.Arrays...).bytes
-	if s, err := wire.Parse(apart, wire.Limits{}); err == nil && s.Equal(v.base) && s.Notes == v.base.Notes {
-		base = apart
-	}
 	return file{
 		Path:   "deltas/" + v.name + ".txt",
 		Header: []field{{"comment", v.comment}, {"expect", v.expect}},
-		Body:   vector.HexLines(base) + "\n" + vector.HexLines(v.delta),
+		Body:   vector.HexLines(longPacked(v.base)) + "\n" + vector.HexLines(v.delta),
 	}
 }
 

@@ -184,7 +184,7 @@ func refinedArrays() []deltaVector {
 	return v
 }
 
-// writtenDeltas returns vectors of deltas that umbel writes.
+// writtenDeltas returns vectors of deltas that umbel writes, and of the same changes in version 1.
 func writtenDeltas() []deltaVector {
 	bit := scattered(25, 6400, 1500)
 	wide := joined(scattered(26, blockCells, 30), scattered(27, blockCells, 30), scattered(28, 6400, 10))
@@ -202,11 +202,16 @@ func writtenDeltas() []deltaVector {
 		{"written-refine", "a plane becomes what it is the fold of", folded(bit, 4, 64), bit},
 	} {
 		base, result := stateOf(d.base), stateOf(d.result)
-		b, err := delta.Append(nil, base, result)
+		change, err := delta.Encoder{}.AppendChange(nil, base, result)
 		if err != nil {
 			panic("gen: " + d.name + ": " + err.Error())
 		}
-		v = append(v, deltaVector{d.name, "ok", d.comment, base, result, b})
+		v = append(v, deltaVector{d.name, "ok", d.comment, base, result, deltaOf(base, result, string(change))})
+		short, err := delta.Append(nil, base, result)
+		if err != nil {
+			panic("gen: " + d.name + ": " + err.Error())
+		}
+		v = append(v, deltaVector{"short-" + d.name, "ok", d.comment + ", in the short form", base, result, short})
 	}
 	return v
 }

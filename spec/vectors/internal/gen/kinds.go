@@ -128,6 +128,13 @@ func kinds() ([]file, error) {
 				return nil, fmt.Errorf("%s: %w", x.name, err)
 			}
 			files, states = append(files, f), append(states, s)
+			if isPacked := x.hasher.Alg == umbel.MD5 || x.name == small.name+"-xxh3"; isPacked {
+				p, err := packedFile(f, s)
+				if err != nil {
+					return nil, err
+				}
+				files = append(files, p)
+			}
 		}
 		bad, err := badStates(v, states)
 		if err != nil {

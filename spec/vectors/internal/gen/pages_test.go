@@ -101,3 +101,23 @@ func TestKindsPages(t *testing.T) {
 		}
 	}
 }
+
+// TestKindNumbers: each kind has a number in kinds.tsv, and its packed filters begin with it.
+func TestKindNumbers(t *testing.T) {
+	for _, v := range filter.All {
+		b, err := os.ReadFile(filepath.Join(root, "kinds", v.Name+"-small-xxh3-packed.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := vector.Parse(v.Name, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err = f.Data(); err != nil {
+			t.Fatal(err)
+		}
+		if row := fmt.Sprintf("\n%d\t%s\t", b[len(shortMagic)]&127, v.Name); !strings.Contains(page(t, "kinds.tsv"), row) {
+			t.Errorf("%s: no row %q in kinds.tsv", v.Name, row)
+		}
+	}
+}

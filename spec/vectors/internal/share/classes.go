@@ -35,12 +35,12 @@ func publishClasses(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole.Path, whole.Header[0][1] = "publication-refined.txt", "a publication with the classes 5 and 25, and ways to the whole filter"
+	whole.Path, whole.Header[0][1] = "publication-short-refined.txt", "a publication with the classes 5 and 25, and ways to the whole filter"
 	class, err := publishClass(ctx, 5, []late{
 		{version: 0, fold: 5, want: five}, {version: 4, fold: 5, have: five, want: five},
 		{version: 5, fold: 1, want: five}, {version: lastVersion, fold: 1, want: five}, {version: refinedVersion, fold: 25, have: twentyFive, want: five},
 	})
-	class.Path, class.Header[0][1] = "publication-class.txt", "the same publication, and ways to class 5"
+	class.Path, class.Header[0][1] = "publication-short-class.txt", "the same publication, and ways to class 5"
 	return []file{whole, class}, err
 }
 

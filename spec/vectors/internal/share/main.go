@@ -26,15 +26,34 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	// Files that are no longer generated are deleted.
-	if err := os.RemoveAll(args[0]); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(args[0], 0o755); err != nil {
+	if err := clean(args[0]); err != nil {
 		return err
 	}
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(args[0], f.Path), f.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// frozen are vectors that are no longer generated: publications whose snapshots are packed in version 1 of containers.
+var frozen = []string{"bad-publication-id.txt", "publication-10.txt", "publication-80.txt", "publication-class.txt", "publication-refined.txt"}
+
+// clean makes a folder, and deletes the files in it that are generated, now or before.
+func clean(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if slices.Contains(frozen, f.Name()) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
 			return err
 		}
 	}

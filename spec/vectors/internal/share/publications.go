@@ -25,12 +25,12 @@ func publications() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	ten.Path, ten.Header[0][1] = "publication-10.txt", "ten versions, and ways to the last one"
+	ten.Path, ten.Header[0][1] = "publication-short-10.txt", "ten versions, and ways to the last one"
 	eighty, err := publish(ctx, 80, []uint64{0, 1, 35, 36, 61, 71, 78})
 	if err != nil {
 		return nil, err
 	}
-	eighty.Path, eighty.Header[0][1] = "publication-80.txt", "eighty versions, whose index has two pages"
+	eighty.Path, eighty.Header[0][1] = "publication-short-80.txt", "eighty versions, whose index has two pages"
 	classes, err := publishClasses(ctx)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func badPublications(ctx context.Context) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	bad := file{Path: "bad-publication-id.txt", Header: []field{{"comment",
+	bad := file{Path: "bad-publication-short-id.txt", Header: []field{{"comment",
 		"the snapshot is not the state that the head states"}, {"expect", "corrupt"}, {"key", key}}, Body: b}
 	return []file{bad}, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -128,7 +127,7 @@ func checkWay(t *testing.T, f file, store *share.Memory, states map[string][]byt
 			t.Fatal(err)
 		}
 		cost += len(b) + 256
-		if bytes.HasPrefix(b, []byte("\x89umbel")) {
+		if wire.Is(b) {
 			base = b
 			continue
 		}

@@ -33,6 +33,9 @@ func TestGenerated(t *testing.T) {
 		want[f.Path] = f.Bytes()
 	}
 	for _, f := range onDisk(t, "*") {
+		if slices.Contains(frozen, f.Path) {
+			continue
+		}
 		if !bytes.Equal(f.Bytes(), want[f.Path]) {
 			t.Errorf("%s differs from what is generated: run go generate ./... in share and check whether the format changed", f.Path)
 		}
