@@ -22,12 +22,12 @@ import (
 // Append appends the delta from base to result to dst. Each bit is coded given the bit of
 // the base. Mitzenmacher 2002, section IV, sends the exclusive or of both states instead;
 // that takes as much if filters are half full and up to 30 % more if they are sparse
-// (docs/papers.md). A delta is at most a hundred bytes longer than the container of the
+// (docs/papers.md). A delta is at most some 30 bytes longer than the container of the
 // result that a [wire.Packer] writes.
 //
 // The states may differ in everything but kind and hasher: in parameters and in the number
 // and length of arrays and parts. A fold can be sent at once and the refinement later, the delta from the
-// fold to the filter: together they take about 100 bytes more than the whole filter, because
+// fold to the filter: together they take about 40 bytes more than the whole filter, because
 // H(full) = H(folded) + H(full | folded).
 //
 // A delta has the notes of the result if they are others than those of the base; only that they become zero
