@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,8 +25,8 @@ type peer struct {
 	digest     atomic.Pointer[squidDigest] // of a Squid; nil until it was read
 	cache      atomic.Pointer[url.URL]     // nil until its description was read
 	suspension suspension
-	logged     string         // the problem that was logged last, without its details; only Mesh.Run uses it
-	seen       uint64         // the failures at that time; as well
+	logged     string         // problem.what of the problem that was logged last; only Mesh.Run uses it
+	seen       uint64         // the number of failures at the last look; only Mesh.Run uses it
 	fault      faultlog.Fault // problems of all kinds; they may come and go
 	contact    *contact       // nil of a Squid
 	roundTrip  average        // of answers, in seconds
@@ -87,24 +86,24 @@ func (x *peer) run(ctx context.Context, o *Options) {
 
 // watch logs when the reason changes for which the peer is not tried.
 func (x *peer) watch(log *slog.Logger) {
-	problem := x.status().Problem
+	_, p := x.status()
 	if failed := x.counters.failed.Load(); failed > x.seen {
 		x.seen = failed
-		if problem == "" { // it worked again since, but not for all
-			problem = "suspended: " + x.suspension.last()
+		if p == (problem{}) { // requests succeeded since then, but others failed
+			p = problem{suspended, x.suspension.last()}
 		}
 	}
-	kind, _, _ := strings.Cut(problem, ":")
 	log = log.With("peer", x.Name)
-	switch {
-	case kind == notRead:
-	case kind == "":
+	switch p.what {
+	case notRead:
+	case "":
 		x.fault.Succeeded(log).Info("a sibling is tried again", event.SiblingRecovered)
 		x.logged = ""
-	case kind != x.logged:
+	case x.logged:
+	default:
 		if log = x.fault.Failed(log); log.Enabled(context.Background(), slog.LevelWarn) { // otherwise a later look logs it
-			log.Warn("a sibling is not tried", event.SiblingFailed, "error", problem)
-			x.logged = kind
+			log.Warn("a sibling is not tried", event.SiblingFailed, "error", p.String())
+			x.logged = p.what
 		}
 	}
 }

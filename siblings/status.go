@@ -142,15 +142,29 @@ func (m *Mesh) Status() Status {
 	}
 	m.published.mu.Unlock()
 	for _, x := range m.order {
-		s.Peers = append(s.Peers, x.status())
+		p, _ := x.status()
+		s.Peers = append(s.Peers, p)
 	}
 	return s
 }
 
-// notRead is the problem of a peer after the start.
-const notRead = "its publication was not read yet"
+// problem is the reason why a peer is not tried: what is wrong, and its cause, "" if none is known. The zero problem is none.
+type problem struct{ what, cause string }
 
-func (x *peer) status() PeerStatus {
+const (
+	notRead   = "its publication was not read yet" // after the start
+	suspended = "suspended"
+)
+
+func (p problem) String() string {
+	if p.cause == "" {
+		return p.what
+	}
+	return p.what + ": " + p.cause
+}
+
+// status returns the state of the peer. The problem is that of the state.
+func (x *peer) status() (PeerStatus, problem) {
 	c := &x.counters
 	s := PeerStatus{
 		Name: x.Name, URL: x.URL.String(), Zone: x.Zone,
@@ -160,21 +174,22 @@ func (x *peer) status() PeerStatus {
 	if u := x.cache.Load(); u != nil {
 		s.Cache = u.String()
 	}
-	problem := x.problem
+	find := x.problem
 	if x.Squid != nil {
-		problem = x.squidProblem
+		find = x.squidProblem
 	} else if view := x.subscriber.View(); view != nil {
 		s.Lost = x.contact.lost(view.Head(), time.Now())
 	}
-	s.Problem = problem(&s)
+	p := find(&s)
 	if reason, retry := x.suspension.state(); reason != "" {
-		s.Problem, s.Retry = "suspended: "+reason, &retry
+		p, s.Retry = problem{suspended, reason}, &retry
 	}
-	return s
+	s.Problem = p.String()
+	return s, p
 }
 
-// problem returns why the publication can't be used, "" if it can. It notes its version and its bytes.
-func (x *peer) problem(s *PeerStatus) string {
+// problem returns why the publication can't be used, if it can't. It sets the version and the bytes received in s.
+func (x *peer) problem(s *PeerStatus) problem {
 	view := x.subscriber.View()
 	if view != nil {
 		s.Version = view.Head().Version
@@ -183,33 +198,33 @@ func (x *peer) problem(s *PeerStatus) string {
 	switch {
 	case x.cache.Load() == nil:
 		if text := x.counters.description.Load(); text != nil && *text != "" {
-			return "its description can't be read: " + *text
+			return problem{"its description can't be read", *text}
 		}
-		return notRead
+		return problem{what: notRead}
 	case view == nil:
 		if err := x.subscriber.Counters().Err; err != nil {
-			return "its publication can't be read: " + err.Error()
+			return problem{"its publication can't be read", err.Error()}
 		}
-		return notRead
+		return problem{what: notRead}
 	case !view.Exact():
-		return "its publication is out of date"
+		return problem{what: "its publication is out of date"}
 	}
-	return ""
+	return problem{}
 }
 
-// squidProblem is problem of a Squid.
-func (x *peer) squidProblem(s *PeerStatus) string {
+// squidProblem is problem for a peer that is a Squid.
+func (x *peer) squidProblem(s *PeerStatus) problem {
 	d := x.digest.Load()
 	if d != nil {
 		s.Version = d.number
 	}
 	switch text := x.counters.description.Load(); {
 	case d.valid(time.Now()):
-		return ""
+		return problem{}
 	case text != nil && *text != "":
-		return "its digest can't be read: " + *text
+		return problem{"its digest can't be read", *text}
 	case d != nil:
-		return "its digest is out of date"
+		return problem{what: "its digest is out of date"}
 	}
-	return notRead
+	return problem{what: notRead}
 }
