@@ -9,6 +9,7 @@
 // A filter that is missing, incomplete or has a secret seed is not published: the head expires, and
 // subscribers know that they are stale.
 //
-// spec.go says what is published, set.go keeps the publications of a node, publication.go and writer.go write one; source.go
-// copies its filter. Package replica follows publications, signing reads their keys.
+// spec.go is the description of a publication, set.go has the publications of a node, publication.go and writer.go write one;
+// source.go copies its filter, state.go is its state for status pages, store.go and room.go limit what it writes. Package replica
+// follows publications, publisher is what the verbs that publish share, signing reads keys.
 package publish

@@ -1,6 +1,3 @@
-// Package report is how programs report to people and to other programs. A report is a record of log/slog: a level, a
-// message, and attributes, such as its event, its error, or the number of messages that were omitted before it. Sentences
-// renders records for a terminal, or as objects of JSON; New makes a log of them, with times. Text renders an error.
 package report
 
 import (
