@@ -67,7 +67,9 @@ func slow(c choice, held, others int) bool {
 		held, others = others, held
 	}
 	sections := splits[c.form][c.k].sections
-	steps := func(equations int) float64 { return float64(equations) * float64(equations) / 4 * float64(words(equations)) }
+	steps := func(equations int) float64 {
+		return float64(equations) * float64(equations) / 4 * float64(words(equations))
+	}
 	last := held + others>>(sections-1)
 	return steps(last)+float64(sections-1)*(steps(held)+float64(others)*float64(words(held)*(freeDims+1))) > mostSteps
 }
