@@ -16,6 +16,7 @@ import (
 // codings returns vectors of blocks with payloads.
 func codings() []file { return containerVectors("codings", goodCodings(), badCodings()) }
 
+// Codings of a block: spec/container.md, "Block".
 const (
 	arithmetic = "\x03"
 	listed     = "\x04"
@@ -26,7 +27,7 @@ func goodCodings() []containerVector {
 	v := append(filledArrays(), levelArrays()...)
 	v = append(v, counterArrays()...)
 	v = append(v,
-		coded("no-state", "strings of no state, told by their levels: zeros, ones, zeros in gaps, ones in bytes",
+		coded("no-state", "payloads of a level without a state: zeros, ones, zeros in gaps, ones in bytes",
 			bits(1000)+arithmetic+payload("\x00"), bits(1001)+arithmetic+payload("\xb6"),
 			bits(1000)+arithmetic+payload("\x01"), bits(1001)+arithmetic+payload("\xb5")),
 		coded("counters-zero", "counters that are all zero: no thresholds, no strings",
@@ -83,7 +84,7 @@ func packedArrays(name, comment string, arrays ...cells.Array) containerVector {
 	return containerVector{name: name, comment: comment, bytes: sealed(head, fields, alone)}
 }
 
-// apartArrays returns a vector of version 1 of arrays in which each block has the coding in which it is shortest if it is alone.
+// apartArrays returns a vector of version 1 of arrays in which each block has the coding that is shortest for an array of this block alone.
 func apartArrays(name, comment string, arrays ...cells.Array) containerVector {
 	return containerVector{name: name, comment: comment, bytes: longPacked(stateOf(arrays...))}
 }
@@ -141,7 +142,7 @@ func codedArrays(name, comment string, arrays ...cells.Array) containerVector {
 	return containerVector{name: name, comment: comment, bytes: sealed(head, string([]byte{byte(len(arrays))}), b.String(), alone)}
 }
 
-// filledArrays returns vectors of bits, one for each fill.
+// filledArrays returns vectors of arrays of bits: one vector for each fill ratio, in parts per million.
 func filledArrays() []containerVector {
 	var v []containerVector
 	for i, ppm := range []uint64{10, 100, 1000, 10_000, 50_000, 130_000, 150_000, 156_000, 200_000, 300_000, 400_000, 480_000,
@@ -171,7 +172,7 @@ func filledArrays() []containerVector {
 	return v
 }
 
-// levelArrays returns vectors of bits with every level.
+// levelArrays returns vectors of arrays of bits, with an array for each level.
 func levelArrays() []containerVector {
 	between := func(from, to uint64) []cells.Array {
 		var arrays []cells.Array
@@ -187,7 +188,8 @@ func levelArrays() []containerVector {
 	}
 }
 
-// levelArray returns an array that is coded with a level.
+// levelArray returns an array that is coded with a level, whose step is s: it is the level of a string in which a share (s/256)^2
+// of the bits are ones.
 func levelArray(level uint64) cells.Array {
 	s := level
 	if level > 181 {

@@ -79,7 +79,7 @@ const (
 
 func leb(v uint64) string { return string(binary.AppendUvarint(nil, v)) }
 
-// The sources of arrays.
+// The functions below return the sources of arrays; fresh is that of an array without a source.
 func fresh(width byte, n uint64) string     { return "\x00" + string([]byte{width}) + u64(n) }
 func sameAs(i byte) string                  { return string([]byte{1, i}) }
 func foldOf(i byte, r, group uint64) string { return string([]byte{2, i}) + leb(r) + leb(group) }

@@ -183,7 +183,7 @@ func (x filled) file(v umbel.Kind) (file, umbel.State, error) {
 	}
 	s := f.State()
 	header := []field{
-		{"comment", fmt.Sprintf("a %s filter%s, hash %s", v.Name, x.comment, describe(x.hasher))},
+		{"comment", fmt.Sprintf("%s filter%s, hash %s", withArticle(v.Name), x.comment, describe(x.hasher))},
 		{"expect", "ok"},
 		{"kind", v.Name},
 		{"form", "written"},

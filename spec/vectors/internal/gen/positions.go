@@ -44,7 +44,7 @@ func digests() []umbel.Digest {
 func located(l umbel.Locator, s umbel.State) file {
 	m := s.Arrays[0].Len
 	header := []field{
-		{"comment", fmt.Sprintf("cells of digests in a %s filter", s.Kind)},
+		{"comment", fmt.Sprintf("cells of digests in %s filter", withArticle(s.Kind))},
 		{"kind", s.Kind},
 		{"cells", fmt.Sprint(m)},
 	}

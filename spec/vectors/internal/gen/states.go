@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -26,7 +27,7 @@ var spoiltPlanes = []corruption{
 		s.Arrays = nil
 		return had
 	}},
-	{"plane", "a plane beside the parts", func(s *umbel.State) bool {
+	{"plane", "a plane next to the parts", func(s *umbel.State) bool {
 		had := len(s.Arrays) > 0
 		s.Arrays = []cells.Array{emptyCells(64, 1)}
 		return !had
@@ -98,7 +99,7 @@ func badStates(v umbel.Kind, states []umbel.State) ([]file, error) {
 			files = append(files, file{
 				Path: "kinds/" + v.Name + "-" + c.name + ".txt",
 				Header: []field{
-					{"comment", fmt.Sprintf("a %s filter: %s", v.Name, c.comment)},
+					{"comment", fmt.Sprintf("%s filter: %s", withArticle(v.Name), c.comment)},
 					{"expect", "corrupt"},
 					{"kind", v.Name},
 				},
@@ -108,4 +109,12 @@ func badStates(v umbel.Kind, states []umbel.State) ([]file, error) {
 		}
 	}
 	return files, nil
+}
+
+// withArticle returns the name of a kind after its indefinite article.
+func withArticle(kind string) string {
+	if strings.HasPrefix(kind, "i") {
+		return "an " + kind
+	}
+	return "a " + kind
 }

@@ -89,7 +89,7 @@ var spoiltParams = []corruption{
 	{"full-more", "parts are full with more cells than they have", param("full", 1<<40)},
 
 	{"fold-0", "folded by 0", param("fold", 0)},
-	{"fold-more", "folded by what doesn't divide the cells", param("fold", 1<<40)},
+	{"fold-more", "folded by a number that doesn't divide the cells", param("fold", 1<<40)},
 	{"fold-odd", "folded by less than the cells, which it doesn't divide", func(s *umbel.State) bool {
 		r := uint64(2)
 		for hasParam(s, "fold") && s.Parts[0].Arrays[0].Len%r == 0 {
