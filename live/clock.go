@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// clock is the time of a window in ticks, as the times show it that the window is given. It never goes back.
+// clock is the time of a window in ticks. It follows the times that the window is given, and never goes back.
 //
-// Between two times of this process that have a monotonic reading, as those of time.Now, it advances by what that reading
-// shows, so that a system's clock that is set neither expires keys early nor stops the window.
+// Between two times of this process that have a monotonic reading, as those of time.Now, it advances by the difference of the
+// readings. So a change of the system's clock neither expires keys early nor stops the window.
 type clock struct {
 	tick time.Duration
 	now  uint64    // ticks; at first those of the file

@@ -115,7 +115,7 @@ func (c *coverage) add(e Estimate, truth float64) {
 	}
 }
 
-// wantAtLeast95 allows three standard deviations below 95 percent, and up to most.
+// want allows three standard deviations below 95 percent, and up to most.
 func (c *coverage) want(t *testing.T, most float64) {
 	t.Helper()
 	got := float64(c.inside) / float64(c.trials)

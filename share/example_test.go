@@ -149,7 +149,7 @@ func ExampleSubscriber() {
 	// closed, exact: false
 }
 
-// Peers answers which of several publications may have a key, those to be asked first at the beginning.
+// Peers answers which of several publications may have a key, those to be tried first at the beginning.
 func ExamplePeers() {
 	ctx := context.Background()
 	var peers share.Peers

@@ -10,12 +10,12 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Peer is a publication of what somebody has, and what it costs to ask for it.
+// Peer is a publication of a set of objects, and the cost of requests to their owner.
 type Peer struct {
 	Name       string
 	Subscriber *Subscriber
-	Zone       int     // peers of smaller zones are asked first
-	Cost       float64 // within a zone, peers of smaller costs are asked first; the unit is the program's
+	Zone       int     // peers of smaller zones are tried first
+	Cost       float64 // within a zone, peers of smaller costs are tried first; the unit is the program's
 }
 
 // Peers answers which of many peers may have a key. Its zero value has none. It is safe for
@@ -59,7 +59,7 @@ func comparePeers(a, b *Peer) int {
 	return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
 }
 
-// All returns the peers in the order in which they are asked. The result must not be changed.
+// All returns the peers in the order in which to try them. The result must not be changed.
 func (p *Peers) All() []*Peer {
 	list := p.list.Load()
 	if list == nil {
@@ -68,7 +68,7 @@ func (p *Peers) All() []*Peer {
 	return *list
 }
 
-// Who appends to dst the peers that may have a key, those to be asked first at the beginning. A peer
+// Who appends to dst the peers that may have a key, those to be tried first at the beginning. A peer
 // whose subscriber has no valid head is one of them if its subscriber answers so (Stale): with
 // StaleMaybe always, with StaleError never.
 func (p *Peers) Who(dst []*Peer, key []byte) []*Peer {

@@ -53,5 +53,5 @@ func (o *Options) completePeers() error {
 	return nil
 }
 
-// sameKey reports whether two public keys are the same, by what signatures state of them.
+// sameKey reports whether two public keys are the same: name and hash, as in the lines of signatures.
 func sameKey(a, b note.Verifier) bool { return a.Name() == b.Name() && a.KeyHash() == b.KeyHash() }

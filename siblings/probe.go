@@ -18,7 +18,7 @@ type sample struct {
 	target, host string
 }
 
-// maxSamples is the number of responses of which the URL is kept.
+// maxSamples is the number of responses whose URLs are kept.
 const maxSamples = 256
 
 // samples is a random sample of the responses that were stored. It is safe for concurrent use.
@@ -56,7 +56,7 @@ func (s *samples) draw(n int, held *Held) (drawn []sample) {
 // ProbeResult is the result of a probe.
 type ProbeResult struct {
 	Requested, Lost int
-	// Cleared is true if so many were lost that nothing is thought to be held any more.
+	// Cleared is true if more than half were lost, so that the set was cleared.
 	Cleared bool
 }
 

@@ -156,7 +156,7 @@ var (
 	sizing = kinds.Anywhere(MaxK, 1)
 )
 
-// Kind describes this kind to code that handles any kind.
+// Kind is this kind of filter, for code that works with any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

@@ -193,9 +193,9 @@ func (p pair) cellsAt(x float64) (a, b span) {
 	return span{i * p.la, (i + 1) * p.la}, span{j * p.lb, (j + 1) * p.lb}
 }
 
-// alike returns up to where the integrand of near is what it is in the cells ya and yb: the end of these cells, or that of a series of
-// fine cells in the same coarse cell without a boundary and without the fine cell of x.
-func (p pair) alike(ya, yb, xa, xb span) float64 {
+// constantUpTo returns the end of the interval in which the integrand of near has the value of the cells ya and yb: the end of these
+// cells, or that of a series of fine cells in the same coarse cell without a boundary and without the fine cell of x.
+func (p pair) constantUpTo(ya, yb, xa, xb span) float64 {
 	end := min(ya.to, yb.to)
 	fine, coarse, other := yb, ya, xb
 	if p.la < p.lb {
@@ -224,7 +224,7 @@ func (p pair) near(s, mean float64, w weights, x float64) float64 {
 		const inside = 1e-6 // of a cell, so that rounding does not select the cell before
 		short := min(p.la, p.lb)
 		ya, yb := p.cellsAt(y + inside*short)
-		next := p.alike(ya, yb, xa, xb)
+		next := p.constantUpTo(ya, yb, xa, xb)
 		wy := w.u * math.Exp(shared*ya.common(yb)) / mean
 		all := join(ya, yb)
 		var inA, inB float64 // expected values that only a or only b has, in the same cell

@@ -78,7 +78,7 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 	return s, n, s.Check()
 }
 
-// Kind describes this kind to code that handles any kind.
+// Kind is this kind of filter, for code that works with any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

@@ -151,7 +151,7 @@ func (s Shape) state(layers []umbel.State, planned umbel.Planned) umbel.State {
 	}}
 }
 
-// Kind describes this kind to code that handles any kind. Its filters are of type *Filter,
+// Kind is this kind of filter, for code that works with any kind. Its filters are of type *Filter,
 // or *Counting if a width of counters is given.
 var Kind umbel.Kind = newKind()
 

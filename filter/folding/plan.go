@@ -75,7 +75,7 @@ func baseSize(n uint64, k int, most, rate float64, oversize uint64) (uint64, err
 	return m * oversize, err
 }
 
-// Kind describes this kind to code that handles any kind. Its filters are of type *Counting
+// Kind is this kind of filter, for code that works with any kind. Its filters are of type *Counting
 // if a width is given, and *Filter otherwise.
 var Kind umbel.Kind = newKind()
 

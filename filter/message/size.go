@@ -24,14 +24,14 @@ const (
 	codedBytes = 3
 )
 
-// lengthBytes returns the bytes of the length of a payload that has so many bytes on average: one up to 127, two up to 16,383.
+// lengthBytes returns the average number of bytes that the length of a payload takes: one up to 127, two up to 16,383. The payload
+// has payload bytes on average.
 func lengthBytes(payload float64) float64 {
 	beyond := func(log float64) float64 { return min(max(math.Log2(payload)-log+0.5, 0), 1) }
 	return 1 + beyond(7) + beyond(14)
 }
 
-// inBlocks returns the bits that blocks take of which all payloads have the given bits, besides another number of bytes
-// for each.
+// inBlocks returns the bits that blocks take: those of all their payloads, and each more bytes per block.
 func inBlocks(bits, blocks, each float64) float64 {
 	return bits + 8*blocks*(each+lengthBytes(bits/8/blocks))
 }
@@ -45,8 +45,8 @@ const (
 	countedRun = 15
 )
 
-// inRuns returns the bits that an array takes of which the cells take the given bits, if its blocks are coded in runs, each
-// of which takes another number of bytes. A single block is no run: the result is infinite.
+// inRuns returns the bits that an array takes if its blocks are coded in runs: those of its cells, and each more bytes per
+// run. A single block is no run: the result is infinite.
 func inRuns(bits, cells, blocks, each float64) float64 {
 	if blocks < 2 {
 		return math.Inf(1)

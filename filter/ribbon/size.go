@@ -83,7 +83,7 @@ func idealRate(steps int) float64 {
 	return math.Ldexp(1-float64(steps%columnSteps)/(2*columnSteps), -(steps / columnSteps))
 }
 
-// ribbon returns the rate and the size. If there are few shards it computes each, since a block is
+// measures returns the rate and the size. If there are few shards it computes each, since a block is
 // large compared with them; it assumes that they have equally many slots.
 func measures(n uint64, steps int) (rate float64, bits uint64) {
 	if n == 0 || n > maxKeys || steps < 1 || steps > maxSteps {

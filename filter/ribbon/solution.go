@@ -125,7 +125,7 @@ func (s *solution) has(d umbel.Digest) bool {
 		return false
 	}
 	var q question
-	s.ask(d, &q)
+	s.prepare(d, &q)
 	return answer1(s.words, &q)
 }
 
@@ -138,8 +138,8 @@ type question struct {
 	want         uint64 // bit j in column j
 }
 
-// ask sets q to the query for d. There must be shards.
-func (s *solution) ask(d umbel.Digest, q *question) {
+// prepare sets q to the query for d. There must be shards.
+func (s *solution) prepare(d umbel.Digest, q *question) {
 	stream := probe.Start(d)
 	v, _ := stream.Next()
 	h := s.shards[probe.Reduce(v, uint64(len(s.shards)))]
@@ -214,7 +214,7 @@ func (s *solution) hasAll(dst []bool, ds []umbel.Digest) {
 	var all [ahead]question
 	qs := all[:len(ds)]
 	for i := range qs {
-		s.ask(ds[i], &qs[i])
+		s.prepare(ds[i], &qs[i])
 	}
 	answer(s.words, qs, len(s.words) >= farFrom, dst)
 }

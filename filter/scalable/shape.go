@@ -148,7 +148,7 @@ func (s Shape) tooSmall(first partitioned.Shape) error {
 	return sentinel.Errorf(umbel.ErrGoal, "scalable: the first layer needs %d bytes, more than the limit of %d", first.M/8, s.MaxBytes)
 }
 
-// Kind describes this kind to code that handles any kind.
+// Kind is this kind of filter, for code that works with any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

@@ -66,7 +66,7 @@ func NewShape(s Shape) (*Filter, error) {
 // Shape returns the filter's shape.
 func (f *Filter) Shape() Shape { return f.shape }
 
-// Kind describes this kind to code that handles any.
+// Kind is this kind of filter, for code that works with any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

@@ -17,8 +17,8 @@ type rated struct {
 
 func rate(f umbel.Filter) rated { return rated{f, f.Stats().FPRate} }
 
-// alike are the members of one kind with equally many cells in all and per key.
-type alike struct {
+// group is the members of one kind with equally many cells in all and per key.
+type group struct {
 	members []rated // by their rates, the lowest first
 	joined  rated   // the first two, joined cell by cell; without a filter if they cannot be
 }
@@ -59,20 +59,20 @@ func (f *Filter) Compact(p float64) error {
 }
 
 // grouped divides members into groups that can be joined, in the order of their first members.
-func grouped(members []umbel.Filter) []alike {
+func grouped(members []umbel.Filter) []group {
 	type size struct {
 		kind  string
 		cells uint64
 		k     float64
 	}
 	var sizes []size
-	var groups []alike
+	var groups []group
 	for _, m := range members {
 		s := m.Stats()
 		is := size{m.State().Kind, s.Cells, s.K}
 		i := slices.Index(sizes, is)
 		if i < 0 {
-			i, sizes, groups = len(sizes), append(sizes, is), append(groups, alike{})
+			i, sizes, groups = len(sizes), append(sizes, is), append(groups, group{})
 		}
 		groups[i].members = append(groups[i].members, rated{m, s.FPRate})
 	}
@@ -83,30 +83,30 @@ func grouped(members []umbel.Filter) []alike {
 }
 
 // prepare sorts the members and sets joined.
-func (a *alike) prepare() {
-	slices.SortStableFunc(a.members, func(x, y rated) int { return cmp.Compare(x.rate, y.rate) })
-	a.joined = rated{}
-	if len(a.members) < 2 {
+func (g *group) prepare() {
+	slices.SortStableFunc(g.members, func(x, y rated) int { return cmp.Compare(x.rate, y.rate) })
+	g.joined = rated{}
+	if len(g.members) < 2 {
 		return
 	}
-	f, err := memberKinds.Open(a.members[0].filter.State().Clone())
+	f, err := memberKinds.Open(g.members[0].filter.State().Clone())
 	if err != nil {
 		return // not reached: the member's own state opens
 	}
-	if m, ok := f.(umbel.Merger); ok && m.Merge(a.members[1].filter.State()) == nil {
-		a.joined = rate(f)
+	if m, ok := f.(umbel.Merger); ok && m.Merge(g.members[1].filter.State()) == nil {
+		g.joined = rate(f)
 	}
 }
 
 // join replaces the first two members by their union.
-func (a *alike) join() {
-	a.members = append([]rated{a.joined}, a.members[2:]...)
-	a.prepare()
+func (g *group) join() {
+	g.members = append([]rated{g.joined}, g.members[2:]...)
+	g.prepare()
 }
 
 // rateJoining returns the rate of the whole filter if the first two members of group i are
 // joined.
-func rateJoining(groups []alike, i int) float64 {
+func rateJoining(groups []group, i int) float64 {
 	var rates []float64
 	for j, g := range groups {
 		members := g.members

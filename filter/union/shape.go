@@ -25,7 +25,7 @@ func newShape(s Shape) (*Filter, error) {
 	return newFilter(m.Hasher(), []umbel.Filter{m}), nil
 }
 
-// Kind describes this kind to code that handles any kind.
+// Kind is this kind of filter, for code that works with any kind.
 var Kind umbel.Kind = newKind()
 
 func newKind() umbel.Kind {

@@ -174,7 +174,7 @@ func planOne(z kinds.Sizing, width uint, g umbel.Goal, ps umbel.Params) (Shape, 
 	return s, n, s.Check()
 }
 
-// Kind describes the kind of Filter to code that handles any kind. It makes filters of one class,
+// Kind is the kind of Filter, for code that works with any kind. It makes filters of one class,
 // which are standard filters. Plan and NewShape make filters of several classes, and so
 // does umbel make --weights-log from a log of queries.
 var Kind umbel.Kind = newKind()
@@ -194,7 +194,7 @@ func newKind() umbel.Kind {
 	}.Kind()
 }
 
-// CountingKind describes the kind of Counting, as [Kind] that of Filter.
+// CountingKind is the kind of Counting, for code that works with any kind.
 var CountingKind umbel.Kind = newCountingKind()
 
 func newCountingKind() umbel.Kind {

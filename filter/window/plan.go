@@ -8,7 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// Kind describes this kind to code that handles any. Without parameters a filter is by
+// Kind is this kind of filter, for code that works with any kind. Without parameters a filter is by
 // time, with generations of one tick. With the parameter by-keys = 1 it is by keys, as filters of [New] and [NewGoal] are.
 var Kind umbel.Kind = newKind()
 

@@ -81,7 +81,7 @@ func NewTicks(g umbel.Goal, ticks uint64) (*Filter, error) {
 	return kinds.New[*Filter](Kind, g, umbel.Params{{Name: "window", Value: umbel.Uint(ticks)}})
 }
 
-// Check returns an error wrapping umbel.ErrGoal if no filter can have the shape.
+// checkGoal returns an error wrapping umbel.ErrGoal if no filter can have the shape.
 func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {

@@ -48,7 +48,7 @@ func (s *Source) request(ctx context.Context, subject string, data []byte) (*nat
 	return nil, fmt.Errorf("%s: %w", subject, err)
 }
 
-// get returns the last message of a subject. A replica may lag, so the leader is asked if there is
+// get returns the last message of a subject. A replica may lag, so the leader is queried if there is
 // none, or if its number is below known.
 func (s *Source) get(ctx context.Context, subject string, known uint64) (*message, error) {
 	m, err := s.direct(ctx, subject)

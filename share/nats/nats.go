@@ -9,7 +9,7 @@
 //
 // Parts are shorter if the server limits messages to less. Sources read by Direct Get, which any
 // replica answers and which needs no consumer. If a replica answers that a message is absent, or is
-// older than another one, the source asks the leader of the stream, because the replica may lag.
+// older than another one, the source queries the leader of the stream, because the replica may lag.
 //
 // When a [Store] has replaced a record, it sends it to all sources that watch this record, by a message
 // that is not kept:

@@ -55,7 +55,7 @@ func binaryHint(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", e, ifText(cmd, "; give -0 if keys end at a zero byte, or --text to take its lines as they are"))
 }
 
-// ifText returns words about the flags of [addFormatFlag], and "" for a verb without them.
+// ifText returns words about the flags of [AddFormatFlag], and "" for a verb without them.
 func ifText(cmd *cobra.Command, words string) string {
 	if cmd.Flags().Lookup("text") == nil {
 		return ""
@@ -266,6 +266,7 @@ func (s *Streams) ReadKeys(ctx context.Context, format keys.Format, files []*os.
 	return KeyBatches(ctx, format, bar.Add, Readers(files)...), bar.Stop
 }
 
+// Readers returns the files as readers.
 func Readers(files []*os.File) []io.Reader {
 	rs := make([]io.Reader, len(files))
 	for i, f := range files {

@@ -37,7 +37,7 @@ func AddOutputFlag(cmd *cobra.Command, output *string, usage string, o OutputFla
 	o.Guard(cmd)
 }
 
-// Guard is [guardOutputs] for one flag.
+// Guard is [GuardOutputs] for one flag.
 func (o OutputFlag) Guard(cmd *cobra.Command) { GuardOutputs(cmd, o) }
 
 // GuardOutputs adds --force, and checks the files of flags before the verb runs.

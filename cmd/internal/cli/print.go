@@ -101,6 +101,7 @@ type KeyJSON struct {
 	KeyHex string  `json:"keyHex,omitempty"`
 }
 
+// NewKeyJSON returns the form of a key in JSON.
 func NewKeyJSON(key []byte) KeyJSON {
 	if !utf8.Valid(key) {
 		return KeyJSON{KeyHex: hex.EncodeToString(key)}

@@ -32,12 +32,12 @@ func (s *Streams) WriteFile(path string, total int64, write func(io.Writer) erro
 	return s.WriteFileWith(atomicfile.Write, path, total, write)
 }
 
-// WriteSecret is writeFile for contents that only the owner of the file may read.
+// WriteSecret is [Streams.WriteFile] for contents that only the owner of the file may read.
 func (s *Streams) WriteSecret(path string, total int64, write func(io.Writer) error) (uint64, error) {
 	return s.WriteFileWith(atomicfile.WriteSecret, path, total, write)
 }
 
-// WriterOf returns writeFile, or writeSecret if the filter's seed is secret.
+// WriterOf returns WriteFile, or WriteSecret if the filter's seed is secret.
 func (s *Streams) WriterOf(h umbel.Hasher) func(path string, total int64, write func(io.Writer) error) (uint64, error) {
 	if h.Secret() {
 		return s.WriteSecret
@@ -45,6 +45,7 @@ func (s *Streams) WriterOf(h umbel.Hasher) func(path string, total int64, write 
 	return s.WriteFile
 }
 
+// WriteFileWith writes a file with replace, with a progress bar of total bytes, and returns the number of bytes.
 func (s *Streams) WriteFileWith(replace func(string, func(io.Writer) error) error, path string, total int64, write func(io.Writer) error) (uint64, error) {
 	bar := s.StartBar("writing "+path, total)
 	defer bar.Stop()

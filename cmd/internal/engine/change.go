@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/delta"
 )
 
-// operations are those of which the log has a record without a state.
+// operations are those that the log records without a state.
 var operations = []*operation.Operation{
 	OpClear:   operation.Clear,
 	OpFold:    operation.Fold,
@@ -157,7 +157,7 @@ func (f *Filter) change(c Change, more func(umbel.Filter) uint64, do func(umbel.
 	return pos, f.noteRefused(err)
 }
 
-// admitLarger returns an error wrapping ErrDisk if the filter could not be kept with arrays of so many bytes. It
+// admitLarger returns an error wrapping ErrDisk if the filter could not be kept with arrays bytes of arrays. It
 // may always become smaller.
 func (f *Filter) admitLarger(arrays uint64) error {
 	now, next := f.Bytes(), footprint(f.Name(), arrays)

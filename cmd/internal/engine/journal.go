@@ -17,7 +17,7 @@ type Journal interface {
 	// ReadyToFree is Ready for changes that free space: a full disk does not prevent them, because they
 	// are how a client makes room.
 	ReadyToFree() error
-	// Admit returns an error wrapping ErrDisk if filters of so many bytes together could not be kept. It
+	// Admit returns an error wrapping ErrDisk if filters that take bytes bytes together could not be kept. It
 	// is called before filters become larger, does not wait, and must not call the engine.
 	Admit(bytes uint64) error
 	// Append queues a change and returns its position. It does not keep the change's memory. It

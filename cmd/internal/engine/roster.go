@@ -37,7 +37,7 @@ func (r *roster) remove(f *Filter) {
 	}
 }
 
-// order puts the filters in order.
+// sort sorts the filters by ID.
 func (r *roster) sort() {
 	if r.unsorted {
 		slices.SortFunc(r.all, func(a, b slot) int { return cmp.Compare(a.id, b.id) })

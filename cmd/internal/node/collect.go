@@ -69,7 +69,7 @@ type trimmer struct {
 	allocated uint64      // bytes, at the last look
 	quiet     int         // looks since the node allocated much
 	most      uint64      // bytes of filters, the maximum since memory was returned
-	kept      uint64      // unused memory that the runtime kept when it was last asked to return all
+	kept      uint64      // unused memory that the runtime kept when it last had to return all
 }
 
 // heap is the state of the heap, in bytes.
@@ -84,7 +84,7 @@ func newTrimmer(read func() heap, release func()) *trimmer {
 	return &trimmer{read: read, release: release, allocated: read().allocated}
 }
 
-// trim looks at the memory, of which filters take the given bytes. It is called at an interval.
+// trim looks at the memory; filters take the given bytes of it. It is called at an interval.
 func (t *trimmer) trim(filters uint64) {
 	h := t.read()
 	allocated := h.allocated - t.allocated

@@ -39,7 +39,7 @@ func (x Form) fpRate(m uint64, k int, n uint64) float64 {
 	return min(rate/all, 1)
 }
 
-// blockRate returns the rate of one block, of so many blocks, with the given number of keys and j bits per key. The j bits
+// blockRate returns the rate of one block of a filter of blocks blocks, if the block has keys keys with j bits each. The j bits
 // of a key follow from two remainders by 512; if few bits of the hash are left for the second one after the choice of
 // the block, it has fewer values. A key with the remainders of another one has all its bits.
 func blockRate(blocks float64, j int, keys float64) float64 {
@@ -74,7 +74,7 @@ func (f *Filter) rate(ones uint64, keys float64) float64 {
 	return min(1, sum/blocks+keys/blocks/patterns)
 }
 
-// keys estimates the number of distinct keys of a filter with so many ones.
+// keys estimates the number of distinct keys of a filter with the given number of ones.
 func (s Shape) keys(ones uint64) plan.Estimate {
 	j := s.Form.perKey(s.K)
 	if s.Form != Blobloom {

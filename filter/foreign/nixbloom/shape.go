@@ -51,7 +51,7 @@ func NixShape(n uint64, p float64) (Shape, error) {
 	return s, s.checkGoal()
 }
 
-// Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
+// checkGoal returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
 func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {

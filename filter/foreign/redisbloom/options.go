@@ -159,7 +159,7 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 	}, nil
 }
 
-// Kind describes this kind to code that handles any. Its filters have the hasher of the goal;
+// Kind is this kind of filter, for code that works with any kind. Its filters have the hasher of the goal;
 // RedisBloom reads those with [RedisHasher].
 var Kind umbel.Kind = newKind()
 

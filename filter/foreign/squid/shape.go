@@ -29,7 +29,7 @@ type Shape struct {
 // fits. Sizes from 64 cells on are whole words. It returns an error wrapping umbel.ErrGoal.
 func Plan(g umbel.Goal) (Shape, error) { return kinds.Plan(g, planWith) }
 
-// Check returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
+// checkGoal returns an error wrapping umbel.ErrGoal unless a filter can have the shape.
 func (s Shape) checkGoal() error { return sentinel.Wrap(umbel.ErrGoal, s.check()) }
 
 func (s Shape) check() error {

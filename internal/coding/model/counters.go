@@ -115,7 +115,7 @@ func header(src []byte) (thresholds, longest int, rest []byte, err error) {
 	return thresholds, longest, src[size:], nil
 }
 
-// A block of counters given the base is coded by what changes. The class of a counter is its
+// A block of counters given the base is coded by its changes. The class of a counter is its
 // value in the base, or 3 if that is larger (spec/codings.md, "Given the block of the base").
 const classes = 4
 

@@ -36,8 +36,8 @@ const MaxRun = 1 << 12
 const Align = 64
 
 // IsContiguous reports whether the array with blocks in these codings is written as one run of words, which a program
-// can query where it is: if it has so many blocks that their codings take as much room as the padding, and most of
-// them are raw.
+// can query where it is: if the codings of its blocks take at least as much room as the padding, and most of them are
+// raw.
 func IsContiguous(codings []byte) bool {
 	return len(codings) > Align && bytes.Count(codings, []byte{Raw}) > len(codings)/2
 }
@@ -146,7 +146,7 @@ func Fill(b cells.Array) {
 	b.Words[len(b.Words)-1] = lastOnes(b)
 }
 
-// lastOnes returns the last word of an array of which all cells are full.
+// lastOnes returns the last word of an array whose cells are all full.
 func lastOnes(a cells.Array) uint64 {
 	return ^uint64(0) >> (-(a.Len * uint64(a.Width)) & 63)
 }

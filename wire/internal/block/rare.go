@@ -10,7 +10,7 @@ import (
 
 // A block of few cells that aren't zero takes some bytes more than their entropy: its coding, the length of its payload, its
 // level, and the part of a byte at the end. Blocks that follow each other have them once if they are one run in coding Rare,
-// until its cells are so many that the bytes don't matter. It has no more cells because a query that touches one of them
+// until it has enough cells that the bytes don't matter. It has no more cells because a query that touches one of them
 // decodes them all.
 const (
 	// fewCells is the most cells of a block of a run. With more, the bytes are less than 0.2 % of the block.

@@ -48,6 +48,7 @@ type foldOptions struct {
 	given   cli.Given
 }
 
+// FoldCommand is umbel fold.
 func FoldCommand() *cobra.Command {
 	what := new(foldOptions)
 	cmd := &cobra.Command{
@@ -218,7 +219,7 @@ func (what *foldOptions) keepSlices(f umbel.Filter) (umbel.Filter, error) {
 	return g, err
 }
 
-// seeList adds how to list the factors to the error of an impossible one.
+// hintList adds how to list the factors to the error of an impossible one.
 func hintList(err error) error {
 	if errors.Is(err, umbel.ErrMismatch) {
 		err = fmt.Errorf("%w; see --list", err)

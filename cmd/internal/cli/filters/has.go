@@ -55,6 +55,7 @@ type HasRun struct {
 	node cli.Node
 }
 
+// HasCommand is umbel has.
 func HasCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "has FILE [KEY...]",
@@ -161,6 +162,7 @@ func (q *HasRun) Answered(list [][]byte, ns []uint64) error {
 	return q.Out.Flush()
 }
 
+// Print prints the answer to the query of a key, in the form that the flags choose.
 func (q *HasRun) Print(key []byte, has bool) error {
 	switch {
 	case q.Count, q.Quiet:

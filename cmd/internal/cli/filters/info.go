@@ -85,6 +85,7 @@ type arrayInfo struct {
 	Nonzero uint64 `json:"nonzero"`
 }
 
+// InfoCommand is umbel info.
 func InfoCommand() *cobra.Command {
 	o := new(infoOptions)
 	cmd := &cobra.Command{

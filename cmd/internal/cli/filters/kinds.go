@@ -35,6 +35,7 @@ type paramInfo struct {
 	Max  float64 `json:"max"`
 }
 
+// KindsCommand is umbel kinds.
 func KindsCommand() *cobra.Command {
 	return cli.Verb(&cobra.Command{
 		Use:     "kinds [KIND]",

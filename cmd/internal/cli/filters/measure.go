@@ -46,6 +46,7 @@ type measured struct {
 	Error       *string   `json:"error,omitempty"` // of the plan
 }
 
+// MeasureCommand is umbel measure.
 func MeasureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "measure [-n NUMBER] [--fpr RATE] [--bytes SIZE]",

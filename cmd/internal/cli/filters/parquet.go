@@ -50,6 +50,7 @@ type parquet struct {
 	output string
 }
 
+// ParquetCommand is umbel parquet.
 func ParquetCommand() *cobra.Command {
 	what := new(parquet)
 	cmd := &cobra.Command{

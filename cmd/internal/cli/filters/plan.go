@@ -334,7 +334,7 @@ func inWords(p float64) string {
 	return "one in " + quantity.Count(math.Round(1/p)).String() + " other keys is a false positive"
 }
 
-// explainOffers adds to each offer the formulas of its plan.
+// explainPlans adds to each offer the formulas of its plan.
 func explainPlans(kinds umbel.Kinds, s spec.Spec, offers []kindPlan) error {
 	for i, k := range kinds {
 		if offers[i].Error != nil {

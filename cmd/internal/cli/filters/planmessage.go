@@ -89,7 +89,7 @@ func (f *messageFlags) message(g *spec.Flags, kind string) message.Goal {
 	return q
 }
 
-// sending is one way to send a filter, in JSON. Sizes are bytes.
+// messagePlan is one way to send a filter, in JSON. Sizes are bytes.
 type messagePlan struct {
 	Kind              string    `json:"kind"`
 	Coded             bool      `json:"coded"`

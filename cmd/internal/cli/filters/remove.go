@@ -47,6 +47,7 @@ type removal struct {
 	limit  uint64   // of the counters
 }
 
+// RemoveCommand is umbel remove.
 func RemoveCommand() *cobra.Command {
 	r := new(removeRun)
 	cmd := &cobra.Command{

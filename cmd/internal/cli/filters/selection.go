@@ -12,6 +12,7 @@ type Selection struct {
 	selected, others uint64
 }
 
+// AddFlag adds the flag --all.
 func (s *Selection) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.all, "all", false, "exit with 1 unless every key is selected, instead of one of them")
 }

@@ -38,6 +38,7 @@ type intersection struct {
 	Cells uint64  `json:"cells,omitempty"` // 0: at their own sizes
 }
 
+// IntersectCommand is umbel intersect.
 func IntersectCommand() *cobra.Command {
 	o := new(intersectOptions)
 	cmd := &cobra.Command{

@@ -26,7 +26,7 @@ const shellHelp = `Work on the filter in FILE interactively: add, query and remo
 "help" lists the commands. If FILE doesn't exist, the flags of umbel make describe the new
 filter.
 
-"save" and "quit" write FILE, and so does the end of the input; at a terminal "quit" asks for
+"save" and "quit" write FILE, and so does the end of the input; at a terminal "quit" requires a
 confirmation. "discard" leaves FILE unchanged. Commands in a file or pipe are read without
 prompts; the first error ends the shell without saving, with exit code 2.`
 
@@ -34,6 +34,7 @@ const shellExample = `  umbel shell words.umb
   umbel shell visits.umb --kind counting -n 1000
   printf 'add alice bob\nhas carol\nshow\n' | umbel shell tiny.umb --m 20 --k 3`
 
+// ShellCommand is umbel shell.
 func ShellCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "shell FILE",

@@ -227,7 +227,8 @@ func (s *session) discard([]string) error {
 	return nil
 }
 
-// quit saves changes. At a terminal it asks for confirmation; the end of the input means no.
+// quit saves changes. At a terminal it requires a confirmation: each beginning of "yes" and of "no" is an answer, an empty line means
+// yes, and the end of the input no.
 func (s *session) quit([]string) error {
 	for s.changed && s.lines.Interactive() {
 		answer, err := s.lines.Line(fmt.Sprintf("save %s? [Y/n] ", s.file))

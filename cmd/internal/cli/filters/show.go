@@ -48,6 +48,7 @@ type show struct {
 // tableCells is the default number of cells in the table.
 const tableCells = 32
 
+// ShowCommand is umbel show.
 func ShowCommand() *cobra.Command {
 	var what show
 	cmd := &cobra.Command{

@@ -51,7 +51,7 @@ func (r *replacedFilter) Words() string {
 	return fmt.Sprintf("; replaces a filter of kind %s of %v bytes", r.Kind, quantity.Count(r.FileBytes))
 }
 
-// Judge warns if the filter of a verb with --strict is overfull, and makes errExceeded the result of the verb, unless --lossy
+// Judge warns if the filter of a verb with --strict is overfull, and makes exit code 6 the result of the verb, unless --lossy
 // is given. With --strict it returns an error with the consequence.
 func (s Summary) Judge(streams *cli.Streams, t Tolerance, consequence string) error {
 	text := s.Overfull()
@@ -108,6 +108,7 @@ type Summary struct {
 	Weights *weightsInfo `json:"weights,omitempty"`
 }
 
+// Summarize returns the summary of a filter in memory.
 func Summarize(file string, f umbel.Filter) Summary {
 	s, state := f.Stats(), f.State()
 	return Summary{
@@ -116,7 +117,7 @@ func Summarize(file string, f umbel.Filter) Summary {
 	}
 }
 
-// SummaryOf is [summarize] for a filter on a node.
+// SummaryOf is [Summarize] for a filter on a node.
 func SummaryOf(name string, in remote.Info) Summary {
 	return Summary{
 		File: name, Kind: in.Kind, Planned: in.Planned, Cells: in.Cells, K: in.K, Bytes: in.Bytes,

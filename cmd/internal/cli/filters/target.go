@@ -315,6 +315,7 @@ func (l local) has() batchFunc {
 	}
 }
 
+// AnswerOf returns the answer of a query as a number: 1 for yes, 0 for no.
 func AnswerOf(yes bool) uint64 {
 	if yes {
 		return 1

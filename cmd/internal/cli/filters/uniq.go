@@ -81,6 +81,7 @@ type uniqRun struct {
 	bar    *progress.Bar
 }
 
+// UniqCommand is umbel uniq.
 func UniqCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "uniq [KEYFILE...]",

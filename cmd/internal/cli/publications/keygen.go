@@ -35,6 +35,7 @@ type keyPair struct {
 	PublicFile string `json:"publicFile,omitempty"`
 }
 
+// KeygenCommand is umbel keygen.
 func KeygenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "keygen NAME [-o FILE] | --public FILE",

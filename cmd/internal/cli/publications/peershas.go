@@ -14,7 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
 
-const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to ask them: by zone, cost and name
+const peersHasHelp = `Print the publications that may contain each KEY, in the order in which to try them: by zone, cost and name
 (--config). The options are those of umbel peers. Publications that are out of date answer as --stale
 of the replica states; without a replica they answer from their last version, and standard error names them. Those
 that have no answer, because they are out of date with --stale error or no version has arrived, are named on
@@ -36,7 +36,7 @@ func peersHasCommand() *cobra.Command {
 	return cli.Verb(cmd, o.has)
 }
 
-// peersHas prints the publications that may contain each key.
+// has prints the publications that may contain each key.
 func (o *peersOptions) has(ctx context.Context, streams *cli.Streams, keys []string) error {
 	if i := slices.IndexFunc(keys, func(k string) bool { return !utf8.ValidString(k) }); i >= 0 {
 		return fmt.Errorf("the key %q is not UTF-8; query its filter with umbel has --addr", keys[i])

@@ -53,7 +53,7 @@ func subscriptionsOf(sources, keys []string) (replica.List, error) {
 	return list, list.Check()
 }
 
-// openSources opens the sources of publications. Each is asked for its head once per period, if it doesn't report changes.
+// openSources opens the sources of publications. The head of each is requested once per period, unless the source reports changes.
 func openSources(node cli.Node, list replica.List, period time.Duration) ([]replica.Publication, error) {
 	var all []replica.Publication
 	for _, spec := range list {

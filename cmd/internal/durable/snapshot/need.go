@@ -14,7 +14,7 @@ const (
 	fixedBytes = 64 << 10
 )
 
-// Bytes returns the number of bytes that a snapshot of filters writes at most that take so many bytes of memory
+// Bytes returns the number of bytes that a snapshot writes at most. The filters take the given number of bytes of memory
 // together.
 func Bytes(filters uint64) uint64 {
 	return fixedBytes + filters + filters/engine.SegmentBytes*referenceBytes

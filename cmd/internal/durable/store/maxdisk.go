@@ -23,8 +23,8 @@ const (
 	// logSegments is the number of files that the log needs at least: those with the batches that the last
 	// two snapshots need, and the next one.
 	logSegments = 4
-	// copies is the number of copies of all filters that files have at most: up to two, of which one is
-	// obsolete, in the last snapshot, and one in the next.
+	// copies is the number of copies of all filters that files have at most: up to two in the last snapshot,
+	// one of them obsolete, and one in the next.
 	copies = 3
 	// queueBytes is the least room for queued changes.
 	queueBytes = 4 * changes.MaxBatch
@@ -180,7 +180,7 @@ func (s *Store) nearMaxDisk() bool {
 }
 
 // checkMaxDisk returns an error wrapping budget.ErrDisk if the limit leaves no room for changes and a
-// snapshot of so many bytes, or of as many as it needs now if that is more.
+// snapshot of the given number of bytes, or of as many as it needs now if that is more.
 func (s *Store) checkMaxDisk(snapshot uint64) error {
 	if s.o.Disk.Limit() == 0 {
 		return nil

@@ -26,7 +26,7 @@ type Log struct {
 	frugal atomic.Bool
 	disk   *budget.Files // what the files take of Options.Disk
 
-	writing    turn   // held by what changes the frames
+	writing    turn   // held while frames are changed
 	generation uint64 // of the last segment that was made; guarded by writing
 	unclean    bool   // a write failed, so the bytes after the last frame may be anything; guarded by writing
 

@@ -25,7 +25,7 @@ func interrupted(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
 }
 
-// Write replaces the contents of the file at path by what write writes. It writes a new file
+// Write replaces the contents of the file at path by those that write writes. It writes a new file
 // in the same directory, and renames it after all bytes are on disk. On an error, SIGINT or
 // SIGTERM it removes the new file. An existing file keeps its permissions, and a symbolic link
 // stays one; devices and pipes are written directly. The path "-" is standard output, unless

@@ -37,7 +37,7 @@ type Result struct {
 }
 
 // Make makes the filter from the keys in the files. If the order doesn't determine its size, the
-// different keys are counted first: see package [build]. It returns an error wrapping umbel.ErrGoal if
+// different keys are counted first: see package filter/build. It returns an error wrapping umbel.ErrGoal if
 // there are too many keys for the rate, or wrapping umbel.ErrLimit if a filter that grows reaches its
 // limit. A filter that can be sealed is sealed.
 func (o Order) Make(files []*os.File) (Result, error) {

@@ -52,7 +52,7 @@ type Result struct {
 // so. The error wraps umbel.ErrMismatch if the filters cannot have the form.
 func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	var r Result
-	limit, least, most, alike := 0.0, uint64(math.MaxUint64), uint64(0), true
+	limit, least, most, sameK := 0.0, uint64(math.MaxUint64), uint64(0), true
 	_, r.Joinable = fs[0].(umbel.Merger)
 	k, rates := 0.0, make([]float64, len(fs))
 	states := make([]umbel.State, len(fs))
@@ -65,7 +65,7 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 			k = s.K
 		}
 		r.Joinable = r.Joinable && states[i].Kind == states[0].Kind
-		alike = alike && s.K == k
+		sameK = sameK && s.K == k
 		rates[i] = s.FPRate
 		r.UnionBytes += s.Bytes
 	}
@@ -83,7 +83,7 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	if r.Apart == nil {
 		r.Apart = err
 	}
-	if r.Joinable && alike && least < most && err != nil {
+	if r.Joinable && sameK && least < most && err != nil {
 		r.Apart = fmt.Errorf("their sizes, from %v to %v cells, have no large common divisor", quantity.Count(least), quantity.Count(most))
 	}
 	if form == Joined {

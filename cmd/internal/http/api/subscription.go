@@ -16,8 +16,8 @@ type Subscription struct {
 	Path         string     `json:"path"`   // of the filter
 	Name         string     `json:"name"`   // of the publication
 	Source       string     `json:"source"` // URL without credentials, or directory
-	Zone         int        `json:"zone"`   // peers of smaller zones are asked first
-	Cost         float64    `json:"cost"`   // within a zone, peers of smaller costs are asked first
+	Zone         int        `json:"zone"`   // peers of smaller zones are tried first
+	Cost         float64    `json:"cost"`   // within a zone, peers of smaller costs are tried first
 	State        string     `json:"state"`
 	Error        string     `json:"error,omitempty"` // of the last update
 	Version      uint64     `json:"version,omitempty"`
@@ -47,7 +47,7 @@ type KeyList struct {
 	Keys []string `json:"keys"`
 }
 
-// Owners has, for each key, the filters that may contain it, in the order in which to ask them, and the
+// Owners has, for each key, the filters that may contain it, in the order in which to try them, and the
 // publications that could not answer. Those may have every key.
 type Owners struct {
 	Filters    [][]string   `json:"filters"`

@@ -16,7 +16,7 @@ func (c *Client) Subscriptions(ctx context.Context) ([]api.Subscription, error) 
 	return list.Subscriptions, err
 }
 
-// Owners returns, for each key, the filters of a replica that may contain it, in the order in which to ask
+// Owners returns, for each key, the filters of a replica that may contain it, in the order in which to try
 // them, and those without an answer. Keys are UTF-8.
 func (c *Client) Owners(ctx context.Context, keys []string) (api.Owners, error) {
 	var owners api.Owners

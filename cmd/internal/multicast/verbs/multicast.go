@@ -148,7 +148,7 @@ func (f *networkFlags) network(streams *cli.Streams) (*multicast.Network, error)
 	return multicast.NewNetwork(g, key, f.epoch), nil
 }
 
-// summarizeWritten is [report] for verbs that can write a file. With -q nothing is printed, except with --json,
+// summarizeWritten prints the result, as cli.Report does, of verbs that can write a file. With -q nothing is printed, except with --json,
 // because that is the result.
 func summarizeWritten(streams *cli.Streams, file string, v any, text func(io.Writer) error) error {
 	switch {

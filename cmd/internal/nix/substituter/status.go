@@ -65,7 +65,7 @@ func (s *Server) Status() Status {
 // Metrics returns the state for Prometheus.
 func (st Status) Metrics() []status.Metric {
 	const narinfos, helpNarinfos = "umbel_nix_narinfos_total", "Requests for narinfos by the way they were answered."
-	const requests, helpRequests = "umbel_nix_cache_requests_total", "Narinfos by what a cache was requested for and replied."
+	const requests, helpRequests = "umbel_nix_cache_requests_total", "Narinfos by the request to a cache and its reply."
 	all := []status.Metric{
 		status.Counter("umbel_nix_nars_total", "NARs that were sent.", st.NARs),
 		status.Counter("umbel_nix_nar_bytes_total", "Bytes of the NARs that were sent.", st.NARBytes),

@@ -82,7 +82,7 @@ type rule struct {
 	names  []string
 }
 
-// May reports whether u has the right for a filter's name. A nil name asks for the right for all
+// May reports whether u has the right for a filter's name. A nil name stands for the right for all
 // names, which operations on the whole server need. It does not allocate.
 func (u *User) May(r Right, name []byte) bool {
 	if u == nil {

@@ -19,31 +19,31 @@ type Audit struct {
 	log *slog.Logger
 	all *faultlog.Limit // of refusals and failures
 
-	mu    sync.Mutex
-	alike map[alike]*faultlog.Limit
-	swept time.Time // when limits without a use were deleted
+	mu     sync.Mutex
+	limits map[refusal]*faultlog.Limit
+	swept  time.Time // when limits without a use were deleted
 }
 
-// alike is what refusals and failures have in common that are limited together.
-type alike struct {
+// refusal is a refusal or a failure. Equal ones have one limit.
+type refusal struct {
 	user, host, action string
 	cause              error
 }
 
 const (
-	// alikePeriod and alikeBurst are the limit of refusals that are alike: a program with an old password
+	// repeatPeriod and repeatBurst are the limit of equal refusals: a program with an old password
 	// tries it again and again.
-	alikePeriod = time.Minute
-	alikeBurst  = 5
-	// maxAlike is the number of different refusals that have limits of their own.
-	maxAlike = 1 << 10
+	repeatPeriod = time.Minute
+	repeatBurst  = 5
+	// maxRefusals is the number of different refusals that have limits of their own.
+	maxRefusals = 1 << 10
 	// maxWord is the number of bytes of a word that are logged: clients choose names.
 	maxWord = 128
 )
 
 // NewAudit returns an Audit that writes to a log.
 func NewAudit(log *slog.Logger) *Audit {
-	return &Audit{log: log, all: faultlog.Clients(), alike: map[alike]*faultlog.Limit{}}
+	return &Audit{log: log, all: faultlog.Clients(), limits: map[refusal]*faultlog.Limit{}}
 }
 
 // Record logs an action of a user. client is the client's address, target the object. Callers must not pass
@@ -93,7 +93,7 @@ func (a *Audit) limit(user, client, action string, err error) *faultlog.Limit {
 	if bad != nil {
 		host = client
 	}
-	key := alike{clip(user), host, action, nil}
+	key := refusal{clip(user), host, action, nil}
 	for _, cause := range refusals {
 		if errors.Is(err, cause) {
 			key.cause = cause
@@ -101,14 +101,14 @@ func (a *Audit) limit(user, client, action string, err error) *faultlog.Limit {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now := time.Now(); len(a.alike) >= maxAlike && now.Sub(a.swept) >= time.Second {
+	if now := time.Now(); len(a.limits) >= maxRefusals && now.Sub(a.swept) >= time.Second {
 		a.swept = now
-		maps.DeleteFunc(a.alike, func(_ alike, l *faultlog.Limit) bool { return l.Idle() })
+		maps.DeleteFunc(a.limits, func(_ refusal, l *faultlog.Limit) bool { return l.Idle() })
 	}
-	if a.alike[key] == nil && len(a.alike) < maxAlike {
-		a.alike[key] = faultlog.NewLimit(alikePeriod, alikeBurst)
+	if a.limits[key] == nil && len(a.limits) < maxRefusals {
+		a.limits[key] = faultlog.NewLimit(repeatPeriod, repeatBurst)
 	}
-	return a.alike[key]
+	return a.limits[key]
 }
 
 // clip shortens a word that a client has chosen.

@@ -56,8 +56,8 @@ func TestAuditOfRepetitions(t *testing.T) {
 			}
 			return strings.Count(out.String(), "\n")
 		}
-		if n := refuse(10_000, "pool", "192.0.2.1", "login", ErrWrongPassword); n != alikeBurst {
-			t.Errorf("%d records of repetitions, want %d", n, alikeBurst)
+		if n := refuse(10_000, "pool", "192.0.2.1", "login", ErrWrongPassword); n != repeatBurst {
+			t.Errorf("%d records of repetitions, want %d", n, repeatBurst)
 		}
 		for _, n := range []int{
 			refuse(1, "pool", "192.0.2.1", "login", ErrTooMany), refuse(1, "pool", "192.0.2.2", "login", ErrWrongPassword),
@@ -67,7 +67,7 @@ func TestAuditOfRepetitions(t *testing.T) {
 				t.Errorf("%d records of another refusal, want 1", n)
 			}
 		}
-		time.Sleep(alikePeriod)
+		time.Sleep(repeatPeriod)
 		if n := refuse(3, "pool", "192.0.2.1", "login", ErrWrongPassword); n != 1 || !strings.Contains(out.String(), "omitted=9995") {
 			t.Errorf("%d records after a minute, want one of 9995 omitted ones: %s", n, out.String())
 		}
@@ -88,16 +88,16 @@ func TestAuditIsBounded(t *testing.T) {
 		if n := strings.Count(out.String(), "\n"); n != 100 {
 			t.Errorf("%d records, want 100", n)
 		}
-		if len(a.alike) != maxAlike {
-			t.Errorf("%d limits are kept, want %d", len(a.alike), maxAlike)
+		if len(a.limits) != maxRefusals {
+			t.Errorf("%d limits are kept, want %d", len(a.limits), maxRefusals)
 		}
-		time.Sleep(alikePeriod)
+		time.Sleep(repeatPeriod)
 		a.Record("another", "192.0.2.1:5", "login", "", ErrWrongPassword)
 		if !strings.Contains(out.String(), `"omitted":9900`) {
 			t.Error("the number of those omitted is lost")
 		}
-		if len(a.alike) > 2 {
-			t.Errorf("%d limits are kept although they are not used any more", len(a.alike))
+		if len(a.limits) > 2 {
+			t.Errorf("%d limits are kept although they are not used any more", len(a.limits))
 		}
 	})
 }

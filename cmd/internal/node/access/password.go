@@ -28,7 +28,7 @@ const (
 	maxMemory  = 128 << 10 // KiB
 	maxTime    = 16
 	maxThreads = 16
-	maxHash    = 128 // bytes, of hash and salt alike
+	maxHash    = 128 // bytes, of the hash and of the salt
 	maxBcrypt  = 14
 )
 

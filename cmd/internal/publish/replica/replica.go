@@ -51,7 +51,7 @@ const DefaultPeriod = 10 * time.Second
 type Set struct {
 	o         Options
 	followers []*follower // in the order of the configuration
-	asked     []*follower // in the order in which to ask them
+	asked     []*follower // in the order in which to try them
 }
 
 // Open returns the publications with the versions of their caches. Those without one have an empty filter,

@@ -21,8 +21,8 @@ type Spec struct {
 	Filter    string  `json:"filter"`         // name of the filter on the replica; "": that of the publication
 	Source    string  `json:"source"`         // URL or directory of the publication
 	PublicKey string  `json:"public-key"`     // the key, or a file that contains it
-	Zone      int     `json:"zone,omitempty"` // peers of smaller zones are asked first
-	Cost      float64 `json:"cost,omitempty"` // within a zone, peers of smaller costs are asked first
+	Zone      int     `json:"zone,omitempty"` // peers of smaller zones are tried first
+	Cost      float64 `json:"cost,omitempty"` // within a zone, peers of smaller costs are tried first
 	// Sparse keeps a Bloom filter with k = 1 as the equivalent sparse filter: see share.SubscriberOptions.Compact.
 	Sparse bool `json:"sparse,omitempty"`
 	Budget

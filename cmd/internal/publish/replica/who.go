@@ -45,7 +45,7 @@ func (f *follower) unanswered(err error) api.Unanswered {
 	return u
 }
 
-// compareCosts orders followers as they are to be asked.
+// compareCosts orders followers in the order in which to try them.
 func compareCosts(a, b *follower) int {
 	return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Filter, b.Filter))
 }

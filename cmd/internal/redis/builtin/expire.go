@@ -73,7 +73,7 @@ func (o condition) allow(old, at int64) bool {
 	return true
 }
 
-// expire returns the command with a time in units of so many milliseconds, relative or absolute.
+// expire returns the command with a time in units of unit milliseconds, relative or absolute.
 func (k *builtin) expire(unit int64, absolute bool) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, args [][]byte) {
 		o, refused := conditions(args[3:])
@@ -129,7 +129,7 @@ func (k *builtin) expireIf(c *resp.Conn, name []byte, at int64, allow func(old i
 	replyOK(c, pos, err)
 }
 
-// expires returns the command that replies the expiry in units of so many milliseconds: -2
+// expires returns the command that replies the expiry in units of unit milliseconds: -2
 // without a filter, -1 without an expiry.
 func (k *builtin) expires(unit int64, absolute bool) func(*resp.Conn, [][]byte) {
 	return func(c *resp.Conn, args [][]byte) {

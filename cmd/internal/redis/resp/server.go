@@ -236,7 +236,7 @@ func (s *Server) register(nc net.Conn, take func(*Server, net.Conn) net.Conn) *C
 	return c
 }
 
-// rejectConn tells a client that there are too many connections.
+// rejectConn replies that there are too many connections.
 func rejectConn(nc net.Conn) {
 	nc.SetDeadline(time.Now().Add(time.Second))
 	nc.Write([]byte("-ERR max number of clients reached\r\n"))

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pipe connects to a server without a network: what is written at once, up to leastBuffer bytes, is
+// pipe connects to a server without a network: what is written at once, up to minBuffer bytes, is
 // read at once.
 func pipe(t testing.TB, s *Server) net.Conn {
 	t.Helper()
@@ -304,7 +304,7 @@ func TestClientsThatDontRead(t *testing.T) {
 				break
 			}
 		}
-		if got != 1 { // the first was over mostOutput, the rest is one reply
+		if got != 1 { // the first was over Limits.Output, the rest is one reply
 			t.Errorf("%d replies came, want 1", got)
 		}
 	})

@@ -9,10 +9,10 @@ import (
 )
 
 // Every command adds to counters. A counter that several processors write would move between their caches for each
-// command, so each event loop has counters of its own, its lane. Connections with a goroutine each share the lanes,
-// of which there is at least one per processor. Readers add the lanes.
+// command, so each event loop has counters of its own, its lane. Connections with a goroutine each share the lanes;
+// there is at least one per processor. Readers add the lanes.
 
-// lanesOf returns the number of lanes for so many loops.
+// lanesOf returns the number of lanes for a number of loops.
 func lanesOf(loops int) int { return max(loops, runtime.GOMAXPROCS(0)) }
 
 // traffic counts what the connections of a lane send and receive. It fills a cache line.

@@ -76,7 +76,7 @@ func Replay(t testing.TB, c *Client, path string, pick func(Exchange) (Exchange,
 			continue
 		}
 		n++
-		if got := c.Do(e.Words...); !alike(e, got) {
+		if got := c.Do(e.Words...); !sameReply(e, got) {
 			t.Errorf("%s\n got %s\nwant %s", e.Line, got, e.Reply)
 		}
 	}
@@ -92,8 +92,8 @@ func WithoutStrings(e Exchange) (Exchange, bool) {
 	return e, true
 }
 
-// alike reports whether a reply equals that of the transcript.
-func alike(e Exchange, got string) bool {
+// sameReply reports whether a reply equals that of the transcript.
+func sameReply(e Exchange, got string) bool {
 	switch e.Words[0] {
 	case "SCAN":
 		return slices.Equal(sorted(got), sorted(e.Reply))

@@ -189,7 +189,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// runCache serves until a signal.
+// run serves until a signal.
 func (o *serveOptions) run(ctx context.Context, streams *cli.Streams, _ []string) error {
 	if err := o.complete(); err != nil {
 		return err

@@ -63,8 +63,8 @@ func squidDiff(_ context.Context, streams *cli.Streams, args []string) error {
 	return streams.Answer(d, d.Write)
 }
 
-// compare counts the bits that differ. A bit that k·n additions left zero with a probability of (1-1/m)^(k·n) tells
-// nothing about objects before; so the share of the zeros of old that are ones in next gives the number of objects
+// compare counts the bits that differ. A bit that k·n additions left zero with a probability of (1-1/m)^(k·n) does not
+// depend on earlier objects; so the share of the zeros of old that are ones in next gives the number of objects
 // that were added, and that of the zeros of next that were ones the number of those that were removed.
 func (d *digestDiff) compare(old, next *squid.Filter) error {
 	a, b := old.State().Arrays[0], next.State().Arrays[0]
