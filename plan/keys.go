@@ -27,7 +27,7 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.0f [%.0f, %.0f]", e.Value, e.Low, e.High)
 }
 
-// Keys estimates the number of distinct keys in a filter of which ones cells are not zero, with the
+// Keys estimates the number of distinct keys in a filter with ones nonzero cells, with the
 // interval that contains the true number with a confidence of about 95 percent. The value is
 // -(m/k) ln(1-ones/m), and +Inf if the filter is full, that is, if ones is at least m.
 //

@@ -19,7 +19,7 @@
 //
 // # The folded filter
 //
-// A filter of which the m cells are folded by a divisor of m is the filter of the smaller size, bit for bit
+// A filter whose m cells are folded by a divisor of m is the filter of the smaller size, bit for bit
 // (Sailhan and Stehr 2012). [Interval] is the rate that a folded filter keeps: [Interval.Base] is the size
 // to fold from, [FoldSizes] the sizes it folds to, and [Interval.Target] the one to choose for n keys.
 // [RoundFoldable] and [MeanOvershoot] are about numbers with many divisors.

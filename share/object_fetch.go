@@ -17,7 +17,7 @@ const (
 	minProgress = 1 << 10
 )
 
-// fetchMore returns the bytes of an object, of which data has arrived already, without verifying them. It
+// fetchMore returns the bytes of an object without verifying them. data are those that arrived already. It
 // continues after interruptions. On error it returns what has arrived.
 func fetchMore(ctx context.Context, source Source, r Ref, data []byte) (_ []byte, err error) {
 	for failed := 0; failed < fetchTries; {

@@ -12,7 +12,7 @@ import (
 // Index lists the objects with which a subscriber reaches the current version. It is an object
 // itself; every version has a new one.
 type Index struct {
-	// Snapshots are the versions of which there is a packed container, the newest first.
+	// Snapshots are the versions with a packed container, the newest first.
 	Snapshots []Snapshot
 	// Deltas are all deltas that the index contains itself, in the order of To, then From.
 	Deltas []Delta
@@ -136,7 +136,7 @@ func (x *Index) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// refinements reads the refinements, of which there is at least one.
+// refinements reads the refinements, at least one.
 func (r *indexReader) refinements() (list []Refinement) {
 	n, version, finer := r.count(1+minEntry), r.uvarint(), uint64(1)
 	if n == 0 || n > MaxFolds {

@@ -189,8 +189,8 @@ func (e *offer) listed(d edge) bool {
 }
 
 // dropOldest drops the deltas from the oldest versions if all together take more than limit bytes, so that later
-// versions keep all of their paths. The delta from the version before remains in any case. A page of which a delta is
-// dropped is written again.
+// versions keep all of their paths. The delta from the version before remains in any case. A page that loses a delta
+// is written again.
 func (e *offer) dropOldest(limit uint64) {
 	if limit == 0 && len(e.snapshots) > 0 {
 		limit = 4 * e.snapshots[0].Bytes

@@ -51,8 +51,7 @@ type Upload interface {
 	Close() error
 }
 
-// put writes an object of which write writes the bytes, and the list of its chunks if it has
-// several.
+// put writes an object, and the list of its chunks if it has several. write writes its bytes.
 func put(ctx context.Context, store Store, write func(io.Writer) error) (Ref, error) {
 	u, err := store.NewObject(ctx)
 	if err != nil {

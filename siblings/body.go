@@ -37,7 +37,7 @@ var ErrSibling = errors.New("the response of a sibling is incomplete")
 // errClosed is the end of a body that its reader did not need any more.
 var errClosed = errors.New("closed")
 
-// newBody returns the body of a response, of which the beginning has arrived: it is whole, or ahead bytes, or what arrived fast enough until
+// newBody returns the body of a response whose beginning has arrived: it is whole, or ahead bytes, or what arrived fast enough until
 // enough. Each read must return before timer calls stop: the timer runs, and is set again to pause for each further read.
 func newBody(res *http.Response, timer *time.Timer, enough time.Time, pause time.Duration, stop context.CancelFunc) (*body, error) {
 	size, room := int64(ahead), int64(peek)

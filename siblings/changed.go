@@ -17,7 +17,7 @@ type Response struct {
 	Until time.Time
 }
 
-// Changed notes that a cache of which Options.Reported is set stores other responses for a URL than before: each list has
+// Changed notes that a cache with Options.Reported stores other responses for a URL than before: each list has
 // all variants, and is empty if there are none. Responses without the stamp of this node's transport are not published:
 // they are private, or their lifetime is not stated. Neither are those that Options.Deny excludes. The calls for one URL
 // must be in the order of the changes. It waits for no network, so that the cache may lock the URL meanwhile.

@@ -18,7 +18,7 @@ const SquidDigestPath = "/squid-internal-periodic/store_digest"
 // squidDigestPeriod is the time between two cache digests. Squid fetches the next one five minutes after it expired.
 const squidDigestPeriod = 10 * time.Second
 
-// squidKeys has Squid's keys of what is held, by the hashes of Held: keys of which the hash is absent there are not
+// squidKeys has Squid's keys of what is held, by the hashes of Held: keys whose hash is absent there are not
 // published. It is safe for concurrent use. The zero value keeps nothing.
 type squidKeys struct {
 	held *Held

@@ -61,7 +61,7 @@ func parseStamp(value string) (stamp, bool) {
 }
 
 // ageAt returns the age that a stored response with header h has at a time. It is the greatest of three
-// estimates, of which each is too low for some caches: the stamp, if the clock of the sibling is ahead; the
+// estimates, each of which is too low for some caches: the stamp, if the clock of the sibling is ahead; the
 // stamp and the date, if the cache keeps the date of the origin; the header Age, if the cache doesn't count.
 func (s stamp) ageAt(now time.Time, h http.Header) time.Duration {
 	resident := now.Sub(s.at)

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// maxVaries is the number of URLs of which the Vary header is kept.
+// maxVaries is the number of URLs whose Vary headers are kept.
 const maxVaries = 1 << 16
 
-// varies keeps which headers select the variants of a URL, of those of which it matters: the answer of siblings to
-// the bare URL is "some variant". It is safe for concurrent use.
+// varies keeps which headers select the variants of a URL, for URLs with variants: siblings answer
+// the bare URL with "some variant". It is safe for concurrent use.
 type varies struct {
 	mu    sync.Mutex
 	names map[uint64][]string // by the hash of the URL's key
@@ -45,7 +45,7 @@ func (v *varies) set(url uint64, names []string) {
 	v.names[url] = list
 }
 
-// maxVaryLists is the number of different lists of which there is one copy.
+// maxVaryLists is the number of different lists that are kept, one copy each.
 const maxVaryLists = 1 << 10
 
 // of returns the names for a URL, nil if they are unknown or there are none.

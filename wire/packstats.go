@@ -16,7 +16,7 @@ type PackStats struct {
 	// Bytes is the length of the container.
 	Bytes uint64
 	// Entropy is the sum of m·H over all blocks, in bits, where m is the number of cells of
-	// a block and H the empirical entropy of their values; for bits of which x are one,
+	// a block and H the empirical entropy of their values; for bits with x ones,
 	// H = -x/m·log2(x/m) - (1-x/m)·log2(1-x/m). A code that treats cells as independent
 	// takes at least this, plus the description of the frequencies. It is an estimate in
 	// floating point.

@@ -68,7 +68,7 @@ func digestBytes(keys uint64) uint64 { return 128 + (5*keys+7)/8 }
 // digestPeriod is Squid's default for the time between two digests.
 const digestPeriod = time.Hour
 
-// listBytes returns the bytes of a list of n keys, of which some are given. If not all are, the
+// listBytes returns the bytes of a list of n keys. Some of them are given. If not all are, the
 // bytes are those of the given ones, scaled.
 func listBytes(keys []string, n uint64) uint64 {
 	if len(keys) == 0 {

@@ -16,7 +16,7 @@ import (
 // segmentBytes is the maximum number of bytes that a link delivers at once, as TCP does on an Ethernet.
 const segmentBytes = 1460
 
-// errLost ends a connection of which a segment was lost.
+// errLost ends a connection that lost a segment.
 var errLost = errors.New("the link lost a segment")
 
 // link is the way from the server to one subscriber: a client for HTTP whose connections count what they
@@ -52,7 +52,7 @@ func newLink(bytesPerSecond int, loss float64, seed uint64) *link {
 	return l
 }
 
-// limit is a limit of bytes per second, of which a segment may come at once. It is safe for concurrent use.
+// limit is a limit of bytes per second. A segment is delivered as a whole. It is safe for concurrent use.
 type limit struct {
 	perSecond int
 	mu        sync.Mutex

@@ -120,7 +120,7 @@ func mergeRefuses(t tb, v umbel.Kind) {
 	}
 }
 
-// mergeSizes merges filters of different sizes, of which one divides the other or which have a
+// mergeSizes merges filters of different sizes: one divides the other, or they have a
 // common divisor. Merge may refuse; otherwise the union contains all keys.
 func mergeSizes(t tb, v umbel.Kind, a, b umbel.Filter) {
 	t.Helper()

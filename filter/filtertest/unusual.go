@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// unusual are the numbers of which goals and parameters are drawn: the ends of the ranges of kinds, numbers
-// one step beyond them, and small ones, of which usable filters are made.
+// unusual are the numbers from which goals and parameters are drawn: the ends of the ranges of kinds, numbers
+// one step beyond them, and small ones, which make usable filters.
 var unusual = struct {
 	keys, bytes, wholes []uint64
 	rates               []float64

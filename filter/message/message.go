@@ -1,4 +1,4 @@
-// Package message plans filters that are sent to peers again and again: which kind, of which size, for the
+// Package message plans filters that are sent to peers again and again: the kind and the size with the
 // fewest bytes at a rate, or for the lowest rate in a number of bytes.
 //
 // A [Goal] states what is required. Its Plan compares the kinds bloom, sparse and ribbon, with the formulas
@@ -240,7 +240,7 @@ func (q Goal) why(o, best Option) string {
 	return text
 }
 
-// refusal returns the error for options of which none fits, with the reason of kind bloom or counting.
+// refusal returns the error if no option fits, with the reason of kind bloom or counting.
 func refusal(options []Option) error {
 	o := options[max(slices.IndexFunc(options, func(o Option) bool { return o.Kind == bloom.Name || o.Kind == counting.Name }), 0)]
 	return sentinel.Errorf(plan.ErrRange, "no kind of filter fits; allow more bits or memory, or a higher rate (%s: %s)", o.Kind, o.Why)

@@ -40,7 +40,7 @@ func (f *Filter) core() kinds.Core {
 	return kinds.Core{Hasher: f.hasher, Planned: &f.planned, Zero: len(f.members) == 0}
 }
 
-// newFilter returns the union of members, of which there is at least one.
+// newFilter returns the union of members, at least one.
 func newFilter(h umbel.Hasher, members []umbel.Filter) *Filter {
 	f := &Filter{hasher: h}
 	f.setMembers(members)

@@ -78,7 +78,8 @@ func (c *Counter) goOn(s *Sketches) {
 	c.next.Store(&next)
 }
 
-// settle moves the collected digests, of which it takes a sketch, to the set.
+// settle moves the collected digests to the set, and to the counter's sketch once the set was dropped. sketch has
+// the same digests.
 func (c *Counter) settle(sketch *Sketches) error {
 	first := c.first
 	c.first = nil

@@ -6,7 +6,7 @@ import (
 	"github.com/umbel-filters/umbel"
 )
 
-// Sketches is a [Sketch] for several goroutines, of which each uses one of its own. The zero Sketches is empty.
+// Sketches is a [Sketch] to which several goroutines add: each uses its own, and Estimate merges them. The zero Sketches is empty.
 type Sketches struct {
 	mu   sync.Mutex
 	idle []*Sketch // that no goroutine uses

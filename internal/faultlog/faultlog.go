@@ -75,7 +75,7 @@ func withoutDigits(s string) string {
 	}, s)
 }
 
-// Succeed notes a success. If it ends a fault of which a message was logged, it reports that: how long the fault
+// Succeed notes a success. If it ends a fault with a message in the log, it reports how long the fault
 // lasted, and how many failures were omitted after the last message. While there is no fault, it takes a few
 // nanoseconds.
 func (f *Fault) Succeed() (lasted time.Duration, omitted uint64, over bool) {

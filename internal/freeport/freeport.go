@@ -30,7 +30,7 @@ func Addr() (string, error) {
 	return address(port), err
 }
 
-// Ports is Addr for n successive ports, of which it returns the first.
+// Ports is Addr for n successive ports. It returns the first.
 func Ports(n int) (int, error) {
 	for range ports {
 		if first := firstPort + rand.IntN(ports-n+1); reserve(first, n) {

@@ -85,7 +85,7 @@ func Announce(h http.Header, res *http.Response) {
 	}
 }
 
-// SendTrailers sends the trailers of an answer of which the body has been read and sent.
+// SendTrailers sends the trailers of an answer whose body has been read and sent.
 func SendTrailers(w http.ResponseWriter, res *http.Response) {
 	if len(res.Trailer) > 0 {
 		_ = http.NewResponseController(w).Flush() // the server would give a short body a length, and leave out its trailers

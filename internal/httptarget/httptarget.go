@@ -55,7 +55,7 @@ func On(base *url.URL, target string) (*url.URL, error) {
 	return u, nil
 }
 
-// Parse returns the http or https URL in s, of which requests have the target byte for byte. It has no fragment. The error wraps ErrTarget.
+// Parse returns the http or https URL in s. Requests with it have the target of s byte for byte. It has no fragment. The error wraps ErrTarget.
 func Parse(s string) (*url.URL, error) {
 	server, target, ok := cut(s)
 	if !ok {

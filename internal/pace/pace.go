@@ -10,7 +10,7 @@ import (
 // ErrSlow is the error of a body that does not continue, or arrives too slowly.
 var ErrSlow = errors.New("the body arrives too slowly")
 
-// Reader reads a body of which at least a number of bytes must arrive in each window of time. Only the time in which a read waits counts: a
+// Reader reads a body. At least a number of its bytes must arrive in each window of time. Only the time in which a read waits counts: a
 // consumer may be as slow as it likes. It is for one goroutine.
 type Reader struct {
 	r      io.Reader
@@ -21,7 +21,7 @@ type Reader struct {
 	got    int           // bytes in this window
 }
 
-// NewReader returns a reader of r, of which at least least bytes must arrive in each window. If they do not, it calls stop, which has to end
+// NewReader returns a reader of r. At least least bytes must arrive in each window. If they do not, it calls stop, which has to end
 // the read that waits, and that read returns ErrSlow.
 func NewReader(r io.Reader, window time.Duration, least int, stop func()) *Reader {
 	p := &Reader{r: r, window: window, least: least, left: window, timer: time.AfterFunc(window, stop)}

@@ -154,8 +154,8 @@ func hasPlain(b *Bits, h1, h2 uint64) bool {
 	return all != 0
 }
 
-// hasWords is Has if the groups are words. In a large array it tests the first few bits before the others, of which most
-// absent keys then need none.
+// hasWords is Has if the groups are words. In a large array it tests the first few bits before the others: for most
+// absent keys the others are then not needed.
 func (b *Bits) hasWords(s Stream) bool {
 	words, groups, stride, k := b.words, b.slice.Groups, b.stride>>WordLog, b.table.k
 	var v, base uint64

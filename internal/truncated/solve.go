@@ -225,7 +225,7 @@ func (s *solver) exact(t int, price, q float64, y []float64) float64 {
 }
 
 // valley returns the position of the minimum of the parabola through three points, at
-// -1, 0 and 1, of which the middle one is the lowest.
+// -1, 0 and 1. The middle one is the lowest.
 func valley(left, middle, right float64) float64 {
 	bend := left - 2*middle + right
 	if !(bend > 0) || math.IsInf(bend, 1) {

@@ -108,7 +108,7 @@ const (
 	// links next to it. The filter contains a link if the parity of the link's row and
 	// each section is odd. This is the shortest form for trees of more than a few links.
 	Linear
-	// Dense is a Bloom filter of stored codewords, which are bit arrays of which the
+	// Dense is a Bloom filter of stored codewords, which are bit arrays; their
 	// first m bits are compared: those of LIPSIN, and the truncated ones of Heszberger et
 	// al. The seed selects one of a link's stored codewords.
 	Dense

@@ -192,7 +192,7 @@ func isConflict(code jetstream.ErrorCode) bool {
 	return code == jetstream.JSErrCodeStreamWrongLastSequence || code == jetstream.JSErrCodeStreamWrongLastSequenceConstant
 }
 
-// resolve returns the number of a message of which an earlier attempt was stored without a
+// resolve returns the number of a message if an earlier attempt was stored without a
 // confirmation. Otherwise another process has written.
 func (s *Store) resolve(ctx context.Context, m *nats.Msg) (uint64, error) {
 	stored, err := s.fromLeader(ctx, m.Subject)

@@ -27,7 +27,7 @@ type blockChanges struct {
 	bits  uint64
 }
 
-// newDifference returns the difference of an array of which the changes are known.
+// newDifference returns the difference of an array whose changes are known.
 func newDifference(a cells.Array, changes packed, ones counts) difference {
 	d := difference{a: a, changes: changes, blocks: make([]blockChanges, block.Count(a)+1), ones: ones}
 	n := uint64(0) // blocks that begin before the change

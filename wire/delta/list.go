@@ -71,7 +71,7 @@ func gapBits(n, x uint64) uint64 {
 	return log(n) + 369 - log(x)
 }
 
-// numGroups returns the number of groups of an array, of which the last one may have fewer words.
+// numGroups returns the number of groups of an array. The last group may have fewer words.
 func numGroups(a cells.Array, size uint64) uint64 { return (uint64(len(a.Words)) + size - 1) / size }
 
 // changedCells yields the cells of a word that change, and their masks.

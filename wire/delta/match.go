@@ -100,8 +100,8 @@ func groups(n uint64) []uint64 {
 // multiple of all groups except the whole array.
 const headCells = 1 << 15
 
-// heads returns the beginnings of two arrays of which one is factor times as long as the
-// other, cut where groups of both end.
+// heads returns the beginnings of two arrays, cut where groups of both end. One array is factor times as long as
+// the other.
 func (s source) heads(base, a cells.Array) (baseHead, aHead cells.Array) {
 	short := min(base.Len, a.Len)
 	if s.group < short {

@@ -98,7 +98,7 @@ func (p *packed) hasAll(dst []bool, ds []umbel.Digest) error {
 	return nil
 }
 
-// hasSome queries a batch: first a cell of each digest, then another cell of those of which no cell is zero, and so on. The
+// hasSome queries a batch: first a cell of each digest, then another cell of those without a zero cell, and so on. The
 // cells are in the order of the array, so that a block is decoded once for all of them.
 func (p *packed) hasSome(dst []bool, ds []umbel.Digest) error {
 	if p.index.Array.Len>>(64-logBatch) != 0 { // a cell and a number of the batch don't fit into a word

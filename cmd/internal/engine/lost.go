@@ -117,7 +117,7 @@ func (e *Engine) LostNames(n int) []string {
 	return names
 }
 
-// ApplyLost is Apply for an OpCreate of which only the name and the kind are known. The filter is empty and lost
+// ApplyLost is Apply for an OpCreate if only its name and its kind are known. The filter is empty and lost
 // data.
 func (e *Engine) ApplyLost(c Change, kind string) error {
 	e.directory.Lock()

@@ -7,7 +7,7 @@ import (
 )
 
 // A name without a filter is normally one that was never given, or whose filter was deleted. After a loss of
-// data it may also be that of a filter of which nothing is left. Such names may be missing until an operator
+// data it may also be that of a filter that was lost completely. Such names may be missing until an operator
 // acknowledges the loss. Until then:
 //
 //   - An operation that needs to know that a filter does not exist returns ErrNamesMissing instead of ErrNotFound.

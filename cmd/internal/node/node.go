@@ -219,7 +219,7 @@ func logTorn(log *slog.Logger, r store.Report) {
 	}
 }
 
-// logLoss logs what a start lost, and the filters of which data was lost then or earlier.
+// logLoss logs what a start lost, and the filters that lost data then or earlier.
 func logLoss(log *slog.Logger, r store.Report) {
 	for _, lost := range r.Lost {
 		log.Error("data loss accepted", event.DataLost, "what", lost)

@@ -7,7 +7,7 @@ import (
 	"github.com/umbel-filters/umbel/plan"
 )
 
-// Keys is plan.Filter.Keys for a filter of m bits, k per key, 1 to MaxK, of which ones are set. Some keys have fewer
+// Keys is plan.Filter.Keys for a filter of m bits with k per key, 1 to MaxK. ones is the number of set bits. Some keys have fewer
 // than k different bits, and some lie along others, so that the set bits of n keys are fewer on average and vary more than those of
 // independent bits: in small filters, and always downward. The value is corrected by the mean, and the upper end of the
 // interval by the variance.

@@ -52,7 +52,7 @@ func (l *source) openGaps(next uint64) (last symbol, ok bool) {
 	return symbol{view: v, i: v.n - 1}, true
 }
 
-// word returns word i, of which ones are coded.
+// word returns word i, whose ones are coded.
 func (l *source) word(i int) uint64 {
 	w := l.s.Words[i] ^ l.flip
 	if used := l.s.Len % 64; used != 0 && i == len(l.s.Words)-1 {

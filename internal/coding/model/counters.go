@@ -8,7 +8,7 @@ import (
 // A block of counters is coded by thresholds and a list of what exceeds them (spec/codings.md,
 // "Counters"). The format leaves the number of thresholds to the writer: this one continues up
 // to the largest value, and changes to the list at maxThresholds, or if fewer than fewLeft
-// counters are left of which one is farAbove or more above.
+// counters are left, and one of them is farAbove or more above.
 const (
 	maxThresholds = 15
 	fewLeft       = 16 // their strings cost more than they save

@@ -22,13 +22,13 @@ const (
 	MaxListed = 1 << 19
 )
 
-// AppendListedBits appends the code of an array of bits of which few change: gone are the changes of the base's
+// AppendListedBits appends the code of an array of bits if few of them change: gone are the changes of the base's
 // ones, as a string of as many bits as the base has ones, and come those of its zeros.
 func AppendListedBits(dst []byte, gone, come entropy.Sparse) []byte {
 	return entropy.AppendRiceSparse(entropy.AppendRiceSparse(append(dst, 0), gone), come)
 }
 
-// AppendListed appends the code of an array of which few groups of the given number of words change, or few
+// AppendListed appends the code of an array in which few groups of the given number of words change, or few
 // counters if words is 0. At are the numbers of these groups or counters; base and block have their cells, one
 // after the other, before and after the change.
 func (c *Modeler) AppendListed(dst []byte, words uint64, at entropy.Sparse, base, block cells.Array) []byte {
@@ -120,7 +120,7 @@ func (g groups) scatter(part cells.Array, at []uint64) {
 	}
 }
 
-// of returns the words of group i, of which the last one may have fewer.
+// of returns the words of group i. The last group may have fewer.
 func (g groups) of(i uint64) []uint64 {
 	begin := int(i) * g.words
 	return g.a.Words[begin:min(begin+g.words, len(g.a.Words))]

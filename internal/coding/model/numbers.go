@@ -87,7 +87,7 @@ func push(s *entropy.Bits, bit uint64) {
 	s.Len++
 }
 
-// pull returns the next bit of a string, of which Len bits were read.
+// pull returns the next bit of a string. Len is the number of bits that were read.
 func pull(s *entropy.Bits) uint64 {
 	bit := s.Words[s.Len/64] >> (s.Len % 64) & 1
 	s.Len++

@@ -34,7 +34,7 @@ func (r *Rare) Reset() { r.At, r.Values = r.At[:0], r.Values[:0] }
 // lowBits returns the number of low bits of the gaps between x > 0 cells of n.
 func lowBits(x, n uint64) uint { return uint(max(bits.Len64(n/x/16), 1) - 1) }
 
-// AppendRare appends the code of the cells of a run of n cells of the given width that aren't zero, of which there are at
+// AppendRare appends the code of the cells of a run of n cells of the given width that aren't zero, at
 // most [MaxRare].
 func (c *Modeler) AppendRare(dst []byte, r Rare, n uint64, width uint) []byte {
 	c.reset()

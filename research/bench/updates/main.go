@@ -3,7 +3,7 @@
 //
 //	go run ./research/bench/updates
 //
-// The set contains 100,000 keys, of which a share is replaced. Each method sends the whole set and
+// The set contains 100,000 keys, and a share of them is replaced. Each method sends the whole set and
 // then the change to a receiver, which decodes both; then all keys of the new set are queried, and the
 // rate is measured with other keys. Sizes are means of two sets. They are those of the messages,
 // without the headers of a transport. A test compares the table with the page.

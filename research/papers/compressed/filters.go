@@ -121,7 +121,7 @@ func (b *bench) coded(array cells.Array) (n int64) {
 	return n
 }
 
-// blocks yields the blocks of 64 KiB of which a container consists.
+// blocks yields the blocks of a container, 64 KiB each.
 func blocks(array cells.Array) iter.Seq[cells.Array] {
 	const words = 64 << 10 / 8
 	perBlock := words * 64 / uint64(array.Width)

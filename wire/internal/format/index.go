@@ -38,7 +38,7 @@ const entryBytes = 1 << 10
 // ErrUnindexed is the error of ParseIndexed if the first array is not wanted, too small, or contiguous.
 var ErrUnindexed = errors.New("an array without an index")
 
-// index reads the array a, of which the width and the number of cells were read, into r.Index.
+// index reads the array a into r.Index, after its width and its number of cells were read.
 func (r *Reader) index(a cells.Array) error {
 	x := r.Index
 	if 8*block.NumWords(a) <= x.Least {

@@ -169,7 +169,7 @@ func (r *mergeRun) difference(ctx context.Context, names []string) error {
 	return s.Print(r.Streams, fmt.Sprintf("%s minus %s", names[0], names[1]))
 }
 
-// inMemory merges the named filters, of which f is the first, and says in which form.
+// inMemory merges the named filters and reports the form of the union. f is the first of them.
 func (r *mergeRun) inMemory(ctx context.Context, f umbel.Filter, names []string) (umbel.Filter, error) {
 	fs, err := r.target.openWith(ctx, f, names[0], names[1:])
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/wire/mapped"
 )
 
-// packedFile is a packed filter in its file, of which queries decode the blocks that they need.
+// packedFile is a packed filter in its file. Queries decode the blocks that they need.
 type packedFile struct {
 	name string
 	file *mapped.Filter

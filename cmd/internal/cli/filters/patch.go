@@ -133,7 +133,7 @@ type deltaFile struct {
 	info    delta.Info
 }
 
-// deltaFiles are deltas of which each has the result of the one before as its base.
+// deltaFiles are deltas. The base of each is the result of the one before.
 type deltaFiles []deltaFile
 
 func readDeltas(names []string) (deltaFiles, error) {

@@ -29,7 +29,7 @@ func quietly(path string, read func(io.Reader, wire.Limits) (umbel.State, error)
 	return container.ReadWith(path, func(f *os.File, l wire.Limits) (umbel.State, error) { return read(f, l) })
 }
 
-// readSource reads the filter in the named files, of which only a dump of Redis may have several; own reads one of umbel.
+// readSource reads the filter in the named files. Only a dump of Redis may have several; own reads one of umbel.
 func readSource(read fileReader, names []string, own func(io.Reader, wire.Limits) (umbel.State, error)) (source, error) {
 	s := source{name: names[0]}
 	var failed error // of a foreign form, whose files the errors of containers do not describe

@@ -58,7 +58,7 @@ type Report struct {
 	Torn     string   // what was discarded at the end of the log
 	Lost     []string // with AcceptLoss: what is lost
 	Damaged  []string // with Check: what is damaged and not needed now
-	// Incomplete is the number of filters of which data was lost, at this start or an earlier one:
+	// Incomplete is the number of filters that lost data, at this start or an earlier one:
 	// engine.Filter.Lost. IncompleteNames are names of them, at most MaxNames.
 	Incomplete      int
 	IncompleteNames []string

@@ -49,7 +49,7 @@ func (l *Log) cutFront(before uint64) error {
 	return nil
 }
 
-// collect removes the files of which all entries were removed by Purge, or makes them spares. Called with syncing
+// collect removes the files whose entries were all removed by Purge, or makes them spares. Called with syncing
 // held.
 func (l *Log) collect() error {
 	if l.ready() != nil {

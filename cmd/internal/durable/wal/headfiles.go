@@ -64,7 +64,7 @@ func (w headWriter) close() (err error) {
 	return err
 }
 
-// openHead opens and reads the files of the head, of which some exist, and reports whether there is no head. One
+// openHead opens and reads the files of the head that exist, and reports whether there is no head. One
 // file is enough: an entry is acknowledged when both name it.
 func (l *Log) openHead(exist []string) (missing bool, err error) {
 	var failed error

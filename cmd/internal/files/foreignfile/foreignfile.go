@@ -14,8 +14,8 @@ import (
 	"github.com/umbel-filters/umbel/wire"
 )
 
-// form is the form of another program's files: what they begin with, and the function that reads one. Names are the files of which
-// in is the first, for forms that have several, and most is the limit of memory.
+// form is the form of another program's files: what they begin with, and the function that reads one. in is the first of
+// the named files, for forms that have several, and most is the limit of memory.
 type form struct {
 	head, name string
 	read       func(in io.Reader, names []string, most uint64) (umbel.Filter, error)
@@ -65,7 +65,7 @@ func OfFile(path string) (name string, ok bool) {
 	return Of(head[:n]), true
 }
 
-// Read reads the filter in the named files, of which in is the first, with the limits of memory; own reads a filter of umbel, as
+// Read reads the filter in the named files; in is the first of them, with the limits of memory; own reads a filter of umbel, as
 // [wire.Read] does. It returns the state and the form of the files, "" for a filter of umbel.
 func Read(in io.Reader, names []string, l wire.Limits, own func(io.Reader, wire.Limits) (umbel.State, error)) (umbel.State, string, error) {
 	b := bufio.NewReader(in)

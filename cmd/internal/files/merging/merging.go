@@ -41,7 +41,7 @@ type Result struct {
 	Joinable   bool    // the filters are of one kind, whose cells can be joined if filters have the same shape
 }
 
-// Filters returns a filter with the keys of all fs, of which there are at least two, with one
+// Filters returns a filter with the keys of all fs, at least two, with one
 // hasher. It may share their memory. In form Best it joins their cells if
 //
 //   - all have one kind that merges, and a common size of at least half of the smallest, and

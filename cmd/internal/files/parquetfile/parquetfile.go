@@ -140,7 +140,7 @@ func (f *File) Filter(c Chunk) (*splitblock.Filter, error) {
 }
 
 // checkBlocks reports whether a bitset has a bit that is set. A value sets a bit in each of the eight words of a block, so it returns
-// an error for a block of which only some words are zero.
+// an error for a block in which only some words are zero.
 func checkBlocks(b []byte) (used bool, err error) {
 	for at := 0; at+splitblock.BlockBytes <= len(b); at += splitblock.BlockBytes {
 		const words = splitblock.BlockBytes / 4

@@ -92,7 +92,7 @@ func (z Size) String() string {
 	return significant(f) + " " + units[i]
 }
 
-// RoundUp returns a size of at least z, at most a hundredth larger, of which String returns the exact value: for a
+// RoundUp returns a size of at least z, at most a hundredth larger, that String prints exactly: for a
 // requirement that people read.
 func (z Size) RoundUp() Size {
 	for up := z; ; up += z/1024 + 1 {

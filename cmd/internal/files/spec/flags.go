@@ -62,8 +62,8 @@ func (p *param) Type() string {
 	return "NUMBER"
 }
 
-// FlagGroup is the annotation of a flag with the title under which help lists it, and with the title of those groups together of which
-// short help has only names, if that is another one.
+// FlagGroup is the annotation of a flag with the title under which help lists it. If short help lists only the names of the
+// group, the annotation also has the title of all such groups together, unless it is the same.
 const FlagGroup = "umbel_group"
 
 // Group puts flags into a group with a title.

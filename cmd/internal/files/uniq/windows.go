@@ -192,7 +192,7 @@ func (w *Windows) measure() error {
 	last := w.last()
 	keys := w.keys()
 	if used := last.Stats().FPRate / w.share(i); used < 1 {
-		// The rate grows at most as the k-th power of the keys, of which keys/256 more are at most 10 % for k = 24.
+		// The rate grows at most as the k-th power of the keys: keys/256 more keys raise it by at most 10 % for k = 24.
 		w.next = w.added + max(1, keys/256, uint64((1-math.Pow(used, 1/float64(last.Shape().K)))*float64(keys)))
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // bodyType returns the media type of a request's body, which must be one of want; the first is
-// the default. The body of a text is UTF-8, of which US-ASCII is a part.
+// the default. The body of a text is UTF-8, which includes US-ASCII.
 func bodyType(r *http.Request, want ...string) (string, error) {
 	text := r.Header.Get("Content-Type")
 	if text == "" {

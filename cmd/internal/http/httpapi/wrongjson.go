@@ -91,7 +91,7 @@ func members(t reflect.Type) map[string]reflect.Type {
 	return all
 }
 
-// member returns the name and the type of a member, of which package json ignores the case; nil if there is none.
+// member returns the name and the type of a member; nil if there is none. Like package json it ignores case.
 func member(t reflect.Type, name string) (string, reflect.Type) {
 	for known, of := range members(t) {
 		if strings.EqualFold(known, name) {

@@ -70,7 +70,7 @@ func (ls *loops) close() {
 	}
 }
 
-// maxEvents is the number of connections of which a loop learns at once.
+// maxEvents is the number of events that a loop reads at once, one per connection.
 const maxEvents = 128
 
 // loop is an event loop: see the comment on shift.

@@ -18,7 +18,7 @@ type Command struct {
 	Arity int    // number of words including the name; -n: at least n
 	// Flags are as in COMMAND INFO. "no_multi" forbids the command in transactions.
 	Flags []string
-	// Short is set if calls of few words take microseconds, apart from waits of which Options informs: an event
+	// Short is set if calls of few words take microseconds, apart from waits that are reported to Options: an event
 	// loop may run them. Those with the flag "fast", and those with RunAll, are short as well.
 	Short                   bool
 	Categories              []string // "@write", "@bloom"

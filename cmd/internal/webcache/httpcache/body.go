@@ -40,7 +40,7 @@ type bodies interface {
 	keep(n int64) (keeper, error)
 	// limit is the size of the largest body that is stored.
 	limit() int64
-	// unit is the number of bytes of which a stored body occupies a multiple.
+	// unit is a number of bytes: a stored body occupies a multiple of it.
 	unit() int64
 	// update stores the fields of a response that was validated. The body is the one of the response before.
 	update(s *stored) error

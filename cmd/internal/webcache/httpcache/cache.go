@@ -20,7 +20,7 @@ import (
 
 // Options configures a cache. The zero value of each field has a meaning.
 type Options struct {
-	// Origin is the server in front of which the cache is, for example http://127.0.0.1:8000. Its path is ignored.
+	// Origin is the server behind the cache, for example http://127.0.0.1:8000. Its path is ignored.
 	// Without one the cache is a forward proxy.
 	Origin *url.URL
 	// Upstream sends requests to origins; NewTransport(nil) if it is nil. It gets one request for all clients that

@@ -57,7 +57,7 @@ type interim struct {
 	header http.Header
 }
 
-// join returns the flight with a key, or begins one, of which the caller is the leader.
+// join returns the flight with the key of f, or begins f, whose leader is then the caller.
 func (c *Cache) join(f *flight) (joined *flight, leads bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

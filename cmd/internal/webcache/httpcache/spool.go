@@ -38,7 +38,7 @@ type spool struct {
 	closed  bool
 }
 
-// newSpool returns the spool of a body of which limit bytes may be kept. Without a keeper nothing is.
+// newSpool returns the spool of a body. At most limit bytes may be kept, and nothing without a keeper.
 func newSpool(keep keeper, limit int64) *spool {
 	s := &spool{keep: keep, limit: limit, whole: keep != nil, readers: map[*spoolReader]struct{}{}}
 	s.changed.L = &s.mu

@@ -8,7 +8,7 @@ type Count struct {
 	Tests int        `json:"tests"`
 	// Raw is the number of tests that passed.
 	Raw int `json:"raw"`
-	// Every test has one of these four results. Displayed is a pass of which all dependencies passed in the
+	// Every test has one of these four results. Displayed is a pass whose dependencies all passed in the
 	// same sense. This is how the suite's web page shows results: if a cache doesn't store anything, it
 	// passes every test that it must not use a stored response, but that means nothing.
 	Displayed     int `json:"displayed"`

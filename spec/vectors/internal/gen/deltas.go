@@ -207,7 +207,7 @@ func refinement(fold, full cells.Array, r, group uint64) string {
 	return b.String()
 }
 
-// changed returns an array of which up to x bits are flipped.
+// changed returns a with up to x bits flipped.
 func changed(a cells.Array, seed, x uint64) cells.Array {
 	a = a.Clone()
 	rng := rand.New(rand.NewPCG(seed, a.Len))
@@ -218,7 +218,7 @@ func changed(a cells.Array, seed, x uint64) cells.Array {
 	return a
 }
 
-// drifted returns counters of which some rose and some fell, a few by much.
+// drifted returns a with some counters raised and some lowered, a few by much.
 func drifted(a cells.Array, seed uint64) cells.Array {
 	a = a.Clone()
 	rng := rand.New(rand.NewPCG(seed, a.Len))

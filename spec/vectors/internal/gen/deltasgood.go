@@ -216,7 +216,7 @@ func writtenDeltas() []deltaVector {
 	return v
 }
 
-// changedWords returns an array of which up to two bits of each of n words are flipped.
+// changedWords returns a with up to two bits flipped in each of n words.
 func changedWords(a cells.Array, seed uint64, n int) cells.Array {
 	a = a.Clone()
 	rng := rand.New(rand.NewPCG(seed, a.Len))

@@ -144,7 +144,7 @@ func (d *Disk) Numbers() (all []uint64) {
 	return all
 }
 
-// frameHeader is the size of the header of a frame: see frame in package wal, of which this package reads the bytes.
+// frameHeader is the size of the header of a frame: see frame in package wal. This package reads its bytes.
 const frameHeader = 64
 
 // isFrame reports whether b begins with the frame of a batch.
