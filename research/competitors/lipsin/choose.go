@@ -24,18 +24,18 @@ type Candidate struct {
 // Candidates returns the filters of a tree, one for each set of codewords, in order. tree
 // are the links of the tree; others are the links next to it, among which False is
 // counted. It ignores MaxFill. Links are given by their [Parameters.Codewords].
-func (d Parameters) Candidates(tree, others [][]inpacket.BitString) []Candidate {
-	all := make([]Candidate, d.Sets)
-	filters := make([]uint64, d.Sets*d.words())
+func (p Parameters) Candidates(tree, others [][]inpacket.BitString) []Candidate {
+	all := make([]Candidate, p.Sets)
+	filters := make([]uint64, p.Sets*p.words())
 	for s := range all {
-		filter := filters[:d.words():d.words()]
-		filters = filters[d.words():]
+		filter := filters[:p.words():p.words()]
+		filters = filters[p.words():]
 		for _, l := range tree {
 			for w, word := range l[s] {
 				filter[w] |= word
 			}
 		}
-		c := Candidate{Set: s, Bits: d.M, Filter: filter}
+		c := Candidate{Set: s, Bits: p.M, Filter: filter}
 		for _, word := range filter {
 			c.Ones += bits.OnesCount64(word)
 		}
@@ -44,8 +44,8 @@ func (d Parameters) Candidates(tree, others [][]inpacket.BitString) []Candidate 
 				c.False++
 			}
 		}
-		c.Fill = float64(c.Ones) / float64(d.M)
-		c.Rate = d.Rate(c.Ones)
+		c.Fill = float64(c.Ones) / float64(p.M)
+		c.Rate = p.Rate(c.Ones)
 		all[s] = c
 	}
 	return all
@@ -88,16 +88,16 @@ type Choice struct {
 // Choose returns the best candidates of a tree among those that are at most as full as
 // MaxFill; see [Parameters.Candidates]. Among equals it returns the first. It returns an
 // error wrapping [ErrOverfull] if all are too full, or the error of Check.
-func (d Parameters) Choose(tree, others [][]inpacket.BitString) (Choice, error) {
-	if err := d.Check(); err != nil {
+func (p Parameters) Choose(tree, others [][]inpacket.BitString) (Choice, error) {
+	if err := p.Check(); err != nil {
 		return Choice{}, err
 	}
 	var best Choice
 	found := false
-	least := d.M
-	for _, c := range d.Candidates(tree, others) {
+	least := p.M
+	for _, c := range p.Candidates(tree, others) {
 		least = min(least, c.Ones)
-		if c.Fill > d.MaxFill {
+		if c.Fill > p.MaxFill {
 			continue
 		}
 		if !found || c.Ones < best.ByRate.Ones {
@@ -110,7 +110,7 @@ func (d Parameters) Choose(tree, others [][]inpacket.BitString) (Choice, error) 
 	}
 	if !found {
 		return Choice{}, fmt.Errorf("lipsin: %d links set at least %d of %d bits, want a fill ratio of at most %v; split the tree or use more bits: %w",
-			len(tree), least, d.M, d.MaxFill, ErrOverfull)
+			len(tree), least, p.M, p.MaxFill, ErrOverfull)
 	}
 	return best, nil
 }
@@ -119,17 +119,17 @@ func (d Parameters) Choose(tree, others [][]inpacket.BitString) (Choice, error) 
 // matches a link that was not added: ρ^k, where ρ is the fill ratio, the fpa of Jokela et
 // al. 2009. It treats the k bits of a codeword as independent. They are distinct, so
 // [Parameters.ExactRate] is a little lower.
-func (d Parameters) Rate(ones int) float64 {
-	return math.Pow(float64(ones)/float64(d.M), float64(d.K))
+func (p Parameters) Rate(ones int) float64 {
+	return math.Pow(float64(ones)/float64(p.M), float64(p.K))
 }
 
 // ExactRate returns the probability, in [0, 1], that all k bits of a codeword are among
 // the ones of a filter: C(ones, k) / C(m, k), since the bits of a codeword are distinct.
 // At m = 248, k = 5 and a fill ratio of 1/2 it is 0.0300, where Rate returns 0.03125.
-func (d Parameters) ExactRate(ones int) float64 {
+func (p Parameters) ExactRate(ones int) float64 {
 	rate := 1.0
-	for i := range d.K {
-		rate *= float64(max(0, ones-i)) / float64(d.M-i)
+	for i := range p.K {
+		rate *= float64(max(0, ones-i)) / float64(p.M-i)
 	}
 	return rate
 }
@@ -137,6 +137,6 @@ func (d Parameters) ExactRate(ones int) float64 {
 // ExpectedFill returns the expected fill ratio, in [0, 1), of a filter with the given
 // number of links: 1 - (1 - k/m)^links, since each link leaves a bit zero with
 // probability 1 - k/m.
-func (d Parameters) ExpectedFill(links int) float64 {
-	return 1 - math.Pow(1-float64(d.K)/float64(d.M), float64(links))
+func (p Parameters) ExpectedFill(links int) float64 {
+	return 1 - math.Pow(1-float64(p.K)/float64(p.M), float64(links))
 }

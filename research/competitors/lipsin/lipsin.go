@@ -1,5 +1,5 @@
 // Package lipsin makes the filters of LIPSIN (Jokela et al. 2009). Each link has d
-// codewords of m bits, of which k are set. Each tree has d candidate filters, and the
+// codewords of m bits with k ones. Each tree has d candidate filters, and the
 // best one is sent.
 //
 // [Parameters] are the values of m, k and d. They give each link its codewords: [Parameters.Codewords].
@@ -42,35 +42,35 @@ const (
 func LIPSIN() Parameters { return Parameters{M: 248, K: 5, Sets: 8, MaxFill: 0.7} }
 
 // Check returns an error wrapping [umbel.ErrGoal] if a parameter is out of range.
-func (d Parameters) Check() error {
+func (p Parameters) Check() error {
 	switch {
-	case d.M < 1 || d.M > MaxBits:
-		return sentinel.Errorf(umbel.ErrGoal, "lipsin: m is %d bits, want 1 to %d", d.M, MaxBits)
-	case d.K < 1 || d.K > MaxK || d.K > d.M:
-		return sentinel.Errorf(umbel.ErrGoal, "lipsin: k is %d, want 1 to %d", d.K, min(MaxK, d.M))
-	case d.Sets < 1 || d.Sets > MaxSets:
-		return sentinel.Errorf(umbel.ErrGoal, "lipsin: d is %d sets of codewords, want 1 to %d", d.Sets, MaxSets)
-	case !(d.MaxFill > 0 && d.MaxFill <= 1):
-		return sentinel.Errorf(umbel.ErrGoal, "lipsin: largest fill ratio %v, want above 0 and at most 1", d.MaxFill)
+	case p.M < 1 || p.M > MaxBits:
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: m is %d bits, want 1 to %d", p.M, MaxBits)
+	case p.K < 1 || p.K > MaxK || p.K > p.M:
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: k is %d, want 1 to %d", p.K, min(MaxK, p.M))
+	case p.Sets < 1 || p.Sets > MaxSets:
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: d is %d sets of codewords, want 1 to %d", p.Sets, MaxSets)
+	case !(p.MaxFill > 0 && p.MaxFill <= 1):
+		return sentinel.Errorf(umbel.ErrGoal, "lipsin: largest fill ratio %v, want above 0 and at most 1", p.MaxFill)
 	}
 	return nil
 }
 
 // words returns the length of a codeword in words.
-func (d Parameters) words() int { return (d.M + 63) / 64 }
+func (p Parameters) words() int { return (p.M + 63) / 64 }
 
 // Codewords returns the codewords of a link, LIPSIN's link identity tags, one of each set. Exactly K bits of
 // each are ones. Codeword s is drawn with the values of the link's stream from s<<12 on, one value per bit;
-// headers with seed s begin there too. It panics if d.Check fails.
-func (d Parameters) Codewords(c inpacket.Codeword) []inpacket.BitString {
-	if err := d.Check(); err != nil {
+// headers with seed s begin there too. It panics if p.Check fails.
+func (p Parameters) Codewords(c inpacket.Codeword) []inpacket.BitString {
+	if err := p.Check(); err != nil {
 		panic(err)
 	}
-	n := d.words()
-	all, sets := make(inpacket.BitString, d.Sets*n), make([]inpacket.BitString, d.Sets)
+	n := p.words()
+	all, sets := make(inpacket.BitString, p.Sets*n), make([]inpacket.BitString, p.Sets)
 	for s := range sets {
 		sets[s] = all[s*n : (s+1)*n : (s+1)*n]
-		d.draw(sets[s], c, s)
+		p.draw(sets[s], c, s)
 	}
 	return sets
 }
@@ -78,10 +78,10 @@ func (d Parameters) Codewords(c inpacket.Codeword) []inpacket.BitString {
 // draw sets K of M bits, all choices with equal probability, with K values. It is Floyd's
 // algorithm: if the bit drawn among the first n+1 is already set, bit n is set instead,
 // which can't be set yet. (Drawing again would need a variable number of values.)
-func (d Parameters) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
+func (p Parameters) draw(bits inpacket.BitString, c inpacket.Codeword, set int) {
 	stream := probe.Start(umbel.Digest{H1: c.H1, H2: c.H2}).Skip(uint64(set) << 12)
 	var v uint64
-	for n := d.M - d.K; n < d.M; n++ {
+	for n := p.M - p.K; n < p.M; n++ {
 		v, stream = stream.Next()
 		b := probe.Reduce(v, uint64(n)+1)
 		if bits[b>>6]>>(b&63)&1 != 0 {
@@ -92,12 +92,12 @@ func (d Parameters) draw(bits inpacket.BitString, c inpacket.Codeword, set int) 
 }
 
 // Table returns the router table of a node with links, given by their codewords, in their order.
-func (d Parameters) Table(links [][]inpacket.BitString) *inpacket.DenseTable {
-	sets := make([][]inpacket.BitString, d.Sets)
+func (p Parameters) Table(links [][]inpacket.BitString) *inpacket.DenseTable {
+	sets := make([][]inpacket.BitString, p.Sets)
 	for s := range sets {
 		for _, l := range links {
 			sets[s] = append(sets[s], l[s])
 		}
 	}
-	return inpacket.NewDenseTable(d.M, sets)
+	return inpacket.NewDenseTable(p.M, sets)
 }
