@@ -140,7 +140,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkPeers asks 300 peers, whose publications have 10,000 keys each at 2 %, who may have a key.
+// BenchmarkPeers finds which of 300 peers may have a key. Their publications have 10,000 keys each at 2 %.
 func BenchmarkPeers(b *testing.B) {
 	const n, keys, m = 300, 10_000, 500_000
 	peers := new(share.Peers)

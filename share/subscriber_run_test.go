@@ -306,7 +306,7 @@ func TestRunLetsWatchersWait(t *testing.T) {
 	})
 }
 
-// paused is a Watcher that returns nothing new for a long time, as a client that was told to retry later, or that polls,
+// paused is a Watcher that returns nothing new for a long time, as a client that has to retry later, or that polls,
 // and whose other requests are answered.
 type paused struct{ *share.Memory }
 

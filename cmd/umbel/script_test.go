@@ -153,7 +153,7 @@ func writeQuestions(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o666))
 }
 
-// visitor is a row of the Parquet file that the scripts ask.
+// visitor is a row of the Parquet file that the scripts query.
 type visitor struct {
 	Email string `parquet:"email"`
 	ID    int64  `parquet:"id"`
@@ -202,8 +202,8 @@ func writeParquet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
-// writeComposed writes a filter of a kind that nobody knows: a bloom filter, and
-// beside it two arrays of counters with another bloom filter below them.
+// writeComposed writes a filter of an unknown kind: a bloom filter, and
+// next to it two arrays of counters with another bloom filter below them.
 func writeComposed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: composed file")

@@ -28,7 +28,7 @@ var layers = []layer{
 }
 
 // lastPure is the last layer whose packages have no side effects: they don't use files,
-// clocks, networks or logs, and start no goroutine that the caller did not ask for.
+// clocks, networks or logs, and start no goroutine of their own.
 const lastPure = "collections"
 
 // sideEffects are the packages of the standard library, with the packages below

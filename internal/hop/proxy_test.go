@@ -252,7 +252,7 @@ func TestConnectionStaysUsable(t *testing.T) {
 	}
 }
 
-// TestExpectContinue: the client is not told to send a body that the origin does not want.
+// TestExpectContinue: the client gets no request to send a body that the origin does not want.
 func TestExpectContinue(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
 	refusing := newWorld(t, answers(t, "HTTP/1.1 401 U\r\nContent-Length: 0\r\n\r\n"), false)

@@ -37,7 +37,7 @@ const LeafBytes = roots.LeafBytes
 // sixteenth of the memory of the arrays, and doesn't keep the state. ID, Bytes and Clone may be
 // called concurrently with each other.
 type Tree struct {
-	arrays []*merkle.Tree // of all states, in the order of the container
+	arrays []*merkle.Tree // of the state and its parts, in the order of the container
 	id     wire.ID
 }
 

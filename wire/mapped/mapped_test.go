@@ -112,7 +112,7 @@ func TestSameAnswers(t *testing.T) {
 	}
 }
 
-// sameQueries compares what f and g answer beside Has.
+// sameQueries compares the answers of f and g to queries other than Has.
 func sameQueries(t *testing.T, f, g umbel.Filter, ds []umbel.Digest) {
 	if f.Stats() != g.Stats() {
 		t.Errorf("%+v, want %+v", g.Stats(), f.Stats())

@@ -111,8 +111,8 @@ func TestWindowTakesBursts(t *testing.T) {
 	}
 }
 
-// A filter that is full for its own reasons, and one that is for lack of memory, are told
-// apart; what was taken before counts.
+// A filter that has reached its own limit, and one for which there is no memory, return different errors; keys that were
+// added before are counted.
 func TestFull(t *testing.T) {
 	nonscaling := umbel.Params{{Name: "nonscaling", Value: umbel.Uint(1)}}
 	ds := digests(1, 20_000)
@@ -194,7 +194,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Additions beside questions, looks and other changes, with the race detector's eyes.
+// Additions run concurrently with queries, readers and other changes, for the race detector.
 func TestConcurrently(t *testing.T) {
 	for _, v := range filter.All {
 		e, j, _ := journaling(t)

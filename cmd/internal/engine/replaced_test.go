@@ -11,7 +11,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-// asking is a journal that takes its time: meanwhile questions are asked.
+// asking is a slow journal: meanwhile keys are queried.
 type asking struct {
 	journal
 	meanwhile func(engine.Change)
@@ -58,8 +58,8 @@ var replacements = map[string]func(e *engine.Engine, keys []umbel.Digest) error{
 	},
 }
 
-// A key that is in a filter and in the one that takes its place is there at all times, while
-// the journal is told too.
+// A key that is in a filter and in the one that replaces it is present at all times, also while the change is passed to
+// the journal.
 func TestQuestionsWhileFiltersAreReplaced(t *testing.T) {
 	keys := digests(1, 20)
 	for name, replace := range replacements {

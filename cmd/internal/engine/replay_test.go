@@ -266,7 +266,7 @@ func (w *world) again(ks []kept, cs []engine.Change) *engine.Engine {
 }
 
 // TestReplay: after any operations, the journal makes the engine again, with all filters and
-// each of their bits; and both go on alike.
+// each of their bits; further operations have the same results in both.
 func TestReplay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)

@@ -177,7 +177,7 @@ func checkMemoryLimit(t *testing.T, loops int) {
 	}
 }
 
-// One command adds 300,000 items, and one asks for them.
+// One command adds 300,000 items, and one queries them.
 func TestManyItemsAtOnce(t *testing.T) {
 	race.Skip(t, "uses much memory")
 	const items = 300_000

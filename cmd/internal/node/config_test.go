@@ -32,8 +32,8 @@ func loadWith(t *testing.T, flags, environ []string, file string) (Config, Origi
 	return load(Config{}, fs, func() []string { return environ })
 }
 
-// Flags come before the environment, that before the file, that before defaults; and each value
-// tells where it came from.
+// Flags come before the environment, that before the file, that before defaults; and the origin
+// of each value is known.
 func TestPrecedence(t *testing.T) {
 	file := "data: from-file\nresp: from-file:1\nhttp: from-file:2\nbf-error-rate: 0.001\nmax-memory: 2GiB\nsnapshot-interval: 1m\npprof: true\n"
 	c, origins, err := loadWith(t, []string{"--data", "from-flag"}, []string{"UMBEL_DATA=from-env", "UMBEL_RESP=from-env:1", "UMBEL_SNAPSHOT_BYTES=1MiB", "PATH=x"}, file)
@@ -97,7 +97,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// What Kubernetes sets for a service of this name, and what the command takes to ask a node, are
+// What Kubernetes sets for a service of this name, and those with which the command connects to a node, are
 // no settings.
 func TestForeignVariables(t *testing.T) {
 	_, _, err := loadWith(t, nil, []string{"UMBEL_SERVICE_HOST=10.0.0.1", "UMBEL_SERVICE_PORT_RESP=6380", "UMBEL_PORT=tcp://10.0.0.1:6380",

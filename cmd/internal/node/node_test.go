@@ -77,7 +77,7 @@ func dial(t *testing.T, n *Node, config *tls.Config) *resptest.Client {
 	return resptest.On(t, c)
 }
 
-// get asks a node over HTTP.
+// get sends a request to a node over HTTP.
 func get(t *testing.T, n *Node, path string) (int, string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
@@ -244,7 +244,7 @@ func checkUsers(t *testing.T, loops int) {
 	}
 }
 
-// CONFIG and INFO tell how the node is, and change what can be changed.
+// INFO reports the state of the node; CONFIG returns the settings, and changes some.
 func TestSettings(t *testing.T) {
 	n := started(t, testConfig(t))
 	r := dial(t, n, nil)
@@ -272,7 +272,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What is over is forgotten though nobody asks.
+// Filters that have expired are deleted without a query.
 func TestSweep(t *testing.T) {
 	n := started(t, testConfig(t))
 	r := dial(t, n, nil)
@@ -281,7 +281,7 @@ func TestSweep(t *testing.T) {
 	await.True(t, "the filter is deleted", func() bool { return n.engine.Len() == 0 })
 }
 
-// The dashboard asks for metrics that there are.
+// The metrics of the dashboard exist.
 func TestMetrics(t *testing.T) {
 	c := testConfig(t)
 	c.Metrics = "127.0.0.1:0"

@@ -74,7 +74,7 @@ func TestPackagedVariables(t *testing.T) {
 // metricName is the name of a metric, without what histograms put behind it.
 var metricName = regexp.MustCompile(`\b((?:umbel|bloom|process|go)_[a-z0-9_]+?)(?:_bucket|_sum|_count)?\b`)
 
-// dashboardMetrics returns the metrics that the dashboard asks for.
+// dashboardMetrics returns the metrics of the dashboard.
 func dashboardMetrics(t *testing.T) map[string]bool {
 	t.Helper()
 	var dashboard struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
-// A node answers all that RedisBloom 8 was asked with the same bytes, in both versions of the
-// protocol: BF.*, and the commands for names that its clients go with them.
+// A node answers each command of the transcripts of RedisBloom 8 with the same bytes, in both versions of the
+// protocol: BF.*, and the commands for names that its clients use with them.
 func TestTranscripts(t *testing.T) {
 	for version := 2; version <= 3; version++ {
 		t.Run(fmt.Sprintf("RESP%d", version), func(t *testing.T) {

@@ -76,7 +76,7 @@ func warnSaturated(streams *cli.Streams, f umbel.Filter) {
 	streams.Warn("%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), widerThan(limit, "; give "))
 }
 
-// widerThan returns the flag for counters whose limit is higher, after the words before, and "" if there are none.
+// widerThan returns before and then the flag for counters with a higher limit, or "" if no counters have one.
 func widerThan(limit uint64, before string) string {
 	switch {
 	case limit >= math.MaxUint16:
@@ -87,7 +87,7 @@ func widerThan(limit uint64, before string) string {
 	return before + "--width 8 or 16"
 }
 
-// saturatedWords describes n removals without effect from a filter with counters of a limit.
+// saturatedWords describes n removals that changed nothing, because the counters have reached the limit.
 func saturatedWords(n, limit uint64) string {
 	words := fmt.Sprintf("%v stay: their counters are saturated", quantity.Count(n))
 	if n == 1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk/disktest"
 )
 
-// The directory of the operating system and the simulated one behave alike.
+// The directory of the operating system and the simulated one behave in the same way.
 func TestDirectories(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "files")
 	system, err := disk.Make(path)

@@ -412,7 +412,7 @@ func TestRoomWithoutHope(t *testing.T) {
 	}
 }
 
-// Who waits is told when the store ends, and what was appended before is written.
+// Waits return when the journal is closed, and changes that were appended before are written.
 func TestCloseOfQueue(t *testing.T) {
 	w := newWriter(t, Options{})
 	pos := w.Append(add(1, 1))

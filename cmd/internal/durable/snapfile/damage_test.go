@@ -32,7 +32,7 @@ func damages(d *disktest.Disk, name string) map[string]func(*disktest.Disk) {
 }
 
 // If one copy of a manifest is damaged in any way, it is found, and the other copy is used. If both are
-// damaged, the directory still tells which snapshot is lost, and the previous one is whole.
+// damaged, the directory still shows which snapshot is lost, and the previous one is complete.
 func TestDamagedManifests(t *testing.T) {
 	race.Skip(t, "varies damage and failures, in one goroutine")
 	d := disktest.NewDisk()

@@ -68,8 +68,8 @@ func history(t *testing.T, snapshots int) (d *drive, names []string, keys []umbe
 	return d, names, keys, want
 }
 
-// One altered bit, wherever it is, is never a wrong answer: the node starts with all there
-// was, or says what is lost and doesn't; if it is told to go on, no key is missing.
+// One altered bit anywhere never causes a wrong answer: the node starts with all data, or reports the loss and does
+// not start; if an operator accepts the loss, no key is missing.
 func TestFlippedBits(t *testing.T) {
 	race.Skip(t, "varies damage and failures, in one goroutine")
 	d, names, keys, want := history(t, 3)
@@ -330,7 +330,7 @@ func TestUnreliableDisk(t *testing.T) {
 	n.end(t)
 }
 
-// With None there is no log that tells of filters that are renamed while they are copied.
+// With durability None no log has the renaming of filters while they are copied.
 func TestRenamesDuringSnapshotsWithoutLog(t *testing.T) {
 	race.Skip(t, "makes many versions, in one goroutine")
 	d := newDisk()

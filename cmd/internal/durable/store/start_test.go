@@ -161,7 +161,7 @@ func TestDiskThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Who accepts the loss of the batch that tells what became of a name can go on: the filter
+// If the batch with the last change of a name is lost, an operator can accept the loss: the filter
 // that had the name last has it.
 func TestNamesInALostBatch(t *testing.T) {
 	race.Skip(t, "varies damage and failures, in one goroutine")

@@ -2,7 +2,7 @@ package memory
 
 import "testing"
 
-// What a machine has is between 16 MiB and 16 PiB, where it tells, and more than is free.
+// The memory of a machine, if it is known, is between 16 MiB and 16 PiB, and more than is free.
 func TestAvailable(t *testing.T) {
 	n, ok := Available()
 	if ok && (n < 1<<24 || n > 1<<54) {

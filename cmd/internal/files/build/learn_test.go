@@ -32,8 +32,8 @@ func learning(g umbel.Goal) Order {
 	return Order{Kind: weighted.Kind, Goal: g, Keys: keys.Job{Format: keys.Lines, Workers: 2}, Memory: 1 << 20}
 }
 
-// Of the keys asked for, those that are there need no place in the table, nor do
-// those that are asked for once.
+// Of the queried keys, those that are present need no place in the table, nor do
+// those that are queried once.
 func TestLearnTakesHotAbsentKeys(t *testing.T) {
 	var there, asked []string
 	for i := range 1000 {

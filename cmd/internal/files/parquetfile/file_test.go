@@ -231,7 +231,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// What we write parquet-go asks as if it were its own, and the other way round.
+// parquet-go queries the filters that umbel writes, and umbel those of parquet-go.
 func TestInterop(t *testing.T) {
 	ours, err := splitblock.NewShape(splitblock.Shape{M: 100 * splitblock.BlockBits, Hasher: splitblock.ParquetHasher})
 	if err != nil {

@@ -202,7 +202,7 @@ func TestSeedIsDrawn(t *testing.T) {
 	}
 }
 
-// A page of another site can't make a browser ask, nor reach the server by a name of its own.
+// A page of another site can't make a browser send requests, nor reach the server by a name of its own.
 func TestOtherSites(t *testing.T) {
 	n := serve(t, Options{Hosts: Hosts{Names: []string{"filters.example"}}})
 	n.make("f", thousand)

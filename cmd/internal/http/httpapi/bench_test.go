@@ -19,7 +19,7 @@ import (
 // benchKeys is how many keys a request has.
 const benchKeys = 1 << 16
 
-// BenchmarkKeys asks a server on the loopback about keys of 16 bytes, in each form, of a
+// BenchmarkKeys queries keys of 16 bytes on a server on the loopback, in each form, in a
 // filter for a million.
 func BenchmarkKeys(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))

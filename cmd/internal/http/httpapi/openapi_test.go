@@ -104,7 +104,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 	}
 }
 
-// The examples in the document are of the schemas beside them.
+// The examples in the document have the schemas next to them.
 func TestDocumentExamples(t *testing.T) {
 	v, doc := documented()
 	model, err := doc.BuildV3Model()

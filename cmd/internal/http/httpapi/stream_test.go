@@ -279,7 +279,7 @@ func TestStreamOfFilterThatGoes(t *testing.T) {
 	}
 }
 
-// log is a journal that keeps nothing until it is told to.
+// log is a journal that keeps nothing until the test permits it.
 type log struct {
 	mu       sync.Mutex
 	last     engine.Position
@@ -419,7 +419,7 @@ func TestChangesThatAreKeptLater(t *testing.T) {
 	n.wantProblem(n.ask("POST", "/v1/filters/f/add", `{"keys":["c"]}`, "Prefer: wait=60"), 503, "not-kept", "disk is full")
 }
 
-// A filter that may not grow takes what it can, and the client is told how much that was.
+// A filter that may not grow takes what it can, and the client receives the number of keys.
 func TestStreamToFullFilter(t *testing.T) {
 	n := serve(t, Options{})
 	n.make("f", `{"kind":"redisbloom","keys":100,"fpRate":0.01,"params":{"expansion":0}}`)

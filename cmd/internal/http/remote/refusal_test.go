@@ -25,7 +25,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 )
 
-// refusing is a journal that refuses changes after some, until it was asked a number of times.
+// refusing is a journal that refuses changes after some, until it was called a number of times.
 type refusing struct {
 	mu       sync.Mutex
 	accepts  int // changes that are accepted before the refusal

@@ -136,7 +136,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// Keys are asked for by their digests: none leaves the machine.
+// Keys are queried by their digests: none leaves the machine.
 func TestKeys(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{})
@@ -289,7 +289,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// Keys are answered as they come, and an error is told though no more do.
+// Keys are answered as they arrive, and an error is reported although no more arrive.
 func TestEachAsTheyCome(t *testing.T) {
 	ctx := t.Context()
 	n := serve(t, httpapi.Options{})
@@ -506,7 +506,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// Each problem that tells of a sentinel is read as that sentinel.
+// Each problem that stands for a sentinel is read as that sentinel.
 func TestProblems(t *testing.T) {
 	for word, want := range map[string]error{
 		"memory": umbel.ErrLimit, "stale": share.ErrStale, "unsupported": errors.ErrUnsupported, "corrupt": umbel.ErrCorrupt,

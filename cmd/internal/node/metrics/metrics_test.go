@@ -51,7 +51,7 @@ func described(t *testing.T) (names []string) {
 	return names
 }
 
-// The page tells of all metrics, and of no others.
+// The page describes all metrics, and no others.
 func TestDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/node-metrics.md")
 	if err != nil {

@@ -77,7 +77,7 @@ func (strings_) Restore(string, []byte, uint64, bool, int64) (*engine.Filter, en
 	return nil, 0, errors.New("DUMP payload version or checksum are wrong")
 }
 
-// fakeNode remembers what it was asked for.
+// fakeNode records the calls.
 type fakeNode struct {
 	mu       sync.Mutex
 	asked    []string

@@ -388,7 +388,7 @@ func TestPatternsAsRedis(t *testing.T) {
 	}
 }
 
-// COMMAND INFO tells of Redis' commands what Redis tells.
+// COMMAND INFO describes Redis' commands as Redis does.
 func TestCommandsAsRedis(t *testing.T) {
 	real := redis(t)
 	for name, cmd := range Commands(nil, nil, nil, nil) {

@@ -180,8 +180,8 @@ func TestAtomic(t *testing.T) {
 	)
 }
 
-// Filters of other kinds are added to and asked by BF.*; what only RedisBloom's layout has is
-// a wrong type.
+// BF.* adds to filters of other kinds and queries them; the commands that need RedisBloom's layout reply
+// WRONGTYPE.
 func TestOtherKinds(t *testing.T) {
 	p := start(t, 0, redisbloom.Options{})
 	if _, _, err := p.engine.Create("k", bloom.Name, umbel.Goal{Keys: 1000, FPRate: 0.001}, nil); err != nil {

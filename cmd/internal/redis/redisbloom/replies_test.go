@@ -9,8 +9,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 )
 
-// Every command of BF.* that RedisBloom 8 was asked has the same reply here, in both
-// versions of the protocol, byte for byte. Those of the commands for names are a node's to test.
+// Every command of BF.* in the transcripts of RedisBloom 8 has the same reply here, in both
+// versions of the protocol, byte for byte. A test of package node has the commands for names.
 func TestReplies(t *testing.T) {
 	others := []string{"TYPE", "OBJECT", "EXISTS", "DUMP", "MEMORY", "EXPIRE", "TTL", "PERSIST", "COPY", "RENAME", "SCAN", "DEL"}
 	for _, version := range []string{"2", "3"} {

@@ -128,7 +128,7 @@ func checkReplyTypes(t *testing.T, loops int) {
 	check(t, ask(t, nc, "hello 3", "all")[1:], `*[+s, -ERR a  b, :-12, #t, #f, "\r\n", "", "v", ,0.1, null, null, %[:1, :10], ~[:2]]`)
 }
 
-// TestTLS: the handshake is over when Default is asked who the client is, and silence doesn't disturb it.
+// TestTLS: the handshake is over when Default is called for the user, and a silent client doesn't disturb it.
 func TestTLS(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

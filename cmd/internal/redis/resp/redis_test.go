@@ -30,7 +30,7 @@ type talk struct {
 	closed bool
 }
 
-// ending is a command that isn't there, whose reply tells that all others have come.
+// ending is a command that does not exist. Its reply shows that all others have arrived.
 const ending = "the-end-of-the-talk"
 
 func (w talk) with(t *testing.T, nc net.Conn) talk {

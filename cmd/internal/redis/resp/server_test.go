@@ -503,7 +503,7 @@ func checkLargeArgument(t *testing.T, loops int) {
 	check(t, replies(t, nc, 1), ":"+strconv.Itoa(size))
 }
 
-// TestGarbage: what doesn't speak RESP is told so or cut, and hurts nobody.
+// TestGarbage: a client that does not send RESP gets an error or loses its connection, without an effect on others.
 func TestGarbage(t *testing.T) { overBoth(t, checkGarbage) }
 
 func checkGarbage(t *testing.T, loops int) {

@@ -458,7 +458,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// What a stranger sends is refused or taken, and the node goes on.
+// Untrusted input is refused or accepted, and the node continues.
 func FuzzImport(f *testing.F) {
 	small, err := filter.All[0].New(umbel.Goal{Keys: 10, FPRate: 0.1}, nil)
 	if err != nil {
@@ -520,7 +520,7 @@ func TestHidden(t *testing.T) {
 		"UM.DIFF f FROM f", loading, "UM.OVERLAP f f", loading, "UM.FOLD f 2", loading, "UM.ADD f x", loading)
 }
 
-// What can't be kept isn't done, and the client is told.
+// A change that can't be kept is not made, and the client gets an error.
 func TestReadOnly(t *testing.T) {
 	p := start(t, 0, Options{})
 	j := &journal{}
@@ -591,7 +591,7 @@ func TestLongCommandsInTransactions(t *testing.T) {
 	}
 }
 
-// Where a command needs more than its own right, it asks for it.
+// A command that needs further rights checks them.
 func TestRights(t *testing.T) {
 	p := start(t, 0, Options{})
 	p.Line("UM.MAKE f bloom KEYS 100")

@@ -115,7 +115,7 @@ func (v *version) mayBeStored(q *http.Request) bool {
 	return d.has("public") || v.expires() != nil || d.has("max-age") || d.has("s-maxage") || heuristic(status)
 }
 
-// forOneRequest reports whether a status tells about the one request and its connection rather than about the resource: its
+// forOneRequest reports whether a status concerns one request and its connection rather than the resource: its
 // credentials, conditions, range, size or rate. RFC 6585 forbids to store 428, 429, 431 and 511.
 func forOneRequest(status int) bool {
 	return slices.Contains([]int{226, 401, 406, 407, 408, 412, 413, 416, 417, 421, 425, 426, 428, 429, 431, 511}, status)
