@@ -38,6 +38,6 @@ func Example_messages() {
 	g, err := bloom.Open(s)
 	fmt.Println(g.HasString("alice"), g.HasString("bob"), err)
 	// Output:
-	// 40075 bytes, 13277 packed, and a delta of 104
+	// 40075 bytes, 13216 packed, and a delta of 29
 	// true false <nil>
 }

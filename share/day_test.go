@@ -233,7 +233,7 @@ func (d *day) report() {
 	for _, f := range d.followers {
 		c := f.Counters()
 		d.Logf("rate %v: %d bytes, rates from %.4f to %.4f, versions by class: %v", f.rate, c.Received, f.lowest, f.highest, f.folds)
-		if c.Resyncs > 0 || f.rate > 0.03 && c.Received > small.Received*21/20 || c.Received > whole.Received*21/20 {
+		if c.Resyncs > 0 || f.rate > 0.03 && c.Received > small.Received*21/20 || c.Received > whole.Received*11/10 {
 			d.Errorf("%+v", c)
 		}
 	}

@@ -45,8 +45,8 @@ func (r *Reader) magic() (version byte, err error) {
 		b, err = r.Next(len(head) - n)
 		n += copy(head[n:], b[:r.Off-start-uint64(n)])
 	}
-	if read := head[:n]; err != nil && n > 0 && !begins(read, Magic, DeltaMagic, ShortMagic, ShortDeltaMagic) {
-		err = errNoContainer(read)
+	if err != nil && n > 0 && !begins(string(head[:n]), Magic, DeltaMagic, ShortMagic, ShortDeltaMagic) {
+		err = errNoContainer(string(head[:n]))
 	}
 	if err != nil {
 		return 0, err
@@ -64,16 +64,16 @@ func (r *Reader) magic() (version byte, err error) {
 			"container of version %d, written by a later version of umbel; this program reads versions %d to %d: %w",
 			version, Magic[len(Magic)-1], ShortVersion, errors.ErrUnsupported)
 	}
-	return 0, errNoContainer(head[:n])
+	return 0, errNoContainer(string(head[:n]))
 }
 
 // begins reports whether one of the magics begins with b.
-func begins(b []byte, magics ...string) bool {
-	return slices.ContainsFunc(magics, func(m string) bool { return strings.HasPrefix(m, string(b)) })
+func begins(b string, magics ...string) bool {
+	return slices.ContainsFunc(magics, func(m string) bool { return strings.HasPrefix(m, b) })
 }
 
 // errNoContainer returns the error for an input that begins otherwise.
-func errNoContainer(b []byte) error {
+func errNoContainer(b string) error {
 	return sentinel.Errorf(umbel.ErrCorrupt, "want a container, which begins with %q or %q and its version, this begins with %q",
 		Magic[:len(Magic)-1], shortKind, b)
 }
