@@ -37,13 +37,13 @@ func TestKindsLinkNoCrypto(t *testing.T) {
 	}
 }
 
-// A program that adds to a bloom filter, queries, writes and reads it is at most 0.8 MB larger than one that uses package fmt only,
+// A program that adds to a bloom filter, queries, writes and reads it is at most 0.82 MB larger than one that uses package fmt only,
 // without tables for debuggers, whose size depends more on the compiler.
 func TestSizeOfProgramWithBloom(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("links two programs, and the bound is that of one system")
 	}
-	const most = 800_000
+	const most = 820_000
 	plain := programSize(t, `package main
 
 import "fmt"
