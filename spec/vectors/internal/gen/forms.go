@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/filter/union"
 	"github.com/umbel-filters/umbel/filter/weighted"
+	"github.com/umbel-filters/umbel/filter/window"
 )
 
 // form is another form of a kind's filters: with other cells, with a table, or after keys
@@ -34,7 +35,7 @@ var forms = []form{
 	{kind: "folding", name: "counters", comment: "a base of counters", make: plannedWith("width", 4), keys: 6},
 	{kind: "folding", name: "folded", comment: "a face smaller than its base", make: plannedWith("oversize", 8), keys: 4},
 	{kind: "folding", name: "words", comment: "a face smaller than its base, in groups of a word", make: foldingWords, keys: 4},
-	{kind: "window", name: "later", comment: "the time goes on with every key", make: plannedWith("window", 10), keys: 20, forgets: true},
+	{kind: "window", name: "later", comment: "the time goes on with every key", make: windowOfTicks, keys: 20, forgets: true},
 	{kind: "window", name: "by-keys", comment: "no time, keys alone", make: plannedWith("by-keys", 1), keys: 20, forgets: true},
 	{kind: "ribbon", name: "shards", comment: "two shards of several blocks", make: ribbonOf(1600, smallRate), keys: 1600},
 	{kind: "ribbon", name: "columns", comment: "blocks of two columns and of three", make: ribbonOf(300, 0.17), keys: 300},
@@ -71,6 +72,11 @@ func plannedWith(name string, value uint64) func(umbel.Kind, umbel.Hasher) (umbe
 		g := umbel.Goal{Keys: small.keys, FPRate: smallRate, Hasher: h}
 		return v.New(g, umbel.Params{{Name: name, Value: umbel.Uint(value)}})
 	}
+}
+
+// windowOfTicks makes windows of six generations of two ticks.
+func windowOfTicks(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
+	return window.NewShape(window.Shape{Slice: 9, K: 7, L: 6, Limit: 1, Ticks: 2, Hasher: h})
 }
 
 // dynamicCounters makes dynamic filters of the small size with counters.
