@@ -28,7 +28,7 @@ func (j *encodeJob) forget() { j.run = run{} }
 // that begin a code. A run has at most shortRun blocks; if few bits differ in each, it has
 // maxRun, because its code would otherwise be mostly its beginning.
 const (
-	shortRun    = 16
+	shortRun    = 32
 	sparseRun   = 16      // bits that differ in a block of a long run
 	rareFactor  = 1 << 17 // bits per bit that differs from which positions are shorter
 	tinyBytes   = 32      // of a payload for which no shorter coding is tried
@@ -60,7 +60,12 @@ func (j *encodeJob) extend(d *difference, i, most uint64) {
 	low, high, sum := j.flips, j.flips, j.flips
 	for n := uint64(1); n < most; n++ {
 		x := d.flips(i + n)
-		low, high, sum = min(low, x), max(high, x), sum+x
+		sum += x
+		full := x
+		if words := block.NumWords(d.a) - (i+n)*block.Words; words < block.Words { // the last block counts as if it were as long as others
+			full = x * block.Words / words
+		}
+		low, high = min(low, full), max(high, full)
 		if high > 2*low+sparseRun || high > sparseRun && n >= shortRun || x > 0 && !d.isRaw(i+n) {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 // The bounds of the next test, in bytes: of a delta that codes the changes as one run, and of each further run.
 const (
 	overEntropy = 32
-	furtherRun  = 10
+	furtherRun  = 6
 )
 
 // TestShortToTheEntropy: a delta between filters of one array of bits takes at most 32 bytes more than
