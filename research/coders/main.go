@@ -1,9 +1,9 @@
 // Coders compares the sizes of whole messages: umbel's, with their heads, next to Golomb's code, general compressors and
 // the entropy. It prints Markdown tables in bytes, without times.
 //
-//	go run ./research/coders                              # 10^2 to 10^7 keys: about ten minutes of one core, 3 GiB
+//	go run ./research/coders                              # 10^2 to 10^7 keys: about twenty minutes of one core, 3 GiB
 //	go run ./research/coders --most 1e4                   # fewer keys: seconds
-//	go run ./research/coders --md docs/measurements-coders.md
+//	go run ./research/coders --most 1e6 --md docs/measurements-coders.md
 //
 // zstd, brotli and xz are programs on PATH; without one, its column is empty. A compressor gets the words of the
 // array and nothing else, so that it has no head of a filter, and arrays of at most 4 MiB.
@@ -30,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var text bytes.Buffer
-	fmt.Fprintf(&text, head, *most, time.Now().Format(time.DateOnly))
+	fmt.Fprintf(&text, head, strings.Replace(fmt.Sprint(*most), "e+0", "e", 1), time.Now().Format(time.DateOnly))
 	if err := report(ctx, &text, uint64(*most)); err != nil {
 		log.Fatal("coders: ", err)
 	}
@@ -43,7 +43,7 @@ func main() {
 
 const head = `# Sizes of messages
 
-    go run ./research/coders --most %g --md docs/measurements-coders.md
+    go run ./research/coders --most %s --md docs/measurements-coders.md
 
 %s. Bytes of whole messages. Columns of umbel have its head, with hasher, parameters and checksum; the others have none. The smallest
 message of each row is bold; the entropy is no message.
