@@ -164,7 +164,7 @@ func printMeasured(streams *cli.Streams, rows []measured) error {
 	if streams.JSON {
 		return cli.JSONLines(w, rows)
 	}
-	t := table.New("Kind", " Keys", " Bits/key", " Planned", " Measured", " ± Sigma", " Estimated", " Ratio")
+	t := table.New("Kind", " Keys", " Bits/key", " Planned", " Measured", " ± Sigma", " Estimate", " Ratio")
 	for _, r := range rows {
 		if r.Error == nil {
 			t.Row(r.Kind, quantity.Count(r.Keys).String(), fmt.Sprintf("%.2f", r.BitsPerKey), cli.Percent(r.Planned),
