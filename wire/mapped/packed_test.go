@@ -17,6 +17,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
 	"github.com/umbel-filters/umbel/internal/fixture"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/wiretest"
 	"github.com/umbel-filters/umbel/wire/mapped"
@@ -97,7 +98,7 @@ func TestPackedMemory(t *testing.T) {
 	f, ds := ofSize(t, 1<<30, 1, 10_000)
 	b := packedBytes(t, f)
 	n := wiretest.Allocated(func() { sameAnswers(t, fixture.Must(mapped.OpenBytes(b, filter.All, wire.Limits{})), f, ds[:100]) })
-	if n > most {
+	if n > most && !race.Enabled {
 		t.Errorf("%d keys: %d bytes for a container of %d, want %d at most", 100, n, len(b), most)
 	}
 }
@@ -141,7 +142,7 @@ func TestPackedHostile(t *testing.T) {
 			t.Errorf("the whole filter: %v", err)
 		}
 	})
-	if allocated > 1<<20 {
+	if allocated > 1<<20 && !race.Enabled { // the race detector allocates too
 		t.Errorf("%d bytes for a container of %d", allocated, len(b))
 	}
 	for name, body := range map[string]string{
@@ -156,6 +157,7 @@ func TestPackedHostile(t *testing.T) {
 
 // Damage is found when a packed filter is opened. If its checksum is right, it is found by the query that needs what is damaged.
 func TestPackedDamage(t *testing.T) {
+	race.Skip(t, "damages a container again and again in one goroutine")
 	f, ds := ofSize(t, 1<<27, 2, 3000)
 	b := packedBytes(t, f)
 	for _, size := range []int{0, 7, 60, len(b) / 2, len(b) - 5, len(b) - 1} {
