@@ -86,7 +86,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 	}
 	n := &Node{
 		config: c, began: time.Now(), log: log, level: level, audit: access.NewAudit(log),
-		latencies:  metrics.NewLatencies(),
+		latencies:  new(metrics.Latencies),
 		data:       data{openLog: open},
 		interfaces: interfaces{monitor: builtin.NewMonitor(), servers: service.NewGroup()},
 		lifecycle:  lifecycle{asked: make(chan struct{})},

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
@@ -39,16 +42,34 @@ func described(t *testing.T) (names []string) {
 	m.Request("GET /", 200, time.Second)
 	found, _ := m.survey.walk(t.Context())
 	m.survey.last.Store(found)
-	families, err := m.registry.Gather()
+	page := httptest.NewRecorder()
+	m.Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(page.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range families {
-		if name := f.GetName(); !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+	for name := range families {
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
 			names = append(names, name)
 		}
 	}
+	for _, name := range []string{"go_goroutines", "go_memstats_heap_inuse_bytes", "process_start_time_seconds", "process_open_fds"} {
+		if families[name] == nil {
+			t.Errorf("%s is missing", name)
+		}
+	}
 	return names
+}
+
+// compare scrapes metrics with Prometheus' own parser, and compares those with the names.
+func compare(t *testing.T, metrics func() []status.Metric, want string, names ...string) {
+	t.Helper()
+	server := httptest.NewServer(status.Exposition(metrics))
+	defer server.Close()
+	if err := testutil.ScrapeAndCompare(server.URL, strings.NewReader(want), names...); err != nil {
+		t.Error(err)
+	}
 }
 
 // The page describes all metrics, and no others.
@@ -72,9 +93,9 @@ func TestDocumented(t *testing.T) {
 
 // Calls of a pipeline count one by one, and their time once.
 func TestCommands(t *testing.T) {
-	c := commands{func(each func(*resp.Command, resp.Usage)) {
+	usage := func(each func(*resp.Command, resp.Usage)) {
 		each(&resp.Command{Name: "bf.add"}, resp.Usage{Calls: 66, Took: 90 * time.Second, Runs: [resp.Buckets]uint64{0: 2, resp.Buckets - 1: 1}})
-	}}
+	}
 	const want = `
 # HELP umbel_command_duration_seconds Duration of commands without the wait for the disk; consecutive calls of one pipeline count as one.
 # TYPE umbel_command_duration_seconds histogram
@@ -96,9 +117,7 @@ umbel_command_duration_seconds_count{command="bf.add"} 3
 # TYPE umbel_commands_total counter
 umbel_commands_total{command="bf.add"} 66
 `
-	if err := testutil.CollectAndCompare(c, strings.NewReader(want)); err != nil {
-		t.Error(err)
-	}
+	compare(t, func() []status.Metric { return commands(usage) }, want)
 }
 
 func TestLabel(t *testing.T) {
@@ -111,13 +130,13 @@ func TestLabel(t *testing.T) {
 
 // Publications without a version have no metrics of a version.
 func TestPublications(t *testing.T) {
-	p := status.Metrics(func() []status.Metric {
+	p := func() []status.Metric {
 		return publications([]api.Publication{
 			{Filter: "words", State: api.PublicationCurrent, Version: 14, AgeSeconds: 3, DeltaBytes: 45, SnapshotBytes: 812, TookSeconds: 0.5, Failures: 2},
 			{Filter: "none", State: api.PublicationMissing},
 		})
-	})
-	if err := testutil.CollectAndCompare(p, strings.NewReader(`
+	}
+	compare(t, p, `
 # HELP umbel_publication_healthy 1 if the filter is published, 0 if it is not, and why is in the log.
 # TYPE umbel_publication_healthy gauge
 umbel_publication_healthy{filter="none"} 0
@@ -132,10 +151,8 @@ umbel_publication_head_age_seconds{filter="words"} 3
 # TYPE umbel_publication_failures_total counter
 umbel_publication_failures_total{filter="none"} 0
 umbel_publication_failures_total{filter="words"} 2
-`), "umbel_publication_healthy", "umbel_publication_version", "umbel_publication_head_age_seconds", "umbel_publication_failures_total"); err != nil {
-		t.Error(err)
-	}
-	if n := testutil.CollectAndCount(p); n != 2+7 {
+`, "umbel_publication_healthy", "umbel_publication_version", "umbel_publication_head_age_seconds", "umbel_publication_failures_total")
+	if n := len(p()); n != 2+7 {
 		t.Errorf("%d metrics, want 9", n)
 	}
 }
@@ -153,17 +170,18 @@ func TestIncompleteFilters(t *testing.T) {
 		}
 	}
 	o := Options{Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{} }}
-	if err := testutil.CollectAndCompare(status.Metrics(func() []status.Metric { return state(o) }), strings.NewReader(`
+	compare(t, func() []status.Metric { return state(o) }, `
 # HELP umbel_incomplete_filters Filters of which data was lost: every query returns true until they are created again.
 # TYPE umbel_incomplete_filters gauge
 umbel_incomplete_filters 1
-`), "umbel_incomplete_filters"); err != nil {
-		t.Error(err)
-	}
+`, "umbel_incomplete_filters")
 	s := &survey{o: o, idle: service.Sleep}
 	found, ok := s.walk(t.Context())
+	if !ok {
+		t.Fatal("the survey did not end")
+	}
 	s.last.Store(found)
-	if err := testutil.CollectAndCompare(status.Metrics(s.metrics), strings.NewReader(`
+	compare(t, s.metrics, `
 # HELP umbel_filter_false_positive_ratio Estimated false-positive rate.
 # TYPE umbel_filter_false_positive_ratio gauge
 umbel_filter_false_positive_ratio{filter="lost",kind="bloom"} 1
@@ -179,9 +197,7 @@ umbel_filter_planned_keys{filter="whole",kind="bloom"} 100
 # HELP umbel_overfull_filters Filters whose false-positive rate is more than twice the one that they were made for.
 # TYPE umbel_overfull_filters gauge
 umbel_overfull_filters 0
-`), "umbel_filter_false_positive_ratio", "umbel_filter_planned_false_positive_ratio", "umbel_filter_planned_keys", "umbel_overfull_filters"); err != nil || !ok {
-		t.Errorf("%v, %v", ok, err)
-	}
+`, "umbel_filter_false_positive_ratio", "umbel_filter_planned_false_positive_ratio", "umbel_filter_planned_keys", "umbel_overfull_filters")
 }
 
 // unreadable is a filter that panics when it is measured.
@@ -209,16 +225,14 @@ func TestFaultyFilters(t *testing.T) {
 			t.Errorf("the survey found %v, %v; want the other filter only", found, ok)
 		}
 	}
-	if err := testutil.CollectAndCompare(status.Metrics(func() []status.Metric { return state(o) }), strings.NewReader(`
+	compare(t, func() []status.Metric { return state(o) }, `
 # HELP umbel_faulty_filters Filters that could not be read because of a fault in umbel; the log has the details.
 # TYPE umbel_faulty_filters gauge
 umbel_faulty_filters 1
 # HELP umbel_filter_faults_total Reads of filters that failed because of a fault in umbel.
 # TYPE umbel_filter_faults_total counter
 umbel_filter_faults_total 2
-`), "umbel_faulty_filters", "umbel_filter_faults_total"); err != nil {
-		t.Error(err)
-	}
+`, "umbel_faulty_filters", "umbel_filter_faults_total")
 }
 
 // Refused changes are counted by their reason.
@@ -228,15 +242,13 @@ func TestRefusedChanges(t *testing.T) {
 		t.Fatal("a filter that is larger than the limit is made")
 	}
 	o := Options{Engine: e, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{Refused: 2} }}
-	if err := testutil.CollectAndCompare(status.Metrics(func() []status.Metric { return state(o) }), strings.NewReader(`
+	compare(t, func() []status.Metric { return state(o) }, `
 # HELP umbel_refused_changes_total Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, memory).
 # TYPE umbel_refused_changes_total counter
 umbel_refused_changes_total{reason="disk"} 0
 umbel_refused_changes_total{reason="log"} 2
 umbel_refused_changes_total{reason="memory"} 1
-`), "umbel_refused_changes_total"); err != nil {
-		t.Error(err)
-	}
+`, "umbel_refused_changes_total")
 }
 
 // Filters with too many keys for their plan are counted, and those that were made from parameters alone have none.
@@ -267,8 +279,11 @@ func TestOverfullFilters(t *testing.T) {
 	}
 	s := &survey{o: Options{Engine: e, Filters: 10}, idle: service.Sleep}
 	found, ok := s.walk(t.Context())
+	if !ok {
+		t.Fatal("the survey did not end")
+	}
 	s.last.Store(found)
-	if err := testutil.CollectAndCompare(status.Metrics(s.metrics), strings.NewReader(`
+	compare(t, s.metrics, `
 # HELP umbel_overfull_filters Filters whose false-positive rate is more than twice the one that they were made for.
 # TYPE umbel_overfull_filters gauge
 umbel_overfull_filters 1
@@ -276,21 +291,19 @@ umbel_overfull_filters 1
 # TYPE umbel_filter_planned_keys gauge
 umbel_filter_planned_keys{filter="full",kind="bloom"} 10
 umbel_filter_planned_keys{filter="roomy",kind="bloom"} 1000
-`), "umbel_overfull_filters", "umbel_filter_planned_keys"); err != nil || !ok {
-		t.Errorf("%v, %v", ok, err)
-	}
+`, "umbel_overfull_filters", "umbel_filter_planned_keys")
 }
 
 // Subscriptions without a version have no metrics of a version.
 func TestSubscriptions(t *testing.T) {
 	expires := time.UnixMilli(1_500_500)
-	s := status.Metrics(func() []status.Metric {
+	s := func() []status.Metric {
 		return subscriptions([]api.Subscription{
 			{Filter: "words", State: api.SubscriptionExact, Version: 14, AgeSeconds: 3, Expires: &expires, Bytes: 100, FPRate: 0.5, Versions: 2, FetchedBytes: 45, Resyncs: 1, Failures: 3},
 			{Filter: "none", State: api.SubscriptionWaiting},
 		})
-	})
-	if err := testutil.CollectAndCompare(s, strings.NewReader(`
+	}
+	compare(t, s, `
 # HELP umbel_subscription_exact 1 if the version is verified and its head is valid, otherwise 0.
 # TYPE umbel_subscription_exact gauge
 umbel_subscription_exact{filter="none"} 0
@@ -302,7 +315,5 @@ umbel_subscription_expiry_timestamp_seconds{filter="words"} 1500.5
 # TYPE umbel_subscription_failures_total counter
 umbel_subscription_failures_total{filter="none"} 0
 umbel_subscription_failures_total{filter="words"} 3
-`), "umbel_subscription_exact", "umbel_subscription_expiry_timestamp_seconds", "umbel_subscription_failures_total"); err != nil {
-		t.Error(err)
-	}
+`, "umbel_subscription_exact", "umbel_subscription_expiry_timestamp_seconds", "umbel_subscription_failures_total")
 }

@@ -107,13 +107,18 @@ type usage struct {
 // count counts n consecutive calls.
 func (u *usage) count(n int, took time.Duration) {
 	took = max(took, 0)
-	i, bound := 0, LeastBound
-	for i < len(u.runs)-1 && took > bound {
-		i, bound = i+1, bound*4
-	}
 	u.calls.Add(uint64(n))
 	u.nanos.Add(uint64(took))
-	u.runs[i].Add(1)
+	u.runs[Bucket(took)].Add(1)
+}
+
+// Bucket returns the bucket of a duration, from 0 to Buckets-1.
+func Bucket(took time.Duration) int {
+	i, bound := 0, LeastBound
+	for i < Buckets-1 && took > bound {
+		i, bound = i+1, bound*4
+	}
+	return i
 }
 
 // Usage is how often clients called a command since the server was made, and how long that took, without waits for

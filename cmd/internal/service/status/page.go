@@ -26,7 +26,7 @@ func Handle(mux *http.ServeMux, report func() Report) {
 	page := Page(report)
 	mux.Handle("GET /status", page)
 	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, report()) })
-	mux.Handle("GET /metrics", Metrics(func() []Metric { return report().Metrics() }).handler())
+	mux.Handle("GET /metrics", Exposition(func() []Metric { return report().Metrics() }))
 }
 
 // Only returns the handler of a server that has only a status, which is at / as well.
