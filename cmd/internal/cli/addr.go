@@ -91,7 +91,7 @@ func refuseAddr(root *cobra.Command) {
 	flag := flags.Lookup(AddrFlag)
 	flag.Hidden = true // verbs that accept it define their own
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		StreamsOf(cmd) // from now on there are the reports of the verb
+		streamsOf(cmd) // from now on there are the reports of the verb
 		if !flag.Changed {
 			return nil
 		}

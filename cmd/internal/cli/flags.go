@@ -26,8 +26,8 @@ var ErrUsage = errors.New("usage")
 // UsageError marks an error of a verb's arguments or flags: its report adds how to print the help.
 func UsageError(err error) error { return usageError{error: err} }
 
-// FlagError is UsageError for an error of the parser of flags.
-func FlagError(cmd *cobra.Command, err error) error {
+// flagError is UsageError for an error of the parser of flags.
+func flagError(cmd *cobra.Command, err error) error {
 	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 		return NoArguments(cmd, before) // the flag belongs to a mistyped verb
 	}

@@ -28,7 +28,7 @@ func PrintHelp(cmd *cobra.Command, _ []string) {
 	p.use(cmd)
 	if p.flags(cmd, false) || cmd.Annotations[referenceText] != "" {
 		verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-		p.Text(fmt.Sprintf("%s help %s describes all of it, as does the manual page.", cmd.Root().Name(), verb))
+		p.text(fmt.Sprintf("%s help %s describes all of it, as does the manual page.", cmd.Root().Name(), verb))
 	}
 }
 
@@ -38,7 +38,7 @@ func PrintAll(cmd *cobra.Command) {
 	p := NewPage(cmd.OutOrStdout())
 	p.use(cmd)
 	if text := cmd.Annotations[referenceText]; text != "" {
-		p.Text(text)
+		p.text(text)
 	}
 	p.flags(cmd, true)
 }
@@ -56,10 +56,10 @@ func (p Page) use(cmd *cobra.Command) {
 	switch {
 	case cmd.Long == "":
 	case cmd.HasParent():
-		p.Text(cmd.Long)
+		p.text(cmd.Long)
 		p.verbs(cmd)
 	default:
-		p.Text(fmt.Sprintf("%s help %s describes what concerns all verbs: notation, files and exit codes.", cmd.Name(), conventions))
+		p.text(fmt.Sprintf("%s help %s describes what concerns all verbs: notation, files and exit codes.", cmd.Name(), conventions))
 	}
 }
 
@@ -83,9 +83,9 @@ type Page struct {
 // NewPage returns a page of the width of the terminal.
 func NewPage(w io.Writer) Page { return Page{w, PageWidth()} }
 
-// Text writes paragraphs, which empty lines separate, after an empty line each. Paragraphs with indented lines
+// text writes paragraphs, which empty lines separate, after an empty line each. Paragraphs with indented lines
 // stay as they are.
-func (p Page) Text(s string) {
+func (p Page) text(s string) {
 	for paragraph := range strings.SplitSeq(s, "\n\n") {
 		fmt.Fprintln(p.w)
 		if strings.Contains("\n"+paragraph, "\n ") {

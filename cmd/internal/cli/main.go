@@ -69,7 +69,7 @@ func Run(root *cobra.Command, args []string, streams *Streams) int {
 	root.SetOut(out)
 	root.SetErr(streams.Err)
 	cmd, err := root.ExecuteContextC(context.WithValue(context.Background(), streamsKey{}, streams))
-	if flushed := out.Flush(); flushed != nil && (err == nil || err == ErrAbsent || err == ErrExceeded) {
+	if flushed := out.Flush(); flushed != nil && (err == nil || err == ErrAbsent || err == errExceeded) {
 		err = flushed
 	}
 	switch {
@@ -77,7 +77,7 @@ func Run(root *cobra.Command, args []string, streams *Streams) int {
 		return ExitOK
 	case err == ErrAbsent:
 		return ExitAbsent
-	case err == ErrExceeded:
+	case err == errExceeded:
 		return exitExceeded
 	case err == ErrPipe:
 		return exitPipe
@@ -91,7 +91,7 @@ func Run(root *cobra.Command, args []string, streams *Streams) int {
 // fail reports the error that ends a verb, and returns its exit code.
 func fail(cmd *cobra.Command, err error) int {
 	text, exit := failureOf(cmd, err)
-	report.Fail(StreamsOf(cmd).Log, text, exit)
+	report.Fail(streamsOf(cmd).Log, text, exit)
 	return exit
 }
 
@@ -107,10 +107,10 @@ func beforeDashes(args []string) []string {
 // failureOf returns the text and the exit code of an error of cmd.
 func failureOf(cmd *cobra.Command, err error) (text string, exit int) {
 	if errors.Is(err, atomicfile.ErrInterrupted) {
-		return "interrupted; nothing was written", interruptedCode(StreamsOf(cmd).signaled, err)
+		return "interrupted; nothing was written", interruptedCode(streamsOf(cmd).signaled, err)
 	}
 	if errors.Is(err, context.Canceled) {
-		return "interrupted", interruptedCode(StreamsOf(cmd).signaled, err)
+		return "interrupted", interruptedCode(streamsOf(cmd).signaled, err)
 	}
 	exit = ExitError
 	if e, ok := errors.AsType[codedError](err); ok {
@@ -127,5 +127,5 @@ func failureOf(cmd *cobra.Command, err error) (text string, exit int) {
 	return report.Text(err), exit
 }
 
-// ErrExceeded ends a verb whose result has more errors than was stated. It isn't printed, because a warning was.
-var ErrExceeded = errors.New("more errors than stated")
+// errExceeded ends a verb whose result has more errors than was stated. It isn't printed, because a warning was.
+var errExceeded = errors.New("more errors than stated")

@@ -26,7 +26,7 @@ func manCommand(program string) *cobra.Command {
 			if err := writeManual(args[0], cmd.Root()); err != nil {
 				return err
 			}
-			return StreamsOf(cmd).Report("", map[string]string{"directory": args[0]}, func(w io.Writer) error {
+			return streamsOf(cmd).Report("", map[string]string{"directory": args[0]}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "manual pages written to %s\n", args[0])
 				return err
 			})

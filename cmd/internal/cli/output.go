@@ -58,7 +58,7 @@ func GuardOutputs(cmd *cobra.Command, outputs ...OutputFlag) {
 
 // checkAll checks the file of the flag, or that of the first argument.
 func (o OutputFlag) checkAll(cmd *cobra.Command, args []string) error {
-	if OnNode(cmd) && !o.Fetches {
+	if onNode(cmd) && !o.Fetches {
 		return nil
 	}
 	if path := cmd.Flag(cmp.Or(o.Name, "output")).Value.String(); path != "" {
@@ -70,8 +70,8 @@ func (o OutputFlag) checkAll(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OnNode reports whether the filters that a verb names are on a node.
-func OnNode(cmd *cobra.Command) bool {
+// onNode reports whether the filters that a verb names are on a node.
+func onNode(cmd *cobra.Command) bool {
 	addr := cmd.Flag(AddrFlag)
 	return !addr.Hidden && flagOrEnv(addr, "UMBEL_ADDR") != ""
 }

@@ -35,7 +35,7 @@ func Root(p Program) *cobra.Command {
 		Args:    NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(StreamsOf(cmd))
+				return printVersion(streamsOf(cmd))
 			}
 			return cmd.Help()
 		},
@@ -45,7 +45,7 @@ func Root(p Program) *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().BoolP("quiet", "q", false, "print errors and warnings only: no summary, no progress")
-	root.SetFlagErrorFunc(FlagError)
+	root.SetFlagErrorFunc(flagError)
 	refuseAddr(root)
 	about := "About " + p.Name
 	for _, g := range append(p.Groups, Group{about, []*cobra.Command{versionCommand(p.Name), manCommand(p.Name)}}) {
@@ -182,7 +182,7 @@ func helpCommand(p Program) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == conventions && p.Long != "" {
-				NewPage(cmd.OutOrStdout()).Text(p.Long)
+				NewPage(cmd.OutOrStdout()).text(p.Long)
 				return nil
 			}
 			about, rest, err := cmd.Root().Find(args)
@@ -201,15 +201,15 @@ func helpCommand(p Program) *cobra.Command {
 // Verb makes run what a verb does. Its context ends at a signal if the verb works on a node.
 func Verb(cmd *cobra.Command, run func(ctx context.Context, streams *Streams, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		streams, ctx := StreamsOf(cmd), cmd.Context()
-		if OnNode(cmd) {
+		streams, ctx := streamsOf(cmd), cmd.Context()
+		if onNode(cmd) {
 			ctx = streams.Interruptible(ctx)
 		}
 		if err := run(ctx, streams, args); err != nil {
 			return err
 		}
 		if streams.exceeded {
-			return ErrExceeded
+			return errExceeded
 		}
 		return nil
 	}

@@ -34,8 +34,8 @@ type Streams struct {
 
 type streamsKey struct{}
 
-// StreamsOf returns the streams of a verb, after its flags were parsed. They are the same ones until it ends.
-func StreamsOf(cmd *cobra.Command) *Streams {
+// streamsOf returns the streams of a verb, after its flags were parsed. They are the same ones until it ends.
+func streamsOf(cmd *cobra.Command) *Streams {
 	if cmd.Context() != nil {
 		if s, ok := cmd.Context().Value(streamsKey{}).(*Streams); ok {
 			if s.Log == nil {

@@ -25,7 +25,7 @@ func versionCommand(program string) *cobra.Command {
 		Long:    "Print the version of " + program + ", the Go version that built it, and its platform.",
 		Example: "  " + program + " version",
 		Args:    NoArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(StreamsOf(cmd)) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(streamsOf(cmd)) },
 	}
 }
 

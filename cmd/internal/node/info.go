@@ -41,7 +41,7 @@ func (p process) Info() []builtin.Section {
 		{Name: "Server", Fields: [][2]string{
 			{"redis_version", redisVersion},
 			{"redis_mode", "standalone"},
-			{"umbel_version", Version()},
+			{"umbel_version", version()},
 			{"os", runtime.GOOS + " " + runtime.GOARCH},
 			{"arch_bits", strconv.Itoa(strconv.IntSize)},
 			{"process_id", strconv.Itoa(os.Getpid())},
@@ -211,8 +211,8 @@ func okOrErr(err error) string {
 	return "ok"
 }
 
-// Version returns the module version, or the commit that the program was built from.
-func Version() string {
+// version returns the module version, or the commit that the program was built from.
+func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
@@ -234,7 +234,7 @@ func (n *Node) status() api.Status {
 	used, limit := n.engine.Memory()
 	_, faulty := n.engine.Faults()
 	status := api.Status{
-		Version: Version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
+		Version: version(), Uptime: time.Since(n.began).Round(time.Millisecond).Seconds(),
 		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Faulty: faulty, Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes + n.shared.Used(), MaxDisk: s.MaxBytes, SnapshotNeed: s.Needed,
 		MissingBytes: s.Missing, NeededMaxDisk: s.NeededMax, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),

@@ -165,5 +165,5 @@ func (l *loading) info(c *resp.Conn, _ [][]byte) {
 	used, _ := l.node.engine.Memory()
 	c.Verbatim(fmt.Sprintf("# Server\r\nredis_version:%s\r\nredis_mode:standalone\r\numbel_version:%s\r\n\r\n"+
 		"# Persistence\r\nloading:1\r\nasync_loading:0\r\nloading_start_time:%d\r\nloading_loaded_bytes:%d\r\n",
-		redisVersion, Version(), l.began.Unix(), used))
+		redisVersion, version(), l.began.Unix(), used))
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/umbel-filters/umbel/internal/event"
 )
 
-// ErrForced is returned by Run after a second signal.
-var ErrForced = errors.New("forced shutdown (second signal)")
+// errForced is returned by Run after a second signal.
+var errForced = errors.New("forced shutdown (second signal)")
 
 // Run serves until ctx is done, a client or a signal requests shutdown, or a listener fails, and
-// then calls Shutdown. A second signal makes it return ErrForced at once. SIGHUP calls reload and
+// then calls Shutdown. A second signal makes it return errForced at once. SIGHUP calls reload and
 // applies the settings. It logs to stderr.
 func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config, error)) error {
 	level := new(slog.LevelVar)
@@ -74,7 +74,7 @@ func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config,
 			notify("READY=1")
 			continue
 		case <-ctx.Done():
-		case <-n.Stopping():
+		case <-n.stopping():
 		case s := <-signals:
 			log.Info("signal", event.Signal, "signal", s.String())
 		case err = <-n.Failed():
@@ -88,13 +88,13 @@ func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config,
 	done := make(chan error, 1)
 	go func() { done <- n.Shutdown(ending) }()
 	ended := ends(done, signals)
-	if errors.Is(ended, ErrForced) {
+	if errors.Is(ended, errForced) {
 		return ended
 	}
 	return errors.Join(err, ended)
 }
 
-// ends returns the result of a shutdown that a signal may have begun, and ErrForced after a second signal.
+// ends returns the result of a shutdown that a signal may have begun, and errForced after a second signal.
 func ends(done <-chan error, signals <-chan os.Signal) error {
 	begun := time.Now()
 	for {
@@ -103,7 +103,7 @@ func ends(done <-chan error, signals <-chan os.Signal) error {
 			return err
 		case <-signals:
 			if time.Since(begun) >= sameSignal {
-				return ErrForced
+				return errForced
 			}
 		}
 	}

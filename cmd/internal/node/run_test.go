@@ -74,7 +74,7 @@ func TestSignals(t *testing.T) {
 	for err, ended := error(nil), false; !ended; {
 		select {
 		case err = <-done:
-			if ended = true; !errors.Is(err, ErrForced) {
+			if ended = true; !errors.Is(err, errForced) {
 				t.Errorf("after two: %v", err)
 			}
 		case <-time.After(2 * sameSignal): // the process may have heard the first one late
@@ -104,7 +104,7 @@ func TestSecondSignal(t *testing.T) {
 		}
 		time.Sleep(time.Nanosecond)
 		signals <- syscall.SIGTERM
-		if err := <-ended; !errors.Is(err, ErrForced) {
+		if err := <-ended; !errors.Is(err, errForced) {
 			t.Errorf("after two: %v", err)
 		}
 

@@ -47,7 +47,7 @@ func (n *Node) serve() error {
 		n.metrics = metrics.New(metrics.Options{
 			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List,
 			Subscriptions: n.following.List, Disk: n.latencies, Usage: n.resp.Usage,
-			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: Version(),
+			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: version(),
 		})
 	}
 	if l := n.listeners.resp; l != nil {

@@ -26,8 +26,8 @@ type lifecycle struct {
 	ended      error
 }
 
-// Stopping is closed when a client requests shutdown.
-func (n *Node) Stopping() <-chan struct{} { return n.asked }
+// stopping is closed when a client requests shutdown.
+func (n *Node) stopping() <-chan struct{} { return n.asked }
 
 // Failed yields an error if the node cannot continue to serve.
 func (n *Node) Failed() <-chan error { return n.servers.Failed() }

@@ -23,8 +23,8 @@ const (
 	closeTime = 3 * time.Second
 )
 
-// ErrStopped is returned by Publish if the publication ends.
-var ErrStopped = errors.New("the publication ends")
+// errStopped is returned by Publish if the publication ends.
+var errStopped = errors.New("the publication ends")
 
 // Publication publishes one filter. Its methods are safe for concurrent use.
 type Publication struct {
@@ -156,19 +156,19 @@ func (p *Publication) end(ctx context.Context) {
 	p.stopped = true
 	p.mu.Unlock()
 	p.look()
-	p.reply(answer{err: ErrStopped})
+	p.reply(answer{err: errStopped})
 	p.handler.Close()
 	p.log.Info("publication stopped", event.PublicationStopped, "filter", p.spec.Filter)
 }
 
-// Publish looks at the filter now and publishes it if it has changed. It returns the version that
+// publish looks at the filter now and publishes it if it has changed. It returns the version that
 // contains all changes that were complete before the call. Concurrent calls share a version.
-func (p *Publication) Publish(ctx context.Context) (version uint64, err error) {
+func (p *Publication) publish(ctx context.Context) (version uint64, err error) {
 	a := make(chan answer, 1)
 	p.mu.Lock()
 	if p.stopped {
 		p.mu.Unlock()
-		return 0, ErrStopped
+		return 0, errStopped
 	}
 	p.asked = append(p.asked, a)
 	p.mu.Unlock()

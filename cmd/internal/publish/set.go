@@ -129,7 +129,7 @@ func (s *Set) Publish(ctx context.Context, filter string) (version uint64, err e
 	if err != nil {
 		return 0, err
 	}
-	return p.Publish(ctx)
+	return p.publish(ctx)
 }
 
 // List returns the states of all publications, by name of the filter.

@@ -41,8 +41,8 @@ func TestApply(t *testing.T) {
 	if q, _ := w.set.Get("words"); q == p || !q.Public() {
 		t.Error("the publication was not changed")
 	}
-	if _, err := p.Publish(t.Context()); !errors.Is(err, ErrStopped) {
-		t.Errorf("error %v, want %v", err, ErrStopped)
+	if _, err := p.publish(t.Context()); !errors.Is(err, errStopped) {
+		t.Errorf("error %v, want %v", err, errStopped)
 	}
 	w.add(100, 100)
 	w.publish(2) // it continues
@@ -159,16 +159,16 @@ func TestCloseWhileWaiting(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			if _, err := w.set.Publish(context.Background(), "words"); !errors.Is(err, ErrStopped) {
-				t.Errorf("error %v, want %v", err, ErrStopped)
+			if _, err := w.set.Publish(context.Background(), "words"); !errors.Is(err, errStopped) {
+				t.Errorf("error %v, want %v", err, errStopped)
 			}
 		})
 	}
 	<-entered
 	w.set.Close()
 	all.Wait()
-	if _, err := w.set.Publish(context.Background(), "words"); !errors.Is(err, ErrStopped) {
-		t.Errorf("error %v, want %v", err, ErrStopped)
+	if _, err := w.set.Publish(context.Background(), "words"); !errors.Is(err, errStopped) {
+		t.Errorf("error %v, want %v", err, errStopped)
 	}
 }
 

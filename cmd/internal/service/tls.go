@@ -102,12 +102,12 @@ func (t *TLS) Watch(ctx context.Context, log *slog.Logger) {
 			log.Error("certificate reload failed; kept previous certificate", event.CertificateFailed, "error", err)
 			continue
 		}
-		log.Info("certificate reloaded", event.CertificateReloaded, "file", t.cert, "expires", t.Expires())
+		log.Info("certificate reloaded", event.CertificateReloaded, "file", t.cert, "expires", t.expires())
 	}
 }
 
-// Expires returns the expiry of the certificate in use.
-func (t *TLS) Expires() time.Time { return t.current.Load().cert.Leaf.NotAfter }
+// expires returns the expiry of the certificate in use.
+func (t *TLS) expires() time.Time { return t.current.Load().cert.Leaf.NotAfter }
 
 // suites are the cipher suites of TLS 1.2: those with forward secrecy and authenticated encryption.
 // Go's default list also has suites with CBC and SHA-1. The suites of TLS 1.3 are all of this kind.

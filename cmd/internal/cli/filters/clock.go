@@ -138,8 +138,8 @@ func (w span) least() string {
 	return duration(w.step*w.steps, w.length())
 }
 
-// Words describes when keys expire, and the time.
-func (w span) Words() string {
+// words describes when keys expire, and the time.
+func (w span) words() string {
 	if w.length() == 0 {
 		return fmt.Sprintf("%s; now %d", w.After(), w.now)
 	}

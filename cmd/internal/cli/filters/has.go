@@ -155,15 +155,15 @@ func (q *HasRun) Answered(list [][]byte, ns []uint64) error {
 		q.asked++
 		q.there += ns[i]
 		q.Selection.Select((ns[i] == 1) != q.Invert)
-		if err := q.Print(key, ns[i] == 1); err != nil {
+		if err := q.print(key, ns[i] == 1); err != nil {
 			return err
 		}
 	}
 	return q.Out.Flush()
 }
 
-// Print prints the answer to the query of a key, in the form that the flags choose.
-func (q *HasRun) Print(key []byte, has bool) error {
+// print prints the answer to the query of a key, in the form that the flags choose.
+func (q *HasRun) print(key []byte, has bool) error {
 	switch {
 	case q.Count, q.Quiet:
 		return nil

@@ -191,7 +191,7 @@ func (in *info) contents(s umbel.State) {
 	in.Parts, in.ownParts, in.Bytes = partsOf(s), len(s.Parts), s.Bytes()
 	in.Cells, in.Fill = cellsOf(s)
 	if span, ok := windowSpan(s); ok {
-		in.expires = span.Words()
+		in.expires = span.words()
 	}
 }
 

@@ -63,7 +63,7 @@ func (in nodeFilterInfo) Write(w io.Writer) error {
 		label = ""
 	}
 	if span, ok := NodeSpan(in.Window); ok {
-		t.Row("keys expire", span.Words())
+		t.Row("keys expire", span.words())
 	}
 	t.Row("cells", quantity.Count(in.Cells).String())
 	if in.Parts > 0 {

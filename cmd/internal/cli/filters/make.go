@@ -193,7 +193,7 @@ func (r *makeRun) inFile(ctx context.Context, order build.Order, files []*os.Fil
 	s.Read, s.Distinct, s.Fold, s.Weights, s.Replaced = &made.Read, made.Distinct, made.Fold, newWeightsInfo(made.Weights, made.Filter.State().Kind), replaced
 	s.Weights.Warn(r.Streams, r.output)
 	warnSaturated(r.Streams, made.Filter)
-	return s.Print(r.Streams, madeWords(made)+replaced.Words()+s.room(r.given["bytes"] && !r.given["fpr"]))
+	return s.Print(r.Streams, madeWords(made)+replaced.words()+s.room(r.given["bytes"] && !r.given["fpr"]))
 }
 
 // make makes the filter in memory: in an empty filter, with a log of queries, or of the files only.

@@ -116,7 +116,7 @@ func (r *patchRun) apply(name string, old umbel.State, deltas deltaFiles) (f umb
 		}
 	}
 	if r.ifNeeded {
-		deltas = deltas.After(hashtree.Identify(old))
+		deltas = deltas.after(hashtree.Identify(old))
 	}
 	s, err := deltas.apply(r.Streams, old)
 	if err != nil {
@@ -148,8 +148,8 @@ func readDeltas(names []string) (deltaFiles, error) {
 	return all, nil
 }
 
-// After returns the deltas after the last one with that result, and all if none has it.
-func (ds deltaFiles) After(id wire.ID) deltaFiles {
+// after returns the deltas after the last one with that result, and all if none has it.
+func (ds deltaFiles) after(id wire.ID) deltaFiles {
 	for i, d := range slices.Backward(ds) {
 		if d.info.Result.Begins(id) && !d.info.Base.Begins(id) { // otherwise only notes differ
 			return ds[i+1:]

@@ -65,7 +65,7 @@ func (options *intersectOptions) run(ctx context.Context, streams *cli.Streams, 
 		if err != nil {
 			return err
 		}
-		return found.Print(streams)
+		return found.print(streams)
 	}
 	o, err := t.node.Intersect(ctx, args[0], args[1])
 	if err != nil {
@@ -74,7 +74,7 @@ func (options *intersectOptions) run(ctx context.Context, streams *cli.Streams, 
 	return intersection{
 		A: nodeSetInfo(args[0], o.A), B: nodeSetInfo(args[1], o.B), Union: nodeSetInfo("", o.Union), Both: nodeSetInfo("", o.Both),
 		OnlyA: nodeSetInfo("", o.OnlyA), OnlyB: nodeSetInfo("", o.OnlyB), Cells: o.Cells,
-	}.Print(streams)
+	}.print(streams)
 }
 
 // intersect compares the filters of two files.
@@ -105,7 +105,7 @@ func intersect(ctx context.Context, t target, a, b string) (intersection, error)
 	}, nil
 }
 
-func (result intersection) Print(streams *cli.Streams) error {
+func (result intersection) print(streams *cli.Streams) error {
 	return streams.Answer(result, func(w io.Writer) error {
 		t := table.New("", " Keys", " Least", " Most")
 		result.A.row(t, result.A.File)

@@ -96,7 +96,7 @@ func (s *session) run(_ context.Context, streams *cli.Streams, args []string) er
 		return cli.UsageError(errors.New("--json isn't available in umbel shell"))
 	}
 	s.Streams, s.file, s.out = streams, args[0], bufio.NewWriter(streams.Out)
-	s.lines = prompt.New(streams.In, streams.Screen, s.Words())
+	s.lines = prompt.New(streams.In, streams.Screen, s.words())
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ func (s *session) do(line string) error {
 	return fmt.Errorf("unknown command %q; help lists the commands", words[0])
 }
 
-// Words returns the names of all commands.
-func (s *session) Words() []string {
+// words returns the names of all commands.
+func (s *session) words() []string {
 	var list []string
 	for _, c := range sessionCommands() {
 		list = append(list, c.names...)

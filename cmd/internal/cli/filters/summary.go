@@ -43,8 +43,8 @@ func filterAt(path string) *replacedFilter {
 	return &replacedFilter{kind, size}
 }
 
-// Words describes the replacement in a summary.
-func (r *replacedFilter) Words() string {
+// words describes the replacement in a summary.
+func (r *replacedFilter) words() string {
 	if r == nil {
 		return ""
 	}

@@ -226,10 +226,10 @@ func (r *uniqRun) summary(ctx context.Context) error {
 	}
 	r.room.loss.measure(float64(s.FPRate), &r.stream)
 	s.Mistaken = cli.Float(r.room.loss.expected)
-	if err := r.room.Judge(&r.state, &r.stream, s.Summary); err != nil {
+	if err := r.room.judge(&r.state, &r.stream, s.Summary); err != nil {
 		return err
 	}
-	if r.room.loss.Judge(&r.state, &r.stream); r.Quiet {
+	if r.room.loss.judge(&r.state, &r.stream); r.Quiet {
 		return nil
 	}
 	s.Read = &r.stream.Read
@@ -237,7 +237,7 @@ func (r *uniqRun) summary(ctx context.Context) error {
 	if r.stream.Format.Separator == 0 {
 		unit = "key"
 	}
-	words := fmt.Sprintf("%s read, %v new%s", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New), r.room.loss.Words())
+	words := fmt.Sprintf("%s read, %v new%s", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New), r.room.loss.words())
 	return r.ToErr().Answer(s, func(w io.Writer) error { return s.Write(w, words) })
 }
 

@@ -48,8 +48,8 @@ func (l *uniqLoss) permitted(rate float64, stream *uniq.Stream) float64 {
 	return rate * (float64(stream.New) + l.expected)
 }
 
-// Words describes the lines, "" if there is probably none.
-func (l *uniqLoss) Words() string {
+// words describes the lines, "" if there is probably none.
+func (l *uniqLoss) words() string {
 	switch n := math.Round(l.expected); n {
 	case 0:
 		return ""
@@ -60,8 +60,8 @@ func (l *uniqLoss) Words() string {
 	}
 }
 
-// Judge warns, and makes the exit code that of a loss, if more new lines were taken for known ones than the stated rate permits.
-func (l *uniqLoss) Judge(state *uniqState, stream *uniq.Stream) {
+// judge warns, and makes the exit code that of a loss, if more new lines were taken for known ones than the stated rate permits.
+func (l *uniqLoss) judge(state *uniqState, stream *uniq.Stream) {
 	rate := state.stated()
 	permitted := l.permitted(rate, stream)
 	if l.expected <= lossTolerance*permitted || state.Lossy {

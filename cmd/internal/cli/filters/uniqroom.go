@@ -51,9 +51,9 @@ func (r *uniqRoom) look(state *uniqState, stream *uniq.Stream) error {
 	return nil
 }
 
-// Judge is look at the end of a run, for the filter's summary. An overfull filter makes the exit code that of a loss: it will
+// judge is look at the end of a run, for the filter's summary. An overfull filter makes the exit code that of a loss: it will
 // take more new lines for known ones than stated.
-func (r *uniqRoom) Judge(state *uniqState, stream *uniq.Stream, s Summary) error {
+func (r *uniqRoom) judge(state *uniqState, stream *uniq.Stream, s Summary) error {
 	text := state.fullText(s, stream.Read, true)
 	if s.Overfull() != "" && !state.Lossy {
 		state.Exceed()
@@ -143,9 +143,9 @@ func (s *uniqState) withAnother() string {
 // uniqHighRate is the rate from which the filter of an existing state needs a reason.
 const uniqHighRate = 1e-3
 
-// Judge warns if the filter of an earlier run has more lines than it was made for, or was made for a high rate. With
+// judge warns if the filter of an earlier run has more lines than it was made for, or was made for a high rate. With
 // --strict it returns an error, before a line is read.
-func (s *uniqState) Judge() error {
+func (s *uniqState) judge() error {
 	rate := s.filter.Stats().FPRate
 	if sum := Summarize(s.name, s.filter); rate >= uniqHighRate && sum.Overfull() != "" {
 		s.full = true

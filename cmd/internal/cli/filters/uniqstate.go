@@ -127,7 +127,7 @@ func (s *uniqState) open(ctx context.Context) (uniq.Seen, error) {
 		return s.seen, nil
 	}
 	s.seen.Advance()
-	return s.seen, s.Judge()
+	return s.seen, s.judge()
 }
 
 // load sets the filter: that in the file, or a new one, which the file then has. If another program makes the

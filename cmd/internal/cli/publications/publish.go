@@ -193,7 +193,7 @@ func (p *publishRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		p.log.Warn("old objects of the publication remain", event.CleanupFailed, "error", err)
 	}
-	if err := p.Print(h); err != nil || !p.follow {
+	if err := p.print(h); err != nil || !p.follow {
 		return err
 	}
 	return p.p.Run(ctx, http.NewServeMux(), func(ctx context.Context) error {
@@ -226,12 +226,12 @@ func (p *publishRun) next(context.Context) (*share.Update, error) {
 // done prints a version that was published.
 func (p *publishRun) done(h *share.Head, err error) {
 	if err == nil && h.Version != p.shown {
-		_ = p.Print(h) // a closed pipe ends the process
+		_ = p.print(h) // a closed pipe ends the process
 	}
 }
 
-// Print prints the version of a head, which contains the filter that was read last.
-func (p *publishRun) Print(h *share.Head) error {
+// print prints the version of a head, which contains the filter that was read last.
+func (p *publishRun) print(h *share.Head) error {
 	if text := p.summary.Overfull(); text != "" {
 		if p.follow {
 			p.log.Warn("filter is overfull", event.FilterOverfull, "file", p.file, "rate", float64(p.summary.FPRate), "planned", float64(p.summary.Planned.FPRate))

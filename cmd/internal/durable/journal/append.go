@@ -113,7 +113,7 @@ func (j *Journal) take() engine.Position { return engine.Position(j.last.Add(1))
 func (j *Journal) put(n int, write func(*batch)) error {
 	b := j.reserve(n)
 	if b == nil {
-		return ErrClosed
+		return errClosed
 	}
 	write(b)
 	j.wakeIfLong(b)

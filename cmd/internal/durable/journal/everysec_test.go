@@ -65,7 +65,7 @@ func TestEverySecAtTheEnd(t *testing.T) {
 		first := w.Append(add(1, 1))
 		time.Sleep(600 * time.Millisecond) // it is being written
 		w.Close()
-		if err := w.Wait(t.Context(), w.Append(add(1, 2))); !errors.Is(err, ErrClosed) {
+		if err := w.Wait(t.Context(), w.Append(add(1, 2))); !errors.Is(err, errClosed) {
 			t.Errorf("a change that nobody keeps: %v", err)
 		}
 		close(goOn)

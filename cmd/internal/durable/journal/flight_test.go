@@ -190,8 +190,8 @@ func TestAbortBehindAFailedCommit(t *testing.T) {
 		j.Close()
 		abort()
 		<-ended // otherwise synctest reports a deadlock
-		if err := j.Sync(t.Context(), 2); !errors.Is(err, ErrClosed) {
-			t.Errorf("error %v, want %v", err, ErrClosed)
+		if err := j.Sync(t.Context(), 2); !errors.Is(err, errClosed) {
+			t.Errorf("error %v, want %v", err, errClosed)
 		}
 	})
 }

@@ -29,8 +29,8 @@ const (
 	None                       // at once; durable with the next snapshot
 )
 
-// ErrClosed is returned for changes after Close.
-var ErrClosed = errors.New("closed")
+// errClosed is returned for changes after Close.
+var errClosed = errors.New("closed")
 
 const (
 	// maxFull is the number of full batches from which Room waits: 64 MiB.
@@ -145,7 +145,7 @@ func (j *Journal) Last() engine.Position { return engine.Position(j.last.Load())
 // Ready returns an error if the journal accepts no changes.
 func (j *Journal) Ready() error {
 	if j.closing.Load() {
-		return ErrClosed
+		return errClosed
 	}
 	if p := j.blocked.Load(); p != nil {
 		return *p
@@ -157,7 +157,7 @@ func (j *Journal) Ready() error {
 // on them.
 func (j *Journal) ReadyToFree() error {
 	if j.closing.Load() {
-		return ErrClosed
+		return errClosed
 	}
 	return j.err()
 }
@@ -179,7 +179,7 @@ func (j *Journal) err() error {
 	return nil
 }
 
-// StopAccepting makes Ready return ErrClosed. Changes that are under way are still kept.
+// StopAccepting makes Ready return errClosed. Changes that are under way are still kept.
 func (j *Journal) StopAccepting() { j.closing.Store(true) }
 
 // Close ends Append. Queued changes are still written; then Run ends.

@@ -297,8 +297,8 @@ func TestChangesThatFreeSpace(t *testing.T) {
 			t.Errorf("after the disk has room again: %v", err)
 		}
 		w.StopAccepting()
-		if err := w.ReadyToFree(); !errors.Is(err, ErrClosed) {
-			t.Errorf("error %v, want %v", err, ErrClosed)
+		if err := w.ReadyToFree(); !errors.Is(err, errClosed) {
+			t.Errorf("error %v, want %v", err, errClosed)
 		}
 	})
 }
@@ -421,10 +421,10 @@ func TestCloseOfQueue(t *testing.T) {
 	if err := w.Wait(t.Context(), pos); err != nil {
 		t.Errorf("what was appended before the end: %v", err)
 	}
-	if err := w.Ready(); !errors.Is(err, ErrClosed) {
+	if err := w.Ready(); !errors.Is(err, errClosed) {
 		t.Errorf("Ready: %v", err)
 	}
-	if err := w.Wait(t.Context(), w.Append(add(1, 2))); !errors.Is(err, ErrClosed) {
+	if err := w.Wait(t.Context(), w.Append(add(1, 2))); !errors.Is(err, errClosed) {
 		t.Errorf("what was appended after the end: %v", err)
 	}
 	if got := onDisk(t, w.disk); !slices.Equal(got, []uint64{1}) {

@@ -45,7 +45,7 @@ func (j *Journal) Sync(ctx context.Context, pos engine.Position) error {
 		b := j.holder(pos)
 		switch {
 		case err == nil && b == nil && j.closed:
-			err = ErrClosed
+			err = errClosed
 		case err == nil && b == nil:
 			err = fmt.Errorf("no change at position %d", pos)
 		}

@@ -59,7 +59,7 @@ func (j *Journal) Run(ctx context.Context) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.closed = true
-	j.trouble.Store(new(ErrClosed))
+	j.trouble.Store(new(errClosed))
 	j.wakeRoom()
 	j.notify()
 	j.updateRoom()

@@ -59,7 +59,7 @@ type Report struct {
 	Lost     []string // with AcceptLoss: what is lost
 	Damaged  []string // with Check: what is damaged and not needed now
 	// Incomplete is the number of filters that lost data, at this start or an earlier one:
-	// engine.Filter.Lost. IncompleteNames are names of them, at most MaxNames.
+	// engine.Filter.Lost. IncompleteNames are names of them, at most maxNames.
 	Incomplete      int
 	IncompleteNames []string
 	// Missing is not nil if names of filters may be missing, because of losses at this start or an earlier
@@ -67,14 +67,14 @@ type Report struct {
 	Missing *engine.MissingNames
 }
 
-// MaxNames is the maximum number of names in a report.
-const MaxNames = 20
+// maxNames is the maximum number of names in a report.
+const maxNames = 20
 
 // count notes the filters that an engine has at the end of a recovery.
 func (r *Report) count(e *engine.Engine) {
 	r.Filters = e.Len()
 	r.Bytes, _ = e.Memory()
-	r.Incomplete, r.IncompleteNames = e.LostLen(), e.LostNames(MaxNames)
+	r.Incomplete, r.IncompleteNames = e.LostLen(), e.LostNames(maxNames)
 	r.Missing = e.MissingNames()
 }
 

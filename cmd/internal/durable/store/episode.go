@@ -27,7 +27,7 @@ type episode struct {
 	first chan error    // the refusal with which an episode begins; the receiver logs it
 }
 
-// Ready is that of engine.Journal. The error wraps ErrFull if the disk is full.
+// Ready is that of engine.Journal. The error wraps errFull if the disk is full.
 func (s *Store) Ready() error { return s.counted(s.journal.Ready()) }
 
 // ReadyToFree is that of engine.Journal. A full disk is no error.
@@ -43,7 +43,7 @@ func (s *Store) counted(err error) error {
 	}
 	e := &s.episode
 	e.all.Add(1)
-	if !errors.Is(err, ErrFull) && !isFull(err) {
+	if !errors.Is(err, errFull) && !isFull(err) {
 		return err
 	}
 	e.refused.Add(1)

@@ -57,12 +57,12 @@ func TestShortRefusalIsLogged(t *testing.T) {
 		wantLogged(t, log, 0, beginning, ending)
 		for i := range 4 {
 			n.refuse(n.errMaxDisk(), untilRoom)
-			if err := n.Writable(); !errors.Is(err, ErrFull) {
-				t.Errorf("error %v, want %v", err, ErrFull)
+			if err := n.Writable(); !errors.Is(err, errFull) {
+				t.Errorf("error %v, want %v", err, errFull)
 			}
 			for range 3 {
-				if _, _, err := f.Add(nil, digests(0, 10)); !errors.Is(err, ErrFull) || !errors.Is(err, engine.ErrReadOnly) {
-					t.Errorf("error %v, want %v", err, ErrFull)
+				if _, _, err := f.Add(nil, digests(0, 10)); !errors.Is(err, errFull) || !errors.Is(err, engine.ErrReadOnly) {
+					t.Errorf("error %v, want %v", err, errFull)
 				}
 			}
 			n.accept()
@@ -100,7 +100,7 @@ func TestOneEpisodeAtMaxDisk(t *testing.T) {
 		}
 		refusals := 0
 		for refusals < 5 {
-			if err := toggleOnce(n, f); errors.Is(err, ErrFull) {
+			if err := toggleOnce(n, f); errors.Is(err, errFull) {
 				refusals++
 				time.Sleep(look)
 			} else if err != nil {

@@ -86,14 +86,14 @@ func TestMaxDiskIsNotExceeded(t *testing.T) {
 						if err == nil {
 							err = toggleOnce(n.node, f)
 						}
-						if err != nil && !errors.Is(err, ErrFull) {
+						if err != nil && !errors.Is(err, errFull) {
 							t.Fatal(err)
 						}
 						if err != nil {
 							time.Sleep(fullRetry)
 						}
 					}
-					if err := n.Sync(t.Context()); err != nil && !errors.Is(err, ErrFull) {
+					if err := n.Sync(t.Context()); err != nil && !errors.Is(err, errFull) {
 						t.Fatalf("round %d: %v", round, err)
 					}
 				}
@@ -143,7 +143,7 @@ func TestMaxDiskIsChanged(t *testing.T) {
 		n.limit.SetLimit(1)
 		n.LimitChanged()
 		synctest.Wait()
-		if _, _, err := f.Add(nil, digests(0, 1)); !errors.Is(err, ErrFull) || !errors.Is(err, engine.ErrReadOnly) || !errors.Is(err, budget.ErrDisk) {
+		if _, _, err := f.Add(nil, digests(0, 1)); !errors.Is(err, errFull) || !errors.Is(err, engine.ErrReadOnly) || !errors.Is(err, budget.ErrDisk) {
 			t.Errorf("above the limit a change has the error %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -183,7 +183,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 			n.LimitChanged()
 			time.Sleep(time.Minute)
 			want := fmt.Sprintf("max-disk is at least %v", quantity.Size(n.LimitFor()).RoundUp())
-			if err := n.Ready(); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), want) {
+			if err := n.Ready(); !errors.Is(err, errFull) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%d snapshots: error %v, want %q", snapshots, err, want)
 			}
 			if got := n.Status().NeededMax; got != n.LimitFor() {
@@ -220,12 +220,12 @@ func TestMaxDiskBelowTwiceTheFilters(t *testing.T) {
 		n.most.Store(0)
 		for err = nil; err == nil; err = toggleOnce(n.node, f) {
 		}
-		if !errors.Is(err, ErrFull) {
+		if !errors.Is(err, errFull) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if err := n.Ready(); !errors.Is(err, ErrFull) {
-			t.Errorf("ready: error %v, want %v", err, ErrFull)
+		if err := n.Ready(); !errors.Is(err, errFull) {
+			t.Errorf("ready: error %v, want %v", err, errFull)
 		}
 		if most := n.most.Load(); most > limit {
 			t.Errorf("up to %d bytes were used, want at most %d", most, limit)
@@ -306,7 +306,7 @@ func TestLeastLimitIsEnough(t *testing.T) {
 			for round := range 20 {
 				f := filters[random.IntN(len(filters))]
 				for range 1 + random.IntN(300) {
-					if err := toggleOnce(n.node, f); errors.Is(err, ErrFull) {
+					if err := toggleOnce(n.node, f); errors.Is(err, errFull) {
 						break
 					} else if err != nil {
 						t.Fatal(err)
@@ -364,8 +364,8 @@ func TestDeletionAtMaxDisk(t *testing.T) {
 				n.LimitChanged()
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if _, _, err := small.Add(nil, digests(0, 1)); !errors.Is(err, ErrFull) {
-					t.Fatalf("error %v, want %v", err, ErrFull)
+				if _, _, err := small.Add(nil, digests(0, 1)); !errors.Is(err, errFull) {
+					t.Fatalf("error %v, want %v", err, errFull)
 				}
 				if st := n.Status(); st.Missing == 0 || st.Needed < 7<<20 || st.MaxBytes != limit || st.Err == nil {
 					t.Errorf("status %+v", st)

@@ -14,8 +14,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/event"
 )
 
-// ErrFull is wrapped while changes are refused because the disk is full.
-var ErrFull = errors.New("disk full")
+// errFull is wrapped while changes are refused because the disk is full.
+var errFull = errors.New("disk full")
 
 // A disk that the log fills is left as follows. The store holds a reserve (snapfile.Dir.Reserve). If
 // the log or a snapshot finds no room, the log becomes frugal, so that it takes no more of the reserve than queued
@@ -64,7 +64,7 @@ func (s *Store) refuse(err error, until string) {
 	s.episode.touch()
 	s.taker.Hurry(true)
 	if s.o.Durability != None {
-		s.journal.Refuse(fmt.Errorf("%w: %w; changes are refused until %s", ErrFull, s.cause(err), until))
+		s.journal.Refuse(fmt.Errorf("%w: %w; changes are refused until %s", errFull, s.cause(err), until))
 	}
 }
 

@@ -62,7 +62,7 @@ func TestFullDiskIsLeft(t *testing.T) {
 			if _, pos, err := f.Add(nil, keep); err != nil || n.Wait(t.Context(), pos) != nil {
 				t.Fatal(err)
 			}
-			if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+			if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 				t.Fatalf("round %d: error %v", i, err)
 			}
 			time.Sleep(time.Minute)
@@ -96,7 +96,7 @@ func TestSmallerReserve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -130,12 +130,12 @@ func TestDiskWithoutRoomForASnapshot(t *testing.T) {
 		f.Add(nil, keys)
 		snap(t, n)
 		f.Add(nil, digests(200_000, 200_500)) // all segments differ from the snapshot
-		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 			t.Fatalf("error %v", err)
 		}
 		time.Sleep(time.Minute)
-		if err := n.Ready(); !errors.Is(err, ErrFull) {
-			t.Errorf("ready: error %v, want %v", err, ErrFull)
+		if err := n.Ready(); !errors.Is(err, errFull) {
+			t.Errorf("ready: error %v, want %v", err, errFull)
 		}
 		wantKeys(t, n.Engine, []string{"counts"}, keys)
 		st := n.Status()
@@ -168,7 +168,7 @@ func TestRoomDuringAnAttempt(t *testing.T) {
 		f.Add(nil, digests(0, 100_000))
 		snap(t, n)
 		f.Add(nil, digests(200_000, 200_500))
-		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 			t.Fatalf("error %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -210,7 +210,7 @@ func TestReserveIsForTheSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.files.Limit(d.files.Used() + 4<<10)
-		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -244,23 +244,23 @@ func TestStartOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.files.Limit(d.files.Used() + 4<<10)
-		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		before := n.Status()
-		if before.Missing == 0 || !errors.Is(before.Err, ErrFull) {
+		if before.Missing == 0 || !errors.Is(before.Err, errFull) {
 			t.Fatalf("the disk is not full: %+v", before)
 		}
 		want := contents(n.Engine)
 		n.kill()
 		n = start(t, d, o)
-		if err := n.Ready(); !errors.Is(err, ErrFull) {
-			t.Errorf("after the start: error %v, want %v", err, ErrFull)
+		if err := n.Ready(); !errors.Is(err, errFull) {
+			t.Errorf("after the start: error %v, want %v", err, errFull)
 		}
 		time.Sleep(time.Minute)
 		st := n.Status()
-		if !errors.Is(st.Err, ErrFull) || st.Missing == 0 || st.Missing > before.Missing {
+		if !errors.Is(st.Err, errFull) || st.Missing == 0 || st.Missing > before.Missing {
 			t.Errorf("%d bytes are missing after the start, %d before; error %v", st.Missing, before.Missing, st.Err)
 		}
 		if got := n.files.Reserved(); got > 0 {
@@ -293,12 +293,12 @@ func TestDeletionOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.files.Limit(d.files.Used() + 4<<10)
-		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrFull) {
+		if err := toggle(n, f); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, errFull) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if err := n.Ready(); !errors.Is(err, ErrFull) {
-			t.Fatalf("error %v, want %v", err, ErrFull)
+		if err := n.Ready(); !errors.Is(err, errFull) {
+			t.Fatalf("error %v, want %v", err, errFull)
 		}
 		_, pos, err := n.Delete([]byte("counts"))
 		if err == nil {

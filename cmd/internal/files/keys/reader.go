@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// MaxKey is the largest length of a key, in bytes.
-const MaxKey = 1 << 30
+// maxKey is the largest length of a key, in bytes.
+const maxKey = 1 << 30
 
 // chunkBytes is the size of a read.
 const chunkBytes = 1 << 20
 
 // Reader splits a stream into chunks of complete keys.
 type Reader struct {
-	// MaxKey is the most bytes of a key and its separator that are held: at first, MaxKey.
+	// MaxKey is the most bytes of a key and its separator that are held: at first, maxKey.
 	MaxKey int
 
 	r      io.Reader
@@ -26,7 +26,7 @@ type Reader struct {
 
 // NewReader returns a reader of the keys in r.
 func NewReader(r io.Reader, f Format) *Reader {
-	return &Reader{MaxKey: MaxKey, r: r, text: Text{Format: f, Name: nameOf(r)}}
+	return &Reader{MaxKey: maxKey, r: r, text: Text{Format: f, Name: nameOf(r)}}
 }
 
 // Next returns some complete keys with their separators; the last key of the stream may have

@@ -277,12 +277,12 @@ func TestAskRefuses(t *testing.T) {
 		want          error
 		says          string
 	}{
-		{"nonsense", "1", ErrColumn, "address.city"},
-		{"", "1", ErrColumn, "name"},
+		{"nonsense", "1", errColumn, "address.city"},
+		{"", "1", errColumn, "name"},
 		{"plain", "x", ErrNoFilter, "plain"},
-		{"i8", "128", ErrValue, "-128 to 127"},
-		{"u32", "-1", ErrValue, "0 to 4294967295"},
-		{"i64", "one", ErrValue, "INT64"},
+		{"i8", "128", errValue, "-128 to 127"},
+		{"u32", "-1", errValue, "0 to 4294967295"},
+		{"i64", "one", errValue, "INT64"},
 	} {
 		_, err := f.Query(c.column, c.value)
 		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {

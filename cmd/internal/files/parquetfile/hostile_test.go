@@ -117,7 +117,7 @@ func TestBitFlips(t *testing.T) {
 func exercise(t *testing.T, b []byte) {
 	known := func(err error) {
 		t.Helper()
-		for _, want := range []error{umbel.ErrCorrupt, umbel.ErrLimit, errors.ErrUnsupported, ErrColumn, ErrNoFilter, ErrValue} {
+		for _, want := range []error{umbel.ErrCorrupt, umbel.ErrLimit, errors.ErrUnsupported, errColumn, ErrNoFilter, errValue} {
 			if err == nil || errors.Is(err, want) {
 				return
 			}

@@ -39,7 +39,7 @@ func (n names) of(i int) string {
 	return "@" + digits
 }
 
-// find returns the index of the column with that name. Any column may be named by its index. Errors wrap ErrColumn.
+// find returns the index of the column with that name. Any column may be named by its index. Errors wrap errColumn.
 func (n names) find(name string) (int, error) {
 	i, ok := n.index[name]
 	switch {
@@ -47,15 +47,15 @@ func (n names) find(name string) (int, error) {
 		return i, nil
 	case ok:
 		same := n.list(func(c column) bool { return c.path() == name })
-		return 0, sentinel.Errorf(ErrColumn, "several columns have the path %q; name one by its index: %s", clip(name), same)
+		return 0, sentinel.Errorf(errColumn, "several columns have the path %q; name one by its index: %s", clip(name), same)
 	case len(n.columns) == 0:
-		return 0, sentinel.Errorf(ErrColumn, "column %q in a file without columns", clip(name))
+		return 0, sentinel.Errorf(errColumn, "column %q in a file without columns", clip(name))
 	}
 	digits, ok := strings.CutPrefix(name, "@")
 	if i, err := strconv.Atoi(digits); ok && err == nil && i >= 0 && i < len(n.columns) {
 		return i, nil
 	}
-	return 0, sentinel.Errorf(ErrColumn, "column %q, want one of %s", clip(name), n.list(func(column) bool { return true }))
+	return 0, sentinel.Errorf(errColumn, "column %q, want one of %s", clip(name), n.list(func(column) bool { return true }))
 }
 
 // list lists the names of the first of some columns for an error.

@@ -26,9 +26,9 @@ import (
 // are too large umbel.ErrLimit, and those of encrypted files and later versions
 // errors.ErrUnsupported.
 var (
-	ErrColumn   = errors.New("no such column")  // the schema has no column of that path
+	errColumn   = errors.New("no such column")  // the schema has no column of that path
 	ErrNoFilter = errors.New("no Bloom filter") // the column has none in any row group, or nothing was added to it
-	ErrValue    = errors.New("unfit value")     // the column's type has no such value
+	errValue    = errors.New("unfit value")     // the column's type has no such value
 )
 
 // File is an open Parquet file. All methods but Close may be called concurrently.

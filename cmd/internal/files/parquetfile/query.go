@@ -25,7 +25,7 @@ type Answer struct {
 // have no text form only so. A value of the column's type that is nearest to a number is queried. JSON has many
 // texts for one value; so only hex digits are excluded by a filter.
 //
-// It returns an error wrapping ErrColumn that lists the columns, or one wrapping ErrValue that
+// It returns an error wrapping errColumn that lists the columns, or one wrapping errValue that
 // describes the type's values; for BOOLEAN it wraps errors.ErrUnsupported as well. Some writers
 // hash a truth value as a byte, parquet-go v0.32 hashes eight of them packed in
 // one, and most make no filter. If no filter of the column can be read, it returns the error of the first, or one wrapping
@@ -91,7 +91,7 @@ type query struct {
 func (c column) query(value string) (query, error) {
 	e, err := c.typ.encode(value)
 	if err != nil {
-		return query{}, sentinel.Errorf(ErrValue, "column %q is %s: %w", clip(c.path()), c.typ.name, err)
+		return query{}, sentinel.Errorf(errValue, "column %q is %s: %w", clip(c.path()), c.typ.name, err)
 	}
 	q := query{open: e.open}
 	for _, b := range e.all {
@@ -110,7 +110,7 @@ func (q query) in(f *splitblock.Filter) bool {
 	return false
 }
 
-// Find returns the chunk of a column in a row group. The column is as in Query. Errors wrap ErrColumn, or ErrNoFilter if
+// Find returns the chunk of a column in a row group. The column is as in Query. Errors wrap errColumn, or ErrNoFilter if
 // it has none there.
 func (f *File) Find(rowGroup int, column string) (Chunk, error) {
 	index, err := f.names.find(column)

@@ -227,7 +227,7 @@ func TestEmptySchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Query("id", "bob"); !errors.Is(err, ErrColumn) || len(f.Chunks()) != 0 {
+	if _, err := f.Query("id", "bob"); !errors.Is(err, errColumn) || len(f.Chunks()) != 0 {
 		t.Errorf("no columns: %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"a.b", "d", "e", "@7", "@-1", "@", "1"} {
-		if i, err := n.find(bad); !errors.Is(err, ErrColumn) {
+		if i, err := n.find(bad); !errors.Is(err, errColumn) {
 			t.Errorf("%q: %d, %v", bad, i, err)
 		}
 	}

@@ -34,7 +34,7 @@ func Overview(w io.Writer, parts []Part) error {
 	t := table.New("Part", " Cells", " Fill", ruler())
 	for _, p := range parts {
 		fill := p.View.Fill()
-		t.Row(p.Name, quantity.Count(p.View.Cells).String(), fmt.Sprintf("%.4f", fill), Gauge(fill, gaugeColumns))
+		t.Row(p.Name, quantity.Count(p.View.Cells).String(), fmt.Sprintf("%.4f", fill), gauge(fill, gaugeColumns))
 	}
 	_, err := t.WriteTo(w)
 	return err
@@ -44,7 +44,7 @@ func Overview(w io.Writer, parts []Part) error {
 func one(w io.Writer, v View) error {
 	fill := v.Fill()
 	cells := fmt.Sprintf("%v cells, fill %.4f  ", quantity.Count(v.Cells), fill)
-	fmt.Fprintf(w, "%s%s\n%*s%s\n", cells, Gauge(fill, gaugeColumns), len(cells), "", ruler())
+	fmt.Fprintf(w, "%s%s\n%*s%s\n", cells, gauge(fill, gaugeColumns), len(cells), "", ruler())
 	l := v.loads()
 	if l.blocks == 0 {
 		return nil
@@ -65,9 +65,9 @@ func one(w io.Writer, v View) error {
 	return err
 }
 
-// Gauge returns a bar of the given number of characters, which is filled up to the share, between
+// gauge returns a bar of the given number of characters, which is filled up to the share, between
 // 0 and 1.
-func Gauge(share float64, columns int) string {
+func gauge(share float64, columns int) string {
 	n := int(math.Round(share * float64(columns)))
 	return strings.Repeat("█", n) + strings.Repeat("░", columns-n)
 }

@@ -32,7 +32,7 @@ type Client struct {
 	Base    *url.URL
 	Token   string // "": none; Base may contain a user and a password
 	HTTP    *http.Client
-	Timeout time.Duration // how long the node may be silent, for every request; 0: Patience or LongPatience
+	Timeout time.Duration // how long the node may be silent, for every request; 0: Patience, or 15 minutes for work on whole filters
 	Refused func(error)   // is called before a refused change is sent again, perhaps concurrently; may be nil
 }
 
@@ -151,7 +151,7 @@ func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 	}
 	patience := Patience
 	if req.long {
-		patience = LongPatience
+		patience = longPatience
 	}
 	if c.Timeout > 0 {
 		patience = c.Timeout

@@ -60,11 +60,11 @@ func (c *Client) Filter(ctx context.Context, name string) (*Filter, Info, error)
 // Hasher returns the filter's hasher; ok is false if the seed is secret.
 func (f *Filter) Hasher() (umbel.Hasher, bool) { return f.hasher, f.public }
 
-// Digests processes digests in one request and returns the answers. The digests must be made with
+// digests processes digests in one request and returns the answers. The digests must be made with
 // the filter's hasher. If the filter has another hasher by now, it returns an error wrapping
 // umbel.ErrMismatch and nothing was processed; after other errors some digests may have been
 // processed.
-func (f *Filter) Digests(ctx context.Context, v Verb, ds []umbel.Digest) ([]uint64, error) {
+func (f *Filter) digests(ctx context.Context, v Verb, ds []umbel.Digest) ([]uint64, error) {
 	b := make([]byte, 0, 16*len(ds))
 	for _, d := range ds {
 		b = binary.LittleEndian.AppendUint64(b, d.H1)
@@ -149,7 +149,7 @@ func (f *Filter) once(ctx context.Context, v Verb, list [][]byte) ([]uint64, err
 				return nil, err
 			}
 		}
-		return f.Digests(ctx, v, ds)
+		return f.digests(ctx, v, ds)
 	}
 	var b []byte
 	for _, k := range list {

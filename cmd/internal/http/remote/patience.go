@@ -15,7 +15,7 @@ import (
 // many gigabytes takes minutes.
 const (
 	Patience     = time.Minute
-	LongPatience = 15 * time.Minute
+	longPatience = 15 * time.Minute
 )
 
 // leastBytes is how much of a response must arrive in the time of Patience.

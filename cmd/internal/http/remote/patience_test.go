@@ -101,7 +101,7 @@ func TestPatience(t *testing.T) {
 		for verb, do := range requests {
 			for _, timeout := range []time.Duration{0, 5 * time.Second} {
 				written = 0
-				limit := LongPatience + Patience
+				limit := longPatience + Patience
 				if timeout > 0 {
 					limit = 2 * timeout
 				}

@@ -56,8 +56,8 @@ var sentinels = map[string]error{
 	api.WordPrecondition: umbel.ErrMismatch,
 }
 
-// Word returns the word of the problem that a node reported, "" for another error.
-func Word(err error) string {
+// word returns the word of the problem that a node reported, "" for another error.
+func word(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Word()
 	}

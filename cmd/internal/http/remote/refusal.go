@@ -32,7 +32,7 @@ func (c *Client) newPatience() patience { return patience{c.Refused, time.Now(),
 // again waits, and returns nil, if the change whose error is err shall be sent again. Otherwise it returns the error
 // of the change.
 func (p *patience) again(ctx context.Context, err error) error {
-	if Word(err) != api.WordReadOnly || time.Since(p.begin)+p.wait > refusedFor {
+	if word(err) != api.WordReadOnly || time.Since(p.begin)+p.wait > refusedFor {
 		return err
 	}
 	if p.refused != nil {

@@ -108,7 +108,7 @@ func TestAddWaits(t *testing.T) {
 		added := 0
 		n.Refused = func(err error) {
 			refused.Add(1)
-			if Word(err) != api.WordReadOnly {
+			if word(err) != api.WordReadOnly {
 				t.Errorf("refused with %v", err)
 			}
 		}
@@ -140,7 +140,7 @@ func TestAddEnds(t *testing.T) {
 		t.Errorf("%v, %d keys added", err, j.added)
 	}
 	f.name = "absent"
-	if err := f.Each(t.Context(), Add, numbers(10, nil), nil); Word(err) != api.WordNotFound {
+	if err := f.Each(t.Context(), Add, numbers(10, nil), nil); word(err) != api.WordNotFound {
 		t.Errorf("a filter that does not exist: %v", err)
 	}
 }
@@ -231,7 +231,7 @@ func TestRemoveWithoutAnswers(t *testing.T) {
 	defer n.HTTP.CloseIdleConnections()
 	f := Filter{c: n, name: "a"}
 	_, err = f.Keys(t.Context(), Remove, [][]byte{{1}, {2}, {3}})
-	if e, ok := errors.AsType[*Error](err); !ok || Word(err) != api.WordReadOnly || e.Done != 2 || requests != 1 {
+	if e, ok := errors.AsType[*Error](err); !ok || word(err) != api.WordReadOnly || e.Done != 2 || requests != 1 {
 		t.Errorf("%v after %d requests", err, requests)
 	}
 }
@@ -278,7 +278,7 @@ func TestChangesWait(t *testing.T) {
 		}
 	}
 	j.begin(0, 1)
-	if _, err := n.Put(ctx, "b", io.MultiReader(&container), true); Word(err) != api.WordReadOnly {
+	if _, err := n.Put(ctx, "b", io.MultiReader(&container), true); word(err) != api.WordReadOnly {
 		t.Errorf("a container that cannot be read twice: %v", err)
 	}
 }

@@ -115,7 +115,7 @@ func TestFilters(t *testing.T) {
 	if i := must(n.Copy(ctx, "a", "copy"))(t); i.Name != "copy" {
 		t.Errorf("the copy is %+v", i)
 	}
-	if _, err := n.Copy(ctx, "a", "b/c"); Word(err) != api.WordExists {
+	if _, err := n.Copy(ctx, "a", "b/c"); word(err) != api.WordExists {
 		t.Errorf("%v, want that it exists", err)
 	}
 	if o := must(n.Intersect(ctx, "a", "copy"))(t); o.Cells == 0 || o.Both.Estimate != 0 {
@@ -131,7 +131,7 @@ func TestFilters(t *testing.T) {
 	if err := n.Delete(ctx, "a"); err != nil {
 		t.Error(err)
 	}
-	if err := n.Delete(ctx, "a"); Word(err) != api.WordNotFound {
+	if err := n.Delete(ctx, "a"); word(err) != api.WordNotFound {
 		t.Errorf("%v, want that it isn't there", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestSecretSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := serve(t, httpapi.Options{Users: users})
-	if _, err := n.Make(t.Context(), "f", thousand); Word(err) != "unauthorized" {
+	if _, err := n.Make(t.Context(), "f", thousand); word(err) != "unauthorized" {
 		t.Errorf("%v, want to be refused", err)
 	}
 	n.Token = "u"
@@ -200,7 +200,7 @@ func TestSecretSeed(t *testing.T) {
 		t.Errorf("the hasher is known: %v", h)
 	}
 	checkKeys(t, f, []string{"apple", "pear\n", "\xff\xfe"})
-	if _, err := n.Get(t.Context(), "f", false, io.Discard); Word(err) != "denied" {
+	if _, err := n.Get(t.Context(), "f", false, io.Discard); word(err) != "denied" {
 		t.Errorf("%v, want to be refused", err)
 	}
 }
@@ -279,7 +279,7 @@ func TestEach(t *testing.T) {
 	if err := n.Delete(ctx, "f"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Each(ctx, Has, numbers(keys, nil), nil); Word(err) != api.WordNotFound {
+	if err := f.Each(ctx, Has, numbers(keys, nil), nil); word(err) != api.WordNotFound {
 		t.Errorf("%v, want that the filter isn't there", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -348,7 +348,7 @@ func TestContainers(t *testing.T) {
 		t.Errorf("it is %v, said to be %s", hashtree.Identify(s), id)
 	}
 	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false))(t)
-	if _, err := n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false); Word(err) != api.WordExists {
+	if _, err := n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), false); word(err) != api.WordExists {
 		t.Errorf("%v, want that it exists", err)
 	}
 	must(n.Put(ctx, "g", bytes.NewReader(packed.Bytes()), true))(t)
@@ -378,10 +378,10 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, want one that is %q", err, c.want)
 		}
 	}
-	if _, err := n.Info(ctx, "x"); Word(err) != api.WordNotFound {
+	if _, err := n.Info(ctx, "x"); word(err) != api.WordNotFound {
 		t.Errorf("a missing filter: %v", err)
 	}
-	if _, err := n.Make(ctx, "f", thousand); Word(err) != api.WordExists {
+	if _, err := n.Make(ctx, "f", thousand); word(err) != api.WordExists {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	var b bytes.Buffer

@@ -13,7 +13,7 @@ import (
 func choice[T fmt.Stringer](cmd *cobra.Command, value *T, name, usage string, all ...T) {
 	c := choiceFlag[T]{value, all}
 	*value = all[0]
-	cmd.Flags().Var(c, name, usage+": "+c.Words())
+	cmd.Flags().Var(c, name, usage+": "+c.words())
 	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -26,7 +26,7 @@ type choiceFlag[T fmt.Stringer] struct {
 func (c choiceFlag[T]) Set(name string) error {
 	i := slices.Index(c.names(), name)
 	if i < 0 {
-		return fmt.Errorf("want %s", c.Words())
+		return fmt.Errorf("want %s", c.words())
 	}
 	*c.value = c.all[i]
 	return nil
@@ -49,8 +49,8 @@ func (c choiceFlag[T]) names() []string {
 	return names
 }
 
-// Words returns the names as in a sentence.
-func (c choiceFlag[T]) Words() string {
+// words returns the names as in a sentence.
+func (c choiceFlag[T]) words() string {
 	names := c.names()
 	last := len(names) - 1
 	if last == 0 {

@@ -19,8 +19,8 @@ func (p Paths) NixBloom(rate float64) (*nixbloom.Filter, error) {
 	return f, nil
 }
 
-// Key returns the key of a path in the filters of publications.
-func Key(h nixbloom.Hash) string { return h.String() }
+// key returns the key of a path in the filters of publications.
+func key(h nixbloom.Hash) string { return h.String() }
 
 // Marker is a key of every filter that this package publishes. A filter without it has other keys, for example
 // whole store paths: every hash would be absent from it.

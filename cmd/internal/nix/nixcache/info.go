@@ -48,9 +48,9 @@ func BloomPath(info []byte) (string, error) {
 	return path, nil
 }
 
-// WriteBloom writes the file NixBloom of the paths to a directory, and names it in the description there. A
+// writeBloom writes the file NixBloom of the paths to a directory, and names it in the description there. A
 // description that exists keeps its other lines. Both files are replaced completely or not at all.
-func WriteBloom(dir string, p Paths, rate float64) error {
+func writeBloom(dir string, p Paths, rate float64) error {
 	f, err := p.NixBloom(rate)
 	if err != nil {
 		return err

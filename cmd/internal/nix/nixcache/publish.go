@@ -92,7 +92,7 @@ func (p *Publication) writeBloom() error {
 	if p.o.Bloom == "" || !p.unwritten {
 		return nil
 	}
-	err := WriteBloom(p.o.Bloom, p.paths, p.o.Design.Rate)
+	err := writeBloom(p.o.Bloom, p.paths, p.o.Design.Rate)
 	p.unwritten = err != nil
 	return err
 }
@@ -158,7 +158,7 @@ func (p *Publication) make(paths Paths) (shape, cellsFilter, error) {
 	}
 	f.Add(f.Hasher().HashString(Marker))
 	for _, h := range paths {
-		f.Add(f.Hasher().HashString(Key(h)))
+		f.Add(f.Hasher().HashString(key(h)))
 	}
 	return s, f, nil
 }
@@ -190,7 +190,7 @@ func (p *Publication) shapeFor(n uint64) (shape, error) {
 func (p *Publication) add(paths Paths) []uint64 {
 	var at []uint64
 	for _, h := range paths {
-		d := p.filter.Hasher().HashString(Key(h))
+		d := p.filter.Hasher().HashString(key(h))
 		at = p.filter.Locate(at, d)
 		p.filter.Add(d)
 	}

@@ -156,7 +156,7 @@ func (p *nixPublisher) run(ctx context.Context, streams *cli.Streams, args []str
 	if s := to.State(); s != nil && !nixcache.HasKind(s.Kind) {
 		return fmt.Errorf("%s has a publication of a filter of kind %s; give another directory to that of the cache", p.publish.Directory, s.Kind)
 	}
-	p.o.Publisher, p.o.Published, p.o.Log = to.Publisher, p.Print, p.publish.Log
+	p.o.Publisher, p.o.Published, p.o.Log = to.Publisher, p.print, p.publish.Log
 	n := nixcache.New(p.o)
 	v, err := n.Publish(ctx)
 	if v.Head.Version == 0 {
@@ -165,15 +165,15 @@ func (p *nixPublisher) run(ctx context.Context, streams *cli.Streams, args []str
 	if err != nil {
 		p.Warn("%s", report.Text(err))
 	}
-	p.Print(v)
+	p.print(v)
 	if !p.follow {
 		return nil
 	}
 	return to.Run(ctx, p.mux(), func(ctx context.Context) error { return n.Follow(ctx, nixcache.DefaultPeriod) })
 }
 
-// Print prints a version.
-func (p *nixPublisher) Print(v nixcache.Version) {
+// print prints a version.
+func (p *nixPublisher) print(v nixcache.Version) {
 	if p.Quiet {
 		return
 	}

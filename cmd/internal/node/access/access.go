@@ -37,8 +37,8 @@ var rightNames = []struct {
 	right Right
 }{{"read", Read}, {"add", Add}, {"remove", Remove}, {"admin", Admin}}
 
-// ParseRight parses "read", "add", "remove" or "admin".
-func ParseRight(s string) (Right, error) {
+// parseRight parses "read", "add", "remove" or "admin".
+func parseRight(s string) (Right, error) {
 	for _, r := range rightNames {
 		if r.name == s {
 			return r.right, nil

@@ -104,11 +104,11 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%q: %v, %v", c, u, err)
 		}
 	}
-	if u, err := us.LoginToken(token); err != nil || u.Name != "shop" {
+	if u, err := us.loginToken(token); err != nil || u.Name != "shop" {
 		t.Errorf("token: %v, %v", u, err)
 	}
 	for _, wrong := range []string{"", token + "x", sum} {
-		if u, err := us.LoginToken(wrong); u != nil || !errors.Is(err, ErrWrongPassword) {
+		if u, err := us.loginToken(wrong); u != nil || !errors.Is(err, ErrWrongPassword) {
 			t.Errorf("token %q: %v, %v", wrong, u, err)
 		}
 	}
@@ -282,7 +282,7 @@ func TestFailures(t *testing.T) {
 		if _, err := us.Login(here, "b", "p"); err != nil {
 			t.Errorf("another user: %v", err)
 		}
-		if _, err := us.LoginToken(token); err != nil {
+		if _, err := us.loginToken(token); err != nil {
 			t.Errorf("a token: %v", err)
 		}
 		if _, err := us.Login("192.0.2.2:1", "a", "p"); err != nil {
@@ -306,7 +306,7 @@ func TestVerifiedBeforeFailures(t *testing.T) {
 		}
 		for range maxFailures + 1 {
 			_, _ = us.Login(here, "a", "x")
-			_, _ = us.LoginToken("x")
+			_, _ = us.loginToken("x")
 		}
 		if _, err := us.Login(here, "a", "x"); !errors.Is(err, ErrTooMany) {
 			t.Errorf("a wrong password: %v", err)
@@ -321,7 +321,7 @@ func TestVerifiedBeforeFailures(t *testing.T) {
 		if _, err := us.Login(here, "a", "p"); err != nil {
 			t.Errorf("a verified login after the file was read again: %v", err)
 		}
-		if _, err := us.LoginToken("x"); !errors.Is(err, ErrWrongPassword) {
+		if _, err := us.loginToken("x"); !errors.Is(err, ErrWrongPassword) {
 			t.Errorf("a wrong token: %v", err)
 		}
 		if got, want := us.Failed(), uint64(2*(maxFailures+1)+2); got != want {

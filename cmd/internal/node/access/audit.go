@@ -61,7 +61,7 @@ func (a *Audit) Record(user, client, action, target string, err error) {
 		}
 		level, outcome = slog.LevelWarn, "failed"
 	}
-	if Refused(err) {
+	if refused(err) {
 		outcome = "refused"
 	}
 	attrs := []slog.Attr{

@@ -10,14 +10,14 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/service/yamltext"
 )
 
-// ErrNoUser is wrapped if a file of users has no user of a name.
-var ErrNoUser = errors.New("no such user")
+// errNoUser is wrapped if a file of users has no user of a name.
+var errNoUser = errors.New("no such user")
 
 // The functions below return changed contents of a users file, which Parse accepts. Comments stay where they are.
 
 // AddUser adds a user to the contents of a file, which may be empty. The rest stays as it is.
 func AddUser(data []byte, u FileUser) ([]byte, error) {
-	b, err := encode(File{Users: []FileUser{u}})
+	b, err := encode(file{Users: []FileUser{u}})
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func AddUser(data []byte, u FileUser) ([]byte, error) {
 }
 
 // ReplaceUser passes the user of a name to change, and puts the result in its place. Lists of the rest keep their
-// form, but not their indentation. The error wraps ErrNoUser.
+// form, but not their indentation. The error wraps errNoUser.
 func ReplaceUser(data []byte, name string, change func(*FileUser)) ([]byte, error) {
 	return edit(data, name, func(users *yaml.Node, i int) error {
 		was := users.Content[i]
@@ -48,7 +48,7 @@ func ReplaceUser(data []byte, name string, change func(*FileUser)) ([]byte, erro
 	})
 }
 
-// DeleteUser removes the user of a name, with its comments. The error wraps ErrNoUser. The last user cannot be
+// DeleteUser removes the user of a name, with its comments. The error wraps errNoUser. The last user cannot be
 // removed: a node without users would serve everybody.
 func DeleteUser(data []byte, name string) ([]byte, error) {
 	return edit(data, name, func(users *yaml.Node, i int) error {
@@ -80,7 +80,7 @@ func edit(data []byte, name string, change func(users *yaml.Node, i int) error) 
 		}
 		return checked(b)
 	}
-	return nil, fmt.Errorf("%w: %q", ErrNoUser, name)
+	return nil, fmt.Errorf("%w: %q", errNoUser, name)
 }
 
 // valueOf returns the value of a key in a mapping, or nil.

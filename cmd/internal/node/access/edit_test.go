@@ -25,7 +25,7 @@ func TestEdit(t *testing.T) {
 	if !shop.May(Add, []byte("shop:1")) || shop.May(Add, []byte("public")) || !shop.May(Read, []byte("public")) {
 		t.Error("the rights are others")
 	}
-	if _, err := us.LoginToken("t"); err != nil {
+	if _, err := us.loginToken("t"); err != nil {
 		t.Error(err)
 	}
 	if _, err := us.Password("root", "r"); err != nil {
@@ -60,7 +60,7 @@ func TestEdit(t *testing.T) {
 
 func TestEditRefused(t *testing.T) {
 	one := "users: [{name: a, passwords: [" + cheap(t, "p") + "], rules: [{rights: [read], names: ['*']}]}]\n"
-	if _, err := DeleteUser([]byte(one), "b"); !errors.Is(err, ErrNoUser) {
+	if _, err := DeleteUser([]byte(one), "b"); !errors.Is(err, errNoUser) {
 		t.Errorf("an unknown user: error %v", err)
 	}
 	if b, err := DeleteUser([]byte(one), "a"); err == nil {

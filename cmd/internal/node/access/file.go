@@ -13,8 +13,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/service/yamltext"
 )
 
-// File is the contents of a users file.
-type File struct {
+// file is the contents of a users file.
+type file struct {
 	Users []FileUser `yaml:"users"`
 }
 
@@ -53,7 +53,7 @@ const maxFile = 16 << 20
 func parse(data []byte) ([]account, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
-	var f File
+	var f file
 	if err := d.Decode(&f); err != nil && err != io.EOF {
 		return nil, yamltext.Error(err)
 	}
@@ -104,7 +104,7 @@ func (u FileUser) account() (a account, err error) {
 
 // rule checks a rule.
 func (f FileRule) rule() (r rule, err error) {
-	rights, err := each("right", f.Rights, ParseRight)
+	rights, err := each("right", f.Rights, parseRight)
 	if err != nil {
 		return r, err
 	}

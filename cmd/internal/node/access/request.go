@@ -21,7 +21,7 @@ func (us *Users) Request(r *http.Request) (u *User, claimed string, err error) {
 	scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	switch {
 	case strings.EqualFold(scheme, "Bearer"):
-		u, err = us.LoginToken(strings.TrimSpace(credentials))
+		u, err = us.loginToken(strings.TrimSpace(credentials))
 		return u, "", err
 	case strings.EqualFold(scheme, "Basic"):
 		name, password, ok := r.BasicAuth()

@@ -211,9 +211,9 @@ func (us *Users) Login(from, name, password string) (*User, error) {
 // Failed returns the number of failed logins since the users were loaded first.
 func (us *Users) Failed() uint64 { return us.failed.Load() }
 
-// LoginToken returns the user of a bearer token, or ErrWrongPassword. Failures are not counted,
+// loginToken returns the user of a bearer token, or ErrWrongPassword. Failures are not counted,
 // because a token of 256 bits cannot be guessed.
-func (us *Users) LoginToken(token string) (*User, error) {
+func (us *Users) loginToken(token string) (*User, error) {
 	e := us.current.Load().byToken[sha256.Sum256([]byte(token))]
 	if e == nil || !e.enabled {
 		us.failed.Add(1)
@@ -321,7 +321,7 @@ func (us *Users) Certificate(s *tls.ConnectionState) *User {
 // refusals are the errors that refuse a client.
 var refusals = []error{ErrDenied, ErrWrongPassword, ErrTooMany, ErrCredentials, ErrNoCredentials}
 
-// Refused reports whether an error is a refusal of the client and not of the request.
-func Refused(err error) bool {
+// refused reports whether an error is a refusal of the client and not of the request.
+func refused(err error) bool {
 	return slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) })
 }

@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (_ *Set, err error) {
 
 // open opens the cache of a publication and stores its version in the engine.
 func (s *Set) open(ctx context.Context, p Publication) (_ *follower, err error) {
-	path := CacheOf(s.o.Cache, p.Filter)
+	path := cacheOf(s.o.Cache, p.Filter)
 	cache, err := dir.Create(path)
 	if errors.Is(err, dir.ErrLocked) {
 		return nil, fmt.Errorf("another subscriber uses the cache %s; give each its own: %w", path, dir.ErrLocked)
@@ -110,8 +110,8 @@ func (s *Set) open(ctx context.Context, p Publication) (_ *follower, err error) 
 	return f, nil
 }
 
-// CacheOf returns the directory of a publication in the directory of caches.
-func CacheOf(caches, filter string) string {
+// cacheOf returns the directory of a publication in the directory of caches.
+func cacheOf(caches, filter string) string {
 	return filepath.Join(caches, publish.DirectoryName(filter))
 }
 

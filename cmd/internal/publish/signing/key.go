@@ -17,10 +17,10 @@ type Key struct {
 	Public string // as subscribers need it
 }
 
-// ErrExposed means that users other than the owner and the group may access the file of a key.
-var ErrExposed = errors.New("the private key can be read by other users")
+// errExposed means that users other than the owner and the group may access the file of a key.
+var errExposed = errors.New("the private key can be read by other users")
 
-// Read reads a private key. The error wraps ErrExposed if all users may access the file.
+// Read reads a private key. The error wraps errExposed if all users may access the file.
 func Read(file string) (Key, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -38,7 +38,7 @@ func Read(file string) (Key, error) {
 		return Key{}, err
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o007 != 0 {
-		return Key{}, fmt.Errorf("%s: %w: its permissions are %#o; remove those of others with chmod o= %[1]s", file, ErrExposed, mode)
+		return Key{}, fmt.Errorf("%s: %w: its permissions are %#o; remove those of others with chmod o= %[1]s", file, errExposed, mode)
 	}
 	return k, nil
 }

@@ -57,8 +57,8 @@ func TestRead(t *testing.T) {
 	}
 	for _, mode := range []os.FileMode{0o644, 0o604, 0o602} {
 		write(private, mode)
-		if _, err := Read(file); !errors.Is(err, ErrExposed) {
-			t.Errorf("mode %o: error %v, want %v", mode, err, ErrExposed)
+		if _, err := Read(file); !errors.Is(err, errExposed) {
+			t.Errorf("mode %o: error %v, want %v", mode, err, errExposed)
 		}
 	}
 	if _, err := Read(t.TempDir()); err == nil {

@@ -120,7 +120,7 @@ func (c *Conn) describe(now time.Time) string {
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=%d "+
 		"watch=%d qbuf=0 qbuf-free=%d argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=%d events=r cmd=%s user=%s "+
 		"redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-		c.id, c.Addr(), c.Local(), c.name, int64(now.Sub(c.born).Seconds()), int64(max(idle, 0).Seconds()), flags, queued,
+		c.id, c.Addr(), c.local(), c.name, int64(now.Sub(c.born).Seconds()), int64(max(idle, 0).Seconds()), flags, queued,
 		c.watch.Load(), held, held, cmd, c.user, c.proto.Load(), c.library, c.libraryVersion)
 }
 

@@ -116,7 +116,7 @@ func checkReplyTypes(t *testing.T, loops int) {
 		c.Verbatim("v")
 		c.Double(0.1)
 		c.Null()
-		c.NullArray()
+		c.nullArray()
 		c.Map(1)
 		c.Int(1)
 		c.Int(10)

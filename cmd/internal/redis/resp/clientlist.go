@@ -117,7 +117,7 @@ func (c *Conn) killFilter(options [][]byte) (matches func(*Conn) bool, reply str
 		case "addr":
 			all = append(all, func(o *Conn) bool { return o.Addr().String() == value })
 		case "laddr":
-			all = append(all, func(o *Conn) bool { return o.Local().String() == value })
+			all = append(all, func(o *Conn) bool { return o.local().String() == value })
 		case "user":
 			all = append(all, func(o *Conn) bool { o.mu.Lock(); defer o.mu.Unlock(); return o.user == value })
 		case "maxage":

@@ -99,7 +99,7 @@ func (c *Conn) applyLimits() {
 
 // Addr and Local return the remote and the local address. They are safe for concurrent use.
 func (c *Conn) Addr() net.Addr  { return c.nc.RemoteAddr() }
-func (c *Conn) Local() net.Addr { return c.nc.LocalAddr() }
+func (c *Conn) local() net.Addr { return c.nc.LocalAddr() }
 
 // TLS returns the state of a TLS connection after its handshake, or nil without TLS.
 func (c *Conn) TLS() *tls.ConnectionState {
@@ -134,10 +134,10 @@ func (c *Conn) Failed() string { return c.failure }
 func (c *Conn) Close() { c.closing = true }
 
 // MaxReply returns the length in bytes of the longest string that may be replied now. Clients
-// accept MaxString, and a client is disconnected if its replies exceed the output limit.
+// accept maxString, and a client is disconnected if its replies exceed the output limit.
 func (c *Conn) MaxReply() int {
 	const head = 64 // framing of the reply
-	return max(min(c.limits.Output-len(c.out), MaxString)-head, 0)
+	return max(min(c.limits.Output-len(c.out), maxString)-head, 0)
 }
 
 // Commit declares that the replies since the last flush depend on position pos of the journal.
@@ -148,7 +148,7 @@ func (c *Conn) Commit(pos uint64) { c.position = max(c.position, pos) }
 func (c *Conn) InTransaction() bool { return c.inExec }
 
 // MostBytes returns the number of bytes that the command may work through, at most n. Within EXEC it is what
-// is left of MaxTransactionBytes.
+// is left of maxTransactionBytes.
 func (c *Conn) MostBytes(n uint64) uint64 {
 	if c.inExec {
 		return min(n, c.left)

@@ -104,12 +104,12 @@ func execute(c *Conn, _ [][]byte) {
 	}()
 	for _, w := range tx.watched {
 		if c.s.o.Version([]byte(w.key)) != w.version {
-			c.NullArray()
+			c.nullArray()
 			return
 		}
 	}
 	c.Array(len(tx.calls))
-	c.left = MaxTransactionBytes
+	c.left = maxTransactionBytes
 	for _, q := range tx.calls {
 		reply := c.checkAllowed(q.cmd, q.args)
 		if reply == "" {
@@ -130,9 +130,9 @@ func execute(c *Conn, _ [][]byte) {
 	}
 }
 
-// MaxTransactionBytes is the sum of the bytes that the long commands of a transaction may work
+// maxTransactionBytes is the sum of the bytes that the long commands of a transaction may work
 // through while other clients wait for its keys.
-const MaxTransactionBytes = 1 << 20
+const maxTransactionBytes = 1 << 20
 
 // takeBytes subtracts the bytes of a long command from what is left, or returns an error reply.
 func (c *Conn) takeBytes(q queued) string {
@@ -142,7 +142,7 @@ func (c *Conn) takeBytes(q queued) string {
 	n := q.cmd.Long(q.args)
 	if n > c.left {
 		return fmt.Sprintf("ERR %s works through %d bytes, and the long commands of a transaction may work through %d in all; run it outside of MULTI",
-			strings.ToUpper(q.cmd.Name), n, MaxTransactionBytes)
+			strings.ToUpper(q.cmd.Name), n, maxTransactionBytes)
 	}
 	c.SpendBytes(n)
 	return ""

@@ -94,8 +94,8 @@ func (c *Conn) Double(f float64) {
 // Null replies _, in RESP2 $-1.
 func (c *Conn) Null() { c.null("$-1\r\n") }
 
-// NullArray replies _, in RESP2 *-1.
-func (c *Conn) NullArray() { c.null("*-1\r\n") }
+// nullArray replies _, in RESP2 *-1.
+func (c *Conn) nullArray() { c.null("*-1\r\n") }
 
 func (c *Conn) null(before3 string) {
 	if c.version >= 3 {

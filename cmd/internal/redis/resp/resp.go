@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// MaxArray is the maximum number of elements that Read accepts.
-	MaxArray = 1 << 10
-	// MaxString is the length of the longest string that is read, in bytes. It is the default limit
+	// maxArray is the maximum number of elements that Read accepts.
+	maxArray = 1 << 10
+	// maxString is the length of the longest string that is read, in bytes. It is the default limit
 	// of a Redis server.
-	MaxString = 512 << 20
+	maxString = 512 << 20
 	maxLine   = 32
 )
 
@@ -54,7 +54,7 @@ func (r *Reader) Read() ([][]byte, error) {
 	if _, err := r.r.Peek(1); err == io.EOF {
 		return nil, io.EOF
 	}
-	n, err := r.length('*', MaxArray)
+	n, err := r.length('*', maxArray)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r *Reader) element() ([]byte, error) {
 		}
 		return []byte(line[1:]), nil
 	}
-	n, err := r.length('$', MaxString)
+	n, err := r.length('$', maxString)
 	if err != nil {
 		return nil, err
 	}

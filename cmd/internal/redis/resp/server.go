@@ -154,8 +154,8 @@ func (s *Server) SetLimits(l Limits) {
 	s.limits.Store(&l)
 }
 
-// ErrShutdown is returned by Serve after Shutdown.
-var ErrShutdown = errors.New("server is shut down")
+// errShutdown is returned by Serve after Shutdown.
+var errShutdown = errors.New("server is shut down")
 
 // Serve serves clients until Shutdown, then returns nil. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
@@ -163,7 +163,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.draining.Err() != nil {
 		s.mu.Unlock()
 		l.Close()
-		return ErrShutdown
+		return errShutdown
 	}
 	s.listeners[l] = struct{}{}
 	s.mu.Unlock()

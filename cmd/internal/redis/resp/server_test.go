@@ -446,8 +446,8 @@ func TestServeAfterShutdown(t *testing.T) {
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := s.Serve(l); err != ErrShutdown {
-		t.Errorf("got %v, want %v", err, ErrShutdown)
+	if err := s.Serve(l); err != errShutdown {
+		t.Errorf("got %v, want %v", err, errShutdown)
 	}
 }
 

@@ -34,7 +34,7 @@ type Command struct {
 	// Long is not nil for a command that may take long or wait for the journal, and returns the bytes
 	// that it works through. It runs without locks on its keys, so it may take effect between two
 	// commands of another client's transaction. In a transaction the sum is limited: see
-	// MaxTransactionBytes.
+	// maxTransactionBytes.
 	Long func(args [][]byte) uint64
 	// RunAll makes exactly one reply to each of several consecutive calls with the same first key.
 	// nil: Run is called for each.

@@ -131,8 +131,8 @@ func (s *Server) announce() {
 	if c.Disk != "" {
 		store = fmt.Sprintf("%v in %s", quantity.Size(c.DiskSize), c.Disk)
 	}
-	c.Log.Info("ready", event.Ready, "what", what, "listen", s.Scheme()+"://"+s.Addr().String()+"/", "store", store)
-	if a := s.StatusAddr(); a != nil {
+	c.Log.Info("ready", event.Ready, "what", what, "listen", s.scheme()+"://"+s.Addr().String()+"/", "store", store)
+	if a := s.statusAddr(); a != nil {
 		c.Log.Info("status", event.Status, "listen", "http://"+a.String()+"/")
 	}
 }
@@ -160,8 +160,8 @@ func pseudonym(name string) string {
 	return name + "-" + hex.EncodeToString(b[:])
 }
 
-// Scheme returns http, or https with TLS.
-func (s *Server) Scheme() string {
+// scheme returns http, or https with TLS.
+func (s *Server) scheme() string {
 	if s.tls != nil {
 		return "https"
 	}
@@ -171,8 +171,8 @@ func (s *Server) Scheme() string {
 // Addr returns the address of the cache.
 func (s *Server) Addr() net.Addr { return s.main.Addr() }
 
-// StatusAddr returns the address of the status page, or nil.
-func (s *Server) StatusAddr() net.Addr {
+// statusAddr returns the address of the status page, or nil.
+func (s *Server) statusAddr() net.Addr {
 	if s.status == nil {
 		return nil
 	}

@@ -203,7 +203,7 @@ func TestStatus(t *testing.T) {
 	for path, want := range map[string]string{
 		"/": `hits +3\n`, "/status.json": `"hits":3,`, "/metrics": `umbel_cache_requests_total\{result="hit"\} 3`,
 	} {
-		if got := page(s.StatusAddr(), path); !regexp.MustCompile(want).MatchString(got) {
+		if got := page(s.statusAddr(), path); !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s: %s\nwant %s", path, got, want)
 		}
 	}

@@ -38,7 +38,7 @@ func (s *Server) join(c Siblings, o *httpcache.Options) (err error) {
 		if !ok || a.IP.IsUnspecified() {
 			return errors.New("--cache-url: give the address of the cache, as siblings reach it")
 		}
-		c.Cache = &url.URL{Scheme: s.Scheme(), Host: a.String()}
+		c.Cache = &url.URL{Scheme: s.scheme(), Host: a.String()}
 	}
 	c.Reported = true
 	m := &member{host: c.Host}

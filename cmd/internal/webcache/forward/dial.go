@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ErrRefused is wrapped by the errors of connections to addresses that clients must not reach through the proxy.
-var ErrRefused = errors.New("the proxy does not connect to this address")
+// errRefused is wrapped by the errors of connections to addresses that clients must not reach through the proxy.
+var errRefused = errors.New("the proxy does not connect to this address")
 
 // Dial connects to a destination of a client.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -28,15 +28,15 @@ func NewDial(local bool) Dial {
 	return d.DialContext
 }
 
-// check returns an error wrapping ErrRefused for an address of this machine or of its link.
+// check returns an error wrapping errRefused for an address of this machine or of its link.
 func check(address string) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: %s", ErrRefused, address)
+		return fmt.Errorf("%w: %s", errRefused, address)
 	}
 	ip := a.Addr().Unmap()
 	if ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || own(ip) {
-		return fmt.Errorf("%w: %s", ErrRefused, ip)
+		return fmt.Errorf("%w: %s", errRefused, ip)
 	}
 	return nil
 }

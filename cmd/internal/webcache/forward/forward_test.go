@@ -21,8 +21,8 @@ func TestCheck(t *testing.T) {
 	for _, address := range []string{
 		"127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "[::ffff:127.0.0.1]:80", "0.0.0.0:80", "[::]:80", "169.254.169.254:80", "[fe80::1%25eth0]:80", "224.0.0.1:80", "name:80", "",
 	} {
-		if err := check(address); !errors.Is(err, ErrRefused) {
-			t.Errorf("%q: %v, want %v", address, err, ErrRefused)
+		if err := check(address); !errors.Is(err, errRefused) {
+			t.Errorf("%q: %v, want %v", address, err, errRefused)
 		}
 	}
 	for _, address := range []string{"192.0.2.1:80", "10.1.2.3:80", "[2001:db8::1]:443"} {
@@ -34,8 +34,8 @@ func TestCheck(t *testing.T) {
 
 // The check is of the address, also if a name leads to it.
 func TestDialByName(t *testing.T) {
-	if _, err := NewDial(false)(t.Context(), "tcp", "localhost:1"); !errors.Is(err, ErrRefused) {
-		t.Errorf("got %v, want %v", err, ErrRefused)
+	if _, err := NewDial(false)(t.Context(), "tcp", "localhost:1"); !errors.Is(err, errRefused) {
+		t.Errorf("got %v, want %v", err, errRefused)
 	}
 }
 

@@ -44,7 +44,7 @@ func (t *Tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	server, err := t.dial(r.Context(), "tcp", r.Host)
 	if err != nil {
 		status := http.StatusBadGateway
-		if errors.Is(err, ErrRefused) {
+		if errors.Is(err, errRefused) {
 			status = http.StatusForbidden
 		}
 		http.Error(w, "the destination cannot be reached", status)

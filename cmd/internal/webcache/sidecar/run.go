@@ -52,7 +52,7 @@ func Run(ctx context.Context, c Config, ready func(Addresses)) error {
 	serve("--listen", l.cache, handler)
 	serve("--publish-listen", l.publish, m.Publication())
 	serve("--status", l.status, hop.Bodiless(statusPage(m)))
-	c.Mesh.Log.Info("ready", append(l.addresses().Attributes(), event.Ready, "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
+	c.Mesh.Log.Info("ready", append(l.addresses().attributes(), event.Ready, "origin", c.Origin.String(), "peers", len(c.Mesh.Peers))...)
 	ready(l.addresses())
 	err = g.Run(ctx, service.Drain, func(ctx context.Context) error {
 		tasks, ctx := errgroup.WithContext(ctx)
@@ -113,8 +113,8 @@ func (l listeners) addresses() Addresses {
 	return Addresses{text(l.cache), text(l.publish), text(l.status)}
 }
 
-// Attributes returns the addresses for a log.
-func (a Addresses) Attributes() []any {
+// attributes returns the addresses for a log.
+func (a Addresses) attributes() []any {
 	list := []any{"listen", a.Cache}
 	if a.Publish != "" {
 		list = append(list, "publish", a.Publish)

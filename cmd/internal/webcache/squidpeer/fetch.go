@@ -33,11 +33,11 @@ const (
 	maxValid = 24 * time.Hour
 )
 
-// ErrNoDigest means that a peer answers and has no digest: it is still building one, or digest_generation is off.
-var ErrNoDigest = errors.New("the peer has no cache digest")
+// errNoDigest means that a peer answers and has no digest: it is still building one, or digest_generation is off.
+var errNoDigest = errors.New("the peer has no cache digest")
 
-// ErrNoSquid means that the server of a URL is no Squid.
-var ErrNoSquid = errors.New("give the address of a Squid")
+// errNoSquid means that the server of a URL is no Squid.
+var errNoSquid = errors.New("give the address of a Squid")
 
 // Fetched is a digest as a peer sent it.
 type Fetched struct {
@@ -73,8 +73,8 @@ func URL(where string) (string, error) {
 }
 
 // Fetch fetches the digest at the URL. It reads no more bytes than the limit, and follows no redirection. The
-// error wraps ErrNoDigest if the peer has none, and [squid.ErrOverfull] if the digest is too full; then Fetch
-// returns the digest as well. It wraps ErrNoSquid if the answer is something else.
+// error wraps errNoDigest if the peer has none, and [squid.ErrOverfull] if the digest is too full; then Fetch
+// returns the digest as well. It wraps errNoSquid if the answer is something else.
 func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 	timeout := f.Timeout
 	if timeout == 0 {
@@ -99,7 +99,7 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return Fetched{}, fmt.Errorf("%s: %w; a Squid builds it some seconds after its start, with digest_generation on", url, ErrNoDigest)
+		return Fetched{}, fmt.Errorf("%s: %w; a Squid builds it some seconds after its start, with digest_generation on", url, errNoDigest)
 	default:
 		return Fetched{}, fmt.Errorf("%s: the peer answers %s, want 200", url, resp.Status)
 	}
@@ -118,7 +118,7 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Fetched, error) {
 		if kind := resp.Header.Get("Content-Type"); kind != "" {
 			answer = fmt.Sprintf("with %.80q", kind)
 		}
-		return Fetched{}, fmt.Errorf("%s: the server is no Squid: it answers %s instead of a cache digest: %w", url, answer, ErrNoSquid)
+		return Fetched{}, fmt.Errorf("%s: the server is no Squid: it answers %s instead of a cache digest: %w", url, answer, errNoSquid)
 	}
 	return got, fmt.Errorf("%s: %w", url, err)
 }

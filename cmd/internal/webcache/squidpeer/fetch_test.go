@@ -110,12 +110,12 @@ func TestFetchRefuses(t *testing.T) {
 		handler http.HandlerFunc
 		want    error
 	}{
-		"none":      {handler: http.NotFound, want: ErrNoDigest},
+		"none":      {handler: http.NotFound, want: errNoDigest},
 		"a failure": {handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }},
 		"elsewhere": {handler: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}},
-		"another page": {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("<html>", 100)) }, want: ErrNoSquid},
+		"another page": {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("<html>", 100)) }, want: errNoSquid},
 		"a cut body": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(b)))
 			w.Write(b[:500])

@@ -41,8 +41,8 @@ type Peer struct {
 // letters are what the name of a peer begins with.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// CheckName returns an error unless a peer may have the name.
-func CheckName(name string) error {
+// checkName returns an error unless a peer may have the name.
+func checkName(name string) error {
 	if !isName(name) || "/"+name+"/store_digest" == Path {
 		return fmt.Errorf("%.80q is no name of a peer; it consists of up to 64 letters, digits, dots, hyphens and underscores, "+
 			"and is not squid-internal-periodic", name)
@@ -71,13 +71,13 @@ type Relay struct {
 func New(o Options) (*Relay, error) {
 	r := &Relay{o: o}
 	for _, p := range o.Peers {
-		if err := CheckName(p.Name); err != nil {
+		if err := checkName(p.Name); err != nil {
 			return nil, err
 		}
 		if r.find(p.Name) != nil {
 			return nil, fmt.Errorf("two peers have the name %s", p.Name)
 		}
-		r.peers = append(r.peers, &peer{Peer: p, fetcher: o.Fetcher, log: o.Log, status: Status{Name: p.Name, URL: p.URL, State: Starting}})
+		r.peers = append(r.peers, &peer{Peer: p, fetcher: o.Fetcher, log: o.Log, status: Status{Name: p.Name, URL: p.URL, State: starting}})
 	}
 	if len(r.peers) == 0 {
 		return nil, errors.New("give at least one peer")
@@ -183,9 +183,9 @@ func (p *peer) look(ctx context.Context) time.Duration {
 
 // failed notes why there is no new digest.
 func (p *peer) failed(err error) {
-	state := Failed
-	if errors.Is(err, ErrNoDigest) {
-		state = None
+	state := failed
+	if errors.Is(err, errNoDigest) {
+		state = none
 	}
 	p.failing.FailedBy(p.log, err).Warn("a peer's digest was not fetched", event.DigestFailed, "peer", p.Name, "error", err)
 	p.update(func(s *Status) {

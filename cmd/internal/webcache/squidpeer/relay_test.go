@@ -134,7 +134,7 @@ func TestSchedule(t *testing.T) {
 		}}
 		r := running(t, u, nil)
 		synctest.Wait()
-		if w := get(r, Path); w.Code != 404 || r.Status()[0].State != None {
+		if w := get(r, Path); w.Code != 404 || r.Status()[0].State != none {
 			t.Errorf("without a digest: status %d and %+v, want 404", w.Code, r.Status()[0])
 		}
 		time.Sleep(90 * time.Minute)
@@ -151,7 +151,7 @@ func TestSchedule(t *testing.T) {
 		if got := u.requests(); len(got) < len(want) || fmt.Sprint(got[:len(want)]) != fmt.Sprint(want) {
 			t.Errorf("requests at %v, want %v", got[:min(len(got), len(want))], want)
 		}
-		if s := r.Status()[0]; s.Failures != 4 || s.State != Current && s.State != Expired {
+		if s := r.Status()[0]; s.Failures != 4 || s.State != current && s.State != expired {
 			t.Errorf("status %+v, want 4 failures", s)
 		}
 	})
@@ -179,12 +179,12 @@ func TestExpires(t *testing.T) {
 					time.Sleep(5*time.Minute + 59*time.Second)
 					w := get(r, Path)
 					expires, err := http.ParseTime(w.Header().Get("Expires"))
-					if w.Code != 200 || err != nil || !expires.Before(time.Now()) || r.Status()[0].State != Failed || !r.Status()[0].Served {
+					if w.Code != 200 || err != nil || !expires.Before(time.Now()) || r.Status()[0].State != failed || !r.Status()[0].Served {
 						t.Errorf("in the minute after it expired: status %d, expires %v, %v", w.Code, expires, err)
 					}
 				}
 				time.Sleep(time.Until(first.Add(6 * time.Minute)))
-				if w := get(r, Path); w.Code != 404 || r.Status()[0].State == Current || r.Status()[0].Served {
+				if w := get(r, Path); w.Code != 404 || r.Status()[0].State == current || r.Status()[0].Served {
 					t.Errorf("later: status %d, %+v, want 404", w.Code, r.Status()[0])
 				}
 			})
@@ -201,7 +201,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("the page lacks the reason:\n%s", text)
 		}
 		var all []Status
-		if err := json.Unmarshal(get(r, "/status.json").Body.Bytes(), &all); err != nil || len(all) != 1 || all[0].State != Failed || all[0].Reason == "" || all[0].Served {
+		if err := json.Unmarshal(get(r, "/status.json").Body.Bytes(), &all); err != nil || len(all) != 1 || all[0].State != failed || all[0].Reason == "" || all[0].Served {
 			t.Errorf("%+v, %v", all, err)
 		}
 	})

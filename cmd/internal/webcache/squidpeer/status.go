@@ -14,11 +14,11 @@ import (
 
 // The states of a peer.
 const (
-	Starting = "starting" // no answer yet
-	Current  = "current"  // its digest is served
-	Expired  = "expired"  // the last digest is out of date, and there is no reason yet
-	None     = "none"     // it has no digest
-	Failed   = "failed"   // it does not answer, or its digest is refused
+	starting = "starting" // no answer yet
+	current  = "current"  // its digest is served
+	expired  = "expired"  // the last digest is out of date, and there is no reason yet
+	none     = "none"     // it has no digest
+	failed   = "failed"   // it does not answer, or its digest is refused
 )
 
 // Status is what a relay knows about a peer.
@@ -45,7 +45,7 @@ type Status struct {
 
 // with returns s after a digest was fetched.
 func (s Status) with(got Fetched, relayed squid.Digest, now time.Time) Status {
-	s.State, s.Reason, s.Published = Current, "", ""
+	s.State, s.Reason, s.Published = current, "", ""
 	s.Fetched, s.Expires = now, now.Add(got.Valid)
 	s.Fetches++
 	s.Keys, s.Bytes, s.RelayedBytes = got.Digest.Count, len(got.Digest.Mask), len(relayed.Mask)
@@ -62,8 +62,8 @@ func (r *Relay) Status() Report {
 		all[i] = p.status
 		p.mu.Unlock()
 		all[i].Served = served
-		if all[i].State == Current && !time.Now().Before(all[i].Expires) {
-			all[i].State = Expired
+		if all[i].State == current && !time.Now().Before(all[i].Expires) {
+			all[i].State = expired
 		}
 	}
 	return all
@@ -78,7 +78,7 @@ func (all Report) Metrics() []status.Metric {
 	for _, s := range all {
 		list = append(list,
 			status.If("umbel_relay_served", "1 while the digest of the peer is served.", s.Served, "peer", s.Name),
-			status.If("umbel_relay_current", "1 while the digest of the peer is current.", s.State == Current, "peer", s.Name),
+			status.If("umbel_relay_current", "1 while the digest of the peer is current.", s.State == current, "peer", s.Name),
 			status.Counter("umbel_relay_fetches_total", "Digests that were fetched.", s.Fetches, "peer", s.Name),
 			status.Counter("umbel_relay_failures_total", "Fetches that failed.", s.Failures, "peer", s.Name),
 			status.Gauge("umbel_relay_keys", "Objects in the digest, as the peer counts them.", s.Keys, "peer", s.Name),

@@ -110,7 +110,7 @@ func (in digestInfo) Write(w io.Writer) error {
 	t.Row("size", fmt.Sprintf("%v bytes, %v cells", quantity.Count(in.Bytes), quantity.Count(in.Cells)))
 	t.Row("fill ratio", fmt.Sprintf("%.4f", in.Fill))
 	t.Row("false-positive rate", cli.RateOf(float64(in.FPRate)))
-	t.Row("tolerant form", in.Tolerant.Words())
+	t.Row("tolerant form", in.Tolerant.words())
 	for _, p := range in.Problems {
 		t.Row("problem", p)
 	}
@@ -118,7 +118,7 @@ func (in digestInfo) Write(w io.Writer) error {
 	return err
 }
 
-func (t tolerantInfo) Words() string {
+func (t tolerantInfo) words() string {
 	switch {
 	case !t.Differs:
 		return "the same"

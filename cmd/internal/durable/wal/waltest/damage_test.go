@@ -141,7 +141,7 @@ func (b *bench) torn() {
 	b.FailAppends(1, true, errFault)
 	_, err := b.commit([]byte("not acknowledged"))
 	b.wants(err, errFault)
-	b.Tear(4)
+	b.tear(4)
 	b.Kill()
 	b.open()
 	if b.log.Torn() == "" {
@@ -160,7 +160,7 @@ func (b *bench) torn() {
 	b.read(1, false, "1", "2", "3", "4")
 	// But not of one that was acknowledged.
 	b.must(b.log.Close())
-	b.Tear(4)
+	b.tear(4)
 	b.open()
 	b.read(1, true, "1", "2", "3")
 }

@@ -225,8 +225,8 @@ func (d *Disk) LoseData(numbers ...uint64) {
 	}
 }
 
-// Tear leaves only the first half of a batch.
-func (d *Disk) Tear(number uint64) {
+// tear leaves only the first half of a batch.
+func (d *Disk) tear(number uint64) {
 	d.alter(number, false, func(b []byte) { clear(b[frameHeader+(len(b)-frameHeader)/2:]) })
 }
 

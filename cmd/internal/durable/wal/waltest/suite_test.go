@@ -56,7 +56,7 @@ func (b *bench) check() {
 	b.FailAppends(1, true, errFault)
 	_, err := b.commit([]byte("not acknowledged"))
 	b.wants(err, errFault)
-	b.Tear(4)
+	b.tear(4)
 	b.Kill()
 	for range 2 {
 		o := Options()
