@@ -51,7 +51,7 @@ func TestBarOfAFile(t *testing.T) {
 	if n, err := r.Read(got); n != 4 || string(got) != "lice" || err != nil {
 		t.Errorf("%q, %v", got[:n], err)
 	}
-	if got := b.bar.State().CurrentNum; got != 9 {
+	if got := b.done.Load(); got != 9 {
 		t.Errorf("the bar counted %d bytes, want 5 written and 4 read", got)
 	}
 }

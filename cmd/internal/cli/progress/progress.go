@@ -2,23 +2,38 @@
 package progress
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 )
 
 // patience is the time before a job shows its progress.
 const patience = 500 * time.Millisecond
 
+// interval is the time between two drawings of a bar.
+const interval = 100 * time.Millisecond
+
 // Bar is the progress of one job. Its methods may be called concurrently. A nil
 // Bar shows nothing.
 type Bar struct {
-	gate *gate
-	bar  *progressbar.ProgressBar
+	w     io.Writer
+	what  string
+	total int64 // -1: unknown
+	bytes bool  // not another kind of items
+	start time.Time
+	done  atomic.Int64
+	next  atomic.Int64 // time since the start at which the bar is drawn again; changed with draws
+	draws sync.Mutex
+	shown bool
 }
 
 // Start returns the bar of a job on total bytes, or on an unknown number if total
@@ -40,25 +55,61 @@ func Count(f *os.File, what string, total int64) *Bar {
 }
 
 func start(w io.Writer, what string, total int64, bytes bool) *Bar {
-	g := &gate{w: w, start: time.Now()}
-	return &Bar{g, progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(g),
-		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowBytes(bytes),
-		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine: Add draws
-		progressbar.OptionSetWidth(20),
-	)}
+	b := &Bar{w: w, what: what, total: total, bytes: bytes, start: time.Now()}
+	b.next.Store(int64(patience))
+	return b
 }
 
 // Add advances the bar by that many bytes or items.
 func (b *Bar) Add(n int64) {
-	if b != nil {
-		_ = b.bar.Add64(n)
+	if b == nil {
+		return
 	}
+	done, took := b.done.Add(n), time.Since(b.start)
+	if int64(took) < b.next.Load() {
+		return
+	}
+	b.draws.Lock()
+	defer b.draws.Unlock()
+	if int64(took) < b.next.Load() { // another call has drawn, or the bar is removed
+		return
+	}
+	b.next.Store(int64(took + interval))
+	b.shown = true
+	fmt.Fprintf(b.w, "\r%s\x1b[K", b.line(done, took))
+}
+
+// blocks is the width of a bar.
+const blocks = 20
+
+// line returns what a terminal shows, as "keys [█████     ] 1.50 KiB/6 KiB, 1 KiB/s, 4s left".
+func (b *Bar) line(done int64, took time.Duration) string {
+	if b.total <= 0 || done <= 0 {
+		return fmt.Sprintf("%s %s, %s", b.what, b.amount(done), b.rate(done, took))
+	}
+	part := min(float64(done)/float64(b.total), 1)
+	full := int(part * blocks)
+	left := time.Duration(float64(took) * (1/part - 1)).Round(time.Second)
+	return fmt.Sprintf("%s [%s%s] %s/%s, %s, %s left", b.what, strings.Repeat("█", full), strings.Repeat(" ", blocks-full),
+		b.amount(done), b.amount(b.total), b.rate(done, took), left)
+}
+
+func (b *Bar) rate(done int64, took time.Duration) string {
+	perSecond := float64(done) / took.Seconds()
+	if b.bytes {
+		return quantity.Size(perSecond).String() + "/s"
+	}
+	if perSecond < 10 {
+		return fmt.Sprintf("%.2g/s", perSecond)
+	}
+	return quantity.Count(perSecond).String() + "/s"
+}
+
+func (b *Bar) amount(n int64) string {
+	if b.bytes {
+		return quantity.Size(n).String()
+	}
+	return quantity.Count(n).String()
 }
 
 // File is f as a reader that moves the bar.
@@ -97,24 +148,16 @@ func (c counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stop removes the bar from the terminal.
+// Stop removes the bar from the terminal, and Add does not draw it again.
 func (b *Bar) Stop() {
-	if b != nil && b.gate.open.Load() {
-		_ = b.bar.Clear()
+	if b == nil {
+		return
 	}
-}
-
-// gate is a writer that discards output until the patience is over.
-type gate struct {
-	w     io.Writer
-	start time.Time
-	open  atomic.Bool
-}
-
-func (g *gate) Write(b []byte) (int, error) {
-	if time.Since(g.start) < patience {
-		return len(b), nil
+	b.next.Store(math.MaxInt64)
+	b.draws.Lock()
+	defer b.draws.Unlock()
+	if b.shown {
+		fmt.Fprint(b.w, "\r\x1b[K")
 	}
-	g.open.Store(true)
-	return g.w.Write(b)
+	b.shown = false
 }
