@@ -1,0 +1,178 @@
+package sharedlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/umbel-filters/umbel/internal/sentinel"
+)
+
+// Follow calls each with all entries after Position, in order, and waits for new ones. It ends with
+//
+//   - ErrSilent if no entry has arrived for a random time of 1 to 1.5 times the silence of the group, during
+//     which the medium worked. Then the caller may call Claim, or Follow again.
+//   - an error that wraps ErrHole, ErrRegressed, ErrFork, ErrDamaged, ErrVersion or ErrOtherGroup if the next entry
+//     cannot be read, and will not be. After ErrHole or ErrDamaged, a snapshot of the group that contains the entry helps.
+//   - the error of each, or of ctx. The position is then before the entry with which each was called.
+//
+// It goes on after errors of the medium. Data and Scope of an Entry belong to each.
+func (l *Log) Follow(ctx context.Context, each func(Entry) error) error {
+	quiet, ahead := l.o.clock(), 1
+	limit := l.o.Silence + jitter(l.o.Silence/2)
+	for try := 0; ; {
+		began := time.Now()
+		n, end, err := l.advance(ctx, try, ahead, each)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && !isTrouble(err):
+			return err
+		case err != nil:
+			l.note(err)
+			quiet, ahead = l.o.clock(), 1
+			if err := pause(ctx, try); err != nil {
+				return err
+			}
+			try++
+			continue
+		}
+		l.note(nil)
+		try = 0
+		if n > 0 {
+			quiet = l.o.clock()
+		}
+		if !end {
+			ahead = min(2*ahead, window)
+			continue
+		}
+		l.setCurrent(began)
+		ahead = 1
+		if l.left && n > 0 || l.o.clock().least(quiet) >= limit {
+			if err := l.check(ctx); err == nil || !isTrouble(err) {
+				if err == nil {
+					err = ErrSilent
+				}
+				return err
+			}
+			quiet = l.o.clock()
+		}
+		if err := sleep(ctx, l.o.Poll/2+jitter(l.o.Poll)); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Log) setCurrent(t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.current = t
+}
+
+// trouble is an error of the medium, after which an operation may be tried again.
+type trouble struct{ error }
+
+func (t trouble) Unwrap() error { return t.error }
+
+func isTrouble(err error) bool {
+	var t trouble
+	return errors.As(err, &t)
+}
+
+// inTrouble returns err as trouble if it is an error of the medium.
+func inTrouble(err error) error {
+	for _, own := range []error{ErrNone, ErrDamaged, ErrVersion} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
+	return trouble{err}
+}
+
+// read is an entry that was read, or why it was not.
+type read struct {
+	frame frame
+	after Position
+	err   error
+}
+
+// advance reads up to n entries at the same time, calls each with those that follow Position without a gap, and
+// returns their number, and whether there was no entry after them.
+func (l *Log) advance(ctx context.Context, try, n int, each func(Entry) error) (taken int, end bool, err error) {
+	first := l.Position().next()
+	all := make([]read, n)
+	var reads sync.WaitGroup
+	for i := range all {
+		reads.Go(func() { all[i].frame, all[i].after, all[i].err = l.get(ctx, try, first+uint64(i)) })
+	}
+	reads.Wait()
+	for i, r := range all {
+		at := l.Position()
+		if number := at.next(); number != first+uint64(i) {
+			return i, false, nil // after a claim, what follows it at once is void
+		} else if errors.Is(r.err, ErrNone) {
+			return i, true, nil
+		} else if r.err != nil {
+			return i, false, fmt.Errorf("entry %d: %w", number, inTrouble(r.err))
+		}
+		if err := at.follow(&r.frame); err != nil {
+			return i, false, fmt.Errorf("entry %d: %w", first+uint64(i), err)
+		}
+		if err := l.take(r, each); err != nil {
+			return i, false, err
+		}
+	}
+	return n, false, nil
+}
+
+// take calls each with an entry, and continues after it.
+func (l *Log) take(r read, each func(Entry) error) error {
+	if err := each(Entry{r.frame.kind, r.frame.data, r.frame.scope, r.frame.writer, r.after}); err != nil {
+		return err
+	}
+	l.seen, l.left = l.o.clock(), r.frame.kind == Leave
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at = r.after
+	if r.frame.kind == Claim {
+		l.leader = r.frame.data
+	}
+	return nil
+}
+
+// check returns an error if the log, which seems to end at Position, does not: it has later entries, or no longer the
+// last one that was read.
+func (l *Log) check(ctx context.Context) error {
+	at := l.Position()
+	all, err := numbers(ctx, l.medium)
+	if err != nil {
+		return trouble{err}
+	}
+	next := at.next()
+	// Entries up to next+window-1 may be in flight, or were when a leader lost the log.
+	if last := last(all); last >= next+window {
+		if _, _, err := l.get(ctx, 0, next); errors.Is(err, ErrNone) {
+			return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or the medium lost it", next, last)
+		}
+		return nil
+	}
+	switch _, there, err := l.get(ctx, 0, at.Number); {
+	case errors.Is(err, ErrNone):
+		return sentinel.Errorf(ErrRegressed, "entry %d, which this node has, is missing, and the last one is %d: the medium lost entries, or an old copy was restored", at.Number, last(all))
+	case err != nil:
+		return inTrouble(err)
+	case there != at:
+		return sentinel.Errorf(ErrFork, "entry %d has hash %x, and this node has %x: the medium lost entries, or an old copy was restored", at.Number, there.Hash, at.Hash)
+	}
+	return nil
+}
+
+// last returns the last of sorted numbers, 0 if there is none.
+func last(all []uint64) uint64 {
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1]
+}
