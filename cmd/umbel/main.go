@@ -4,7 +4,16 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/program"
+	"github.com/umbel-filters/umbel/cmd/internal/group/logdir"
+	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 )
 
 func main() { cli.Main(rootCommand()) }
+
+// rootCommand returns the tree of all commands. Package cmd/cloud/umbel has it with more engines.
+func rootCommand() *cobra.Command {
+	return cli.Root(program.Umbel(program.Engines{Logs: sharedlog.Openers{"file": logdir.Open}}))
+}

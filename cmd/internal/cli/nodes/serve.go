@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
+	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 	"github.com/umbel-filters/umbel/cmd/internal/node"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 )
@@ -33,14 +34,14 @@ const serveExample = `  umbel serve
   redis-cli -p 6380 BF.ADD users alice
   umbel serve --check`
 
-// ServeCommand is umbel serve.
-func ServeCommand() *cobra.Command {
+// ServeCommand is umbel serve. A group of nodes can keep its log where logs says.
+func ServeCommand(logs sharedlog.Openers) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "run a node that serves Redis and HTTP clients", Long: serveHelp, Example: serveExample, Annotations: cli.Reference(serveReference),
 		Args: cli.NoArguments,
 	}
 	node.Flags(cmd.Flags())
-	o := &serveOptions{flags: cmd.Flags()}
+	o := &serveOptions{flags: cmd.Flags(), logs: logs}
 	cmd.Flags().BoolVar(&o.check, "check", false, "only check that a node can start with the data on disk, and change nothing")
 	return cli.Verb(cmd, o.run)
 }
@@ -48,6 +49,7 @@ func ServeCommand() *cobra.Command {
 // serveOptions are the flags of umbel serve. The settings are in flags, a file and the environment.
 type serveOptions struct {
 	flags *pflag.FlagSet
+	logs  sharedlog.Openers
 	check bool
 }
 

@@ -1,4 +1,6 @@
-package main
+// Package program has the verbs of umbel. Two mains have them: cmd/umbel, and cmd/cloud/umbel, which links the libraries
+// of clouds and NATS.
+package program
 
 import (
 	"github.com/spf13/cobra"
@@ -6,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/nodes"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
+	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 )
 
 const rootHelp = `umbel makes filters of keys. A filter is a small summary of a set. It answers whether a key may
@@ -49,13 +52,18 @@ const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel serve
   umbel has users alice --addr 127.0.0.1:8780`
 
-// rootCommand returns the tree of all commands.
-func rootCommand() *cobra.Command {
-	return cli.Root(cli.Program{
+// Engines are what a program can use of other systems.
+type Engines struct {
+	Logs sharedlog.Openers // where a group of nodes keeps its log
+}
+
+// Umbel returns the verbs of a program with engines.
+func Umbel(e Engines) cli.Program {
+	return cli.Program{
 		Name: "umbel", Short: "Bloom filters in files and on servers", Long: rootHelp, Example: rootExample,
 		Groups: []cli.Group{ // the first are the verbs to begin with
 			{Title: "To begin with", Verbs: []*cobra.Command{
-				filters.MakeCommand(), filters.HasCommand(), filters.AddCommand(), filters.InfoCommand(), filters.PlanCommand(), nodes.ServeCommand(),
+				filters.MakeCommand(), filters.HasCommand(), filters.AddCommand(), filters.InfoCommand(), filters.PlanCommand(), nodes.ServeCommand(e.Logs),
 			}},
 			{Title: "Filters in files and on nodes", Verbs: []*cobra.Command{
 				filters.RemoveCommand(), filters.CountCommand(), filters.UniqCommand(), filters.ShowCommand(), filters.ShellCommand(),
@@ -73,5 +81,5 @@ func rootCommand() *cobra.Command {
 				publications.KeygenCommand(), publications.PublishCommand(), publications.ReplicaCommand(), publications.FetchCommand(), publications.PeersCommand(),
 			}},
 		},
-	})
+	}
 }
