@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 const (
@@ -27,11 +28,11 @@ const (
 // has not expired.
 func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 	period = max(period, minWait)
-	retry := minWait
+	retry := pause.Doubling{First: minWait, Most: maxWait}
 	var last []byte
 	for {
 		if d := s.chooser.wait(); d > 0 {
-			if !sleep(ctx, d) {
+			if !pause.For(ctx, d) {
 				return ctx.Err()
 			}
 			s.answerer.expire(s.o.Now())
@@ -59,13 +60,14 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		case errors.Is(err, ErrBudget):
 			wait = 0 // until the budget permits more
 		case err != nil:
-			wait, retry = min(retry, period), min(2*retry, maxWait)
+			wait = min(retry.Next(), period)
 		case watched && (s.chooser.order.last != accepted || time.Since(began) >= minWait):
-			wait, retry = 0, minWait
+			wait = 0
 		case watched: // the source returned at once, without a later head
-			wait, retry = minWait, minWait
-		default:
-			retry = minWait
+			wait = minWait
+		}
+		if err == nil {
+			retry.Reset()
 		}
 		if wait > 0 {
 			wait = wait*3/4 + rand.N(wait/2)
@@ -78,7 +80,7 @@ func (s *Subscriber) Run(ctx context.Context, period time.Duration) error {
 		} else {
 			s.failing.Failed(s.o.Log).Warn("update failed", event.SubscriptionFailed, "delay", wait.Round(time.Millisecond), "error", err)
 		}
-		if wait > 0 && !sleep(ctx, wait) {
+		if wait > 0 && !pause.For(ctx, wait) {
 			return ctx.Err()
 		}
 	}
@@ -110,16 +112,4 @@ func (s *Subscriber) watchTime(period time.Duration) time.Duration {
 		return min(wait, left)
 	}
 	return period
-}
-
-// sleep waits, and reports false if ctx ends.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/share"
 	"github.com/umbel-filters/umbel/share/web"
 	"github.com/umbel-filters/umbel/wire"
@@ -53,6 +54,9 @@ func newPeer(ctx context.Context, o *Options, p PeerOptions) (*peer, error) {
 	return x, err
 }
 
+// retries are the pauses after failed requests to a peer.
+var retries = pause.Doubling{First: 2 * time.Second, Most: 30 * time.Second}
+
 // run follows the publication and the description of the peer until ctx ends.
 func (x *peer) run(ctx context.Context, o *Options) {
 	if x.Squid != nil {
@@ -65,7 +69,8 @@ func (x *peer) run(ctx context.Context, o *Options) {
 		x.subscriber.Run(ctx, max(o.Period, time.Second))
 	}()
 	client := authorized(o)
-	for delay := time.Second; ctx.Err() == nil; {
+	retry := retries
+	for delay := time.Duration(0); ctx.Err() == nil; pause.For(ctx, delay) {
 		// Once per minute, since the cache may move.
 		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 		u, err := fetchDescription(limited, client, x.PeerOptions)
@@ -73,12 +78,12 @@ func (x *peer) run(ctx context.Context, o *Options) {
 		if err == nil {
 			x.cache.Store(u)
 			x.counters.described(nil)
+			retry.Reset()
 			delay = time.Minute
 		} else if ctx.Err() == nil {
 			x.counters.described(err)
-			delay = min(2*delay, 30*time.Second)
+			delay = retry.Next()
 		}
-		wait(ctx, delay)
 	}
 	<-done
 	x.subscriber.Close()
@@ -178,14 +183,4 @@ func (m *Mesh) holding(dst []*peer, w wanted) []*peer {
 		slices.SortFunc(dst, byCost)
 	}
 	return dst
-}
-
-// wait returns after a time, or when ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }

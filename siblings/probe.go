@@ -10,6 +10,7 @@ import (
 	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
 	"github.com/umbel-filters/umbel/internal/httptarget"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // sample is a response that the cache should hold, with what is needed to request it.
@@ -110,11 +111,7 @@ func (m *Mesh) probe(ctx context.Context, x sample) (bool, error) {
 // probes probes the own cache once per period until ctx ends.
 func (m *Mesh) probes(ctx context.Context) {
 	var fault faultlog.Fault
-	for {
-		wait(ctx, m.o.ProbePeriod)
-		if ctx.Err() != nil {
-			return
-		}
+	for pause.For(ctx, m.o.ProbePeriod) {
 		switch result, err := m.Probe(ctx); {
 		case err != nil && ctx.Err() == nil:
 			fault.Failed(m.o.Log).Warn("the own cache can't be probed", event.ProbeFailed, "error", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/httptarget"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // SquidSource fetches the cache digest of a Squid. It must be safe for concurrent use.
@@ -40,7 +41,8 @@ func (d *squidDigest) valid(now time.Time) bool {
 
 // followSquid fetches the digests of a Squid until ctx ends.
 func (x *peer) followSquid(ctx context.Context) {
-	for delay := time.Second; ctx.Err() == nil; {
+	retry := retries
+	for delay := time.Duration(0); ctx.Err() == nil; pause.For(ctx, delay) {
 		f, valid, err := x.Squid.Fetch(ctx)
 		switch now := time.Now(); {
 		case err == nil:
@@ -52,12 +54,12 @@ func (x *peer) followSquid(ctx context.Context) {
 			x.digest.Store(d)
 			x.counters.described(nil)
 			x.counters.received.Add(f.Shape().M / 8)
+			retry.Reset()
 			delay = min(max(valid, leastSquidWait), mostSquidWait)
 		case ctx.Err() == nil:
 			x.counters.described(err)
-			delay = min(2*delay, 30*time.Second)
+			delay = retry.Next()
 		}
-		wait(ctx, delay)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -171,7 +172,7 @@ func (d *Demo) watch(ctx context.Context, changes chan<- change) error {
 		if d.wait > max(walkNote, d.o.Every) {
 			d.note("reading the directory takes long; it is read again in %v", d.wait.Round(time.Second))
 		}
-		if !sleep(ctx, d.wait) {
+		if !pause.For(ctx, d.wait) {
 			return ctx.Err()
 		}
 		c, err := d.read(ctx)
@@ -231,7 +232,7 @@ func (d *Demo) next(c change) (*share.Update, error) {
 // query queries all subscribers in rounds.
 func (d *Demo) query(ctx context.Context) error {
 	q := querier{set: &d.set, versions: &d.versions, rand: rand.New(rand.NewPCG(d.o.Seed, 2))}
-	for last := time.Now(); sleep(ctx, min(queryEvery, d.o.Every)); last = time.Now() {
+	for last := time.Now(); pause.For(ctx, min(queryEvery, d.o.Every)); last = time.Now() {
 		if time.Since(last) > lateTimer {
 			continue // the process was stopped: the ends of heads that passed meanwhile are noticed first
 		}
@@ -245,12 +246,12 @@ func (d *Demo) query(ctx context.Context) error {
 // killAndRestart ends the mortal subscriber in each cycle, and starts it again.
 func (d *Demo) killAndRestart(ctx context.Context) error {
 	part := func(share float64) time.Duration { return time.Duration(share * float64(d.o.Cycle)) }
-	for s := d.mortal; sleep(ctx, part(killAfter)); sleep(ctx, part(1-returnsAt)) {
+	for s := d.mortal; pause.For(ctx, part(killAfter)); pause.For(ctx, part(1-returnsAt)) {
 		if err := s.end(); err != nil {
 			return err
 		}
 		d.note("%s: ended; only its cache directory remains", s.name)
-		if !sleep(ctx, part(returnsAt-killAfter)) {
+		if !pause.For(ctx, part(returnsAt-killAfter)) {
 			break
 		}
 		if err := s.start(ctx); err != nil {
@@ -271,16 +272,4 @@ func (d *Demo) Close() error {
 		err = errors.Join(err, os.RemoveAll(d.temporary))
 	}
 	return err
-}
-
-// sleep waits, and reports false if ctx ends.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	t := time.NewTimer(max(0, wait))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // fast is a demonstration in which everything happens soon.
@@ -39,7 +41,7 @@ func runUntil(t *testing.T, d *Demo, wanted func(Report) bool) Report {
 	met := make(chan bool, 1)
 	go func() {
 		defer cancel()
-		for sleep(ctx, 10*time.Millisecond) {
+		for pause.For(ctx, 10*time.Millisecond) {
 			if wanted(d.Report()) {
 				met <- true
 				return

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // segmentBytes is the maximum number of bytes that a link delivers at once, as TCP does on an Ethernet.
@@ -143,7 +145,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		return 0, errLost
 	}
 	if c.link.limit != nil {
-		if !sleep(c.open, c.link.limit.take(n)) {
+		if !pause.For(c.open, c.link.limit.take(n)) {
 			return 0, net.ErrClosed
 		}
 	}

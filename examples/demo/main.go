@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 const usage = `usage: demo [--plain | --json] [--for TIME] [--every TIME] [--keys NUMBER] [--changes NUMBER] [DIRECTORY]
@@ -225,7 +227,7 @@ func (l lines) show(ctx context.Context, report func() Report) error {
 		if err := l.print(now, now.WriteLine); err != nil {
 			return err
 		}
-		if !sleep(ctx, lineEvery) {
+		if !pause.For(ctx, lineEvery) {
 			return nil
 		}
 	}

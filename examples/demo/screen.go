@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // Screen is a terminal that understands the control sequences of ECMA-48, and of xterm for the alternate
@@ -38,7 +40,7 @@ func (s *Screen) Show(ctx context.Context, report func() Report) (err error) {
 		if err := s.draw(frame(report(), width, height), width); err != nil {
 			return err
 		}
-		if !sleep(ctx, frameEvery) {
+		if !pause.For(ctx, frameEvery) {
 			return nil
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -32,7 +34,7 @@ func (s *Source) request(ctx context.Context, subject string, data []byte) (*nat
 	var err error
 	for _, limit := range requestTimes {
 		if err != nil && errors.Is(err, nats.ErrNoResponders) {
-			sleep(ctx, noResponders)
+			pause.For(ctx, noResponders)
 		}
 		attempt, cancel := context.WithTimeout(ctx, limit)
 		var m *nats.Msg
@@ -121,14 +123,4 @@ const noMessage = 10037
 
 func absent(subject string) error {
 	return fmt.Errorf("%s: %w", subject, share.ErrNotFound)
-}
-
-// sleep waits, at most until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

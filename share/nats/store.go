@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -168,7 +170,7 @@ func (s *Store) noteRecent(name string, data []byte) {
 // publish sends a message to the stream until it is confirmed, and returns its number.
 func (s *Store) publish(ctx context.Context, m *nats.Msg, o ...jetstream.PublishOpt) (uint64, error) {
 	end := time.Now().Add(publishTime)
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, attemptTime) {
+	for wait := (pause.Doubling{First: 50 * time.Millisecond, Most: attemptTime}); ; {
 		attempt, cancel := context.WithTimeout(ctx, attemptTime)
 		ack, err := s.js.PublishMsg(attempt, m, o...)
 		cancel()
@@ -184,7 +186,7 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg, o ...jetstream.Publish
 		case errors.As(err, &refused) && refused.Code != 503, time.Now().After(end):
 			return 0, fmt.Errorf("%s: %w", m.Subject, err)
 		}
-		sleep(ctx, wait)
+		pause.For(ctx, wait.Next())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -153,7 +154,7 @@ func (c *Client) WatchRecord(ctx context.Context, name string, last []byte) ([]b
 	}
 	// A server with long poll may also reply at once, and so may a cache before it.
 	interval := c.o.Poll*3/4 + rand.N(c.o.Poll/2+1)
-	sleep(ctx, interval-time.Since(begin))
+	pause.For(ctx, interval-time.Since(begin))
 	return b, ctx.Err()
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"
 )
@@ -34,7 +35,7 @@ func (c *Client) get(ctx context.Context, q request) (*http.Response, error) {
 	ready := c.ready
 	c.mu.Unlock()
 	if left := min(time.Until(ready), q.pause); left > 0 {
-		sleep(ctx, left)
+		pause.For(ctx, left)
 	}
 	ctx, guard := newGuard(ctx, c.o.Timeout, q.wait)
 	u := c.base.JoinPath(q.path)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/share"
 )
 
@@ -103,7 +104,7 @@ func (w *watch) run(ctx context.Context, source share.Source) {
 	for ctx.Err() == nil {
 		head, err := w.next(ctx, source, last)
 		if err != nil {
-			sleep(ctx, errorInterval)
+			pause.For(ctx, errorInterval)
 			continue
 		}
 		if last == nil || !bytes.Equal(head, last) {
@@ -119,7 +120,7 @@ func (w *watch) next(ctx context.Context, source share.Source, last []byte) ([]b
 		return s.WatchRecord(ctx, w.record, last)
 	}
 	if last != nil {
-		sleep(ctx, sourceInterval)
+		pause.For(ctx, sourceInterval)
 	}
 	return source.Record(ctx, w.record)
 }
@@ -130,14 +131,4 @@ func (w *watch) show(head []byte) {
 	w.head, w.tag = head, tagOf(head)
 	close(w.changed)
 	w.changed = make(chan struct{})
-}
-
-// sleep waits, at most until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

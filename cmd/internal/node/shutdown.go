@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // lifecycle has what runs in a node, and ends it.
@@ -47,7 +47,7 @@ const lastWritesTimeout = 5 * time.Second
 func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
 	n.log.Info("shutting down", event.Stopping, "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
-	service.Sleep(ctx, n.config.DrainDelay)
+	pause.For(ctx, n.config.DrainDelay)
 	timeout := n.config.ShutdownTimeout
 	if errors.Is(n.store.Writable(), syscall.EROFS) {
 		timeout = min(timeout, lastWritesTimeout) // no change will be written

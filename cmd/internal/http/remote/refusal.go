@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 const (
@@ -24,27 +25,25 @@ const (
 type patience struct {
 	refused func(error) // may be nil
 	begin   time.Time
-	wait    time.Duration
+	retry   pause.Doubling
 }
 
-func (c *Client) newPatience() patience { return patience{c.Refused, time.Now(), firstRetry} }
+func (c *Client) newPatience() patience {
+	return patience{c.Refused, time.Now(), pause.Doubling{First: firstRetry, Most: lastRetry}}
+}
 
 // again waits, and returns nil, if the change whose error is err shall be sent again. Otherwise it returns the error
 // of the change.
 func (p *patience) again(ctx context.Context, err error) error {
-	if word(err) != api.WordReadOnly || time.Since(p.begin)+p.wait > refusedFor {
+	wait := p.retry.Next()
+	if word(err) != api.WordReadOnly || time.Since(p.begin)+wait > refusedFor {
 		return err
 	}
 	if p.refused != nil {
 		p.refused(err)
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(p.wait):
-	}
-	p.wait = min(2*p.wait, lastRetry)
-	return nil
+	pause.For(ctx, wait)
+	return ctx.Err()
 }
 
 // untilAccepted calls send, which requests a change that a node makes as a whole or refuses as a whole, until the

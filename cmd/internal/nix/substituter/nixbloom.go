@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/nix/nixcache"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -105,13 +106,7 @@ func (b *Bloom) Run(ctx context.Context) {
 		}
 		b.note(err)
 		period := b.o.MaxAge / 3
-		t := time.NewTimer(period*3/4 + rand.N(period/4+1))
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return
-		}
+		pause.For(ctx, period*3/4+rand.N(period/4+1))
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // Options configure the metrics.
@@ -56,7 +56,7 @@ func New(o Options) *Metrics {
 	if o.Disk == nil {
 		o.Disk = new(Latencies)
 	}
-	return &Metrics{o: o, survey: &survey{o: o, idle: service.Sleep}}
+	return &Metrics{o: o, survey: &survey{o: o, idle: pause.For}}
 }
 
 // rows returns all metrics of the node.

@@ -18,10 +18,10 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/status"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/bloom"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // described returns the names of all metrics that are this package's own: those of a node that has everything.
@@ -175,7 +175,7 @@ func TestIncompleteFilters(t *testing.T) {
 # TYPE umbel_incomplete_filters gauge
 umbel_incomplete_filters 1
 `, "umbel_incomplete_filters")
-	s := &survey{o: o, idle: service.Sleep}
+	s := &survey{o: o, idle: pause.For}
 	found, ok := s.walk(t.Context())
 	if !ok {
 		t.Fatal("the survey did not end")
@@ -219,7 +219,7 @@ func TestFaultyFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} }, Status: func() store.Status { return store.Status{} }}
-	s := &survey{o: o, idle: service.Sleep}
+	s := &survey{o: o, idle: pause.For}
 	for range 2 {
 		if found, ok := s.walk(t.Context()); !ok || len(found.largest) != 1 || found.largest[0].name != "whole" {
 			t.Errorf("the survey found %v, %v; want the other filter only", found, ok)
@@ -277,7 +277,7 @@ func TestOverfullFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &survey{o: Options{Engine: e, Filters: 10}, idle: service.Sleep}
+	s := &survey{o: Options{Engine: e, Filters: 10}, idle: pause.For}
 	found, ok := s.walk(t.Context())
 	if !ok {
 		t.Fatal("the survey did not end")

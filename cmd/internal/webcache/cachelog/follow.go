@@ -9,14 +9,14 @@ import (
 	"os"
 	"time"
 
-	"github.com/umbel-filters/umbel/cmd/internal/service"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // maxLine is the maximum length of a line; longer ones are skipped.
 const maxLine = 64 << 10
 
-// pause is the time between two looks at a file that has not grown.
-const pause = 200 * time.Millisecond
+// interval is the time between two looks at a file that has not grown.
+const interval = 200 * time.Millisecond
 
 // Lines calls each for every line of r until it ends, without the newline. It returns the error of r.
 func Lines(r io.Reader, each func(line string)) error {
@@ -47,7 +47,7 @@ func Follow(ctx context.Context, name string, each func(line string)) error {
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			end = false
-			service.Sleep(ctx, pause)
+			pause.For(ctx, interval)
 			continue
 		}
 		if err != nil {
@@ -87,7 +87,7 @@ func followFile(ctx context.Context, f *os.File, end bool, each func(string)) er
 		if replaced {
 			return nil
 		}
-		service.Sleep(ctx, pause)
+		pause.For(ctx, interval)
 	}
 	return nil
 }

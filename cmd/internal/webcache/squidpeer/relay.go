@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/report"
-	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
 	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 const (
@@ -131,7 +131,7 @@ func (p *peer) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := p.look(ctx)
 		p.update(func(s *Status) { s.Next = time.Now().Add(wait) })
-		service.Sleep(ctx, wait)
+		pause.For(ctx, wait)
 	}
 	publishing.Wait()
 	if err := p.Publication.Close(context.WithoutCancel(ctx)); err != nil {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/research/cachetests/internal/origin"
 	"github.com/umbel-filters/umbel/research/cachetests/internal/suite"
 	"github.com/umbel-filters/umbel/research/cachetests/internal/verdict"
@@ -105,8 +106,8 @@ func (c *Client) run(ctx context.Context, base *url.URL, t *suite.Test) (verdict
 				return err
 			}
 			if t.Requests[i].PauseAfter {
-				if err := sleep(ctx, cmp.Or(c.Pause, Pause)); err != nil {
-					return err
+				if !pause.For(ctx, cmp.Or(c.Pause, Pause)) {
+					return ctx.Err()
 				}
 			}
 		}
@@ -134,16 +135,7 @@ func newToken() string {
 func align(ctx context.Context) error {
 	const half = time.Second / 2
 	if in := time.Duration(time.Now().Nanosecond()); in > half {
-		return sleep(ctx, time.Second-in)
+		pause.For(ctx, time.Second-in)
 	}
-	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	return ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/research/cachetests/internal/suite"
 )
 
@@ -40,9 +41,7 @@ func (c *Client) ready(ctx context.Context, base *url.URL) error {
 			return fmt.Errorf("client: %s does not forward requests to http://%s: %w", c.Base, c.Origin.Addr(), err)
 		}
 		passed = 0
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
+		pause.For(ctx, 100*time.Millisecond) // a context that ended is seen by the next attempt
 	}
 	return nil
 }
