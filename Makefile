@@ -12,9 +12,9 @@ export CGO_ENABLED = 0
 # Packages whose tests take longest begin first, so that the others run at the same time.
 SLOW = ./cmd/umbel ./cmd/internal/node ./research/papers ./research/interop/faults ./research/interop/squid ./research/cachetests
 # Packages whose code or tests start goroutines, and two that pass goroutines on. A test in which the race detector would
-# find nothing calls race.Skip. share/blob is left out, since the libraries of clouds take minutes to compile.
+# find nothing calls race.Skip. share/blob and cmd/cloud are left out, since the libraries of clouds take minutes to compile.
 BEGINS = ^[[:space:]]*go [a-z]|[.]Go\(|RunParallel|httptest.NewServer
-CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- '*.go' ':!cmd/umbel' ':!filter' ':!research' ':!share/blob' ':!tools' ':!examples' | \
+CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- '*.go' ':!cmd/umbel' ':!filter' ':!research' ':!share/blob' ':!cmd/cloud' ':!tools' ':!examples' | \
 	xargs -n1 dirname | sort -u | sed 's|^|./|')
 RACE = ./cmd/internal/durable/store ./share ./cmd/internal/node ./live ./multicast/sim $(CONCURRENT) ./wire/delta ./wire/hashtree
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.

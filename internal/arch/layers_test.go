@@ -78,9 +78,9 @@ var kindAgnostic = []string{
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
 	"github.com/gofrs/flock": {"cmd/internal/durable/disk", "internal/wholefile", "share/dir"},
-	"gocloud.dev":            {"share/blob"},
+	"gocloud.dev":            {"share/blob", "cmd/cloud/logbucket", "cmd/cloud/umbel"},
 	"github.com/maypok86":    {"cmd/internal/webcache/httpcache"},
-	"github.com/nats-io":     {"share/nats"},
+	"github.com/nats-io":     {"share/nats", "cmd/cloud/lognats"},
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A

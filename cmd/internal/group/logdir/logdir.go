@@ -48,10 +48,7 @@ func New(path string) (Medium, error) {
 func (m Medium) file(key string) string { return filepath.Join(m.path, filepath.FromSlash(key)) }
 
 // Put writes a file and links it to its key.
-func (m Medium) Put(ctx context.Context, key string, data []byte) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (m Medium) Put(_ context.Context, key string, data []byte) error {
 	path := m.file(key)
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w", key, sharedlog.ErrExists) // sooner than by a link
@@ -107,10 +104,7 @@ func syncDir(path string) error {
 }
 
 // Get reads the file of a key.
-func (m Medium) Get(ctx context.Context, key string) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (m Medium) Get(_ context.Context, key string) ([]byte, error) {
 	b, err := os.ReadFile(m.file(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", key, sharedlog.ErrNone)
@@ -119,10 +113,7 @@ func (m Medium) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 // List lists the files of a prefix, which contains one slash.
-func (m Medium) List(ctx context.Context, prefix string) (all []string, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (m Medium) List(_ context.Context, prefix string) (all []string, err error) {
 	dir, begin, ok := strings.Cut(prefix, "/")
 	if !ok {
 		return nil, fmt.Errorf("the prefix %q contains no slash", prefix)
@@ -141,10 +132,7 @@ func (m Medium) List(ctx context.Context, prefix string) (all []string, err erro
 }
 
 // Delete removes the file of a key.
-func (m Medium) Delete(ctx context.Context, key string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (m Medium) Delete(_ context.Context, key string) error {
 	if err := os.Remove(m.file(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

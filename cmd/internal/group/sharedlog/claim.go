@@ -33,11 +33,11 @@ func (l *Log) Claim(ctx context.Context) (*Leader, error) {
 	var all []uint64
 	for try := 0; ; try++ {
 		var err error
-		if all, err = numbers(ctx, l.medium); err == nil {
+		if all, err = l.numbers(ctx); err == nil {
 			break
 		}
 		l.note(err)
-		if err := pause(ctx, try); err != nil {
+		if err := again(ctx, try); err != nil {
 			return nil, err
 		}
 	}

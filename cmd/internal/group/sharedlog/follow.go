@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -33,34 +34,40 @@ func (l *Log) Follow(ctx context.Context, each func(Entry) error) error {
 		case err != nil:
 			l.note(err)
 			quiet, ahead = l.o.clock(), 1
-			if err := pause(ctx, try); err != nil {
+			if err := again(ctx, try); err != nil {
 				return err
 			}
 			try++
 			continue
 		}
-		l.note(nil)
 		try = 0
 		if n > 0 {
+			l.note(nil)
 			quiet = l.o.clock()
 		}
 		if !end {
 			ahead = min(2*ahead, window)
 			continue
 		}
-		l.setCurrent(began)
 		ahead = 1
-		if l.left && n > 0 || l.o.clock().least(quiet) >= limit {
-			if err := l.check(ctx); err == nil || !isTrouble(err) {
-				if err == nil {
-					err = ErrSilent
-				}
+		if now := l.o.clock(); l.left && n > 0 || now.least(quiet) >= limit {
+			switch err := l.check(ctx); {
+			case err == nil:
+				l.note(nil)
+				l.setCurrent(began)
+				return ErrSilent
+			case !isTrouble(err):
 				return err
+			default:
+				l.note(err)
+				quiet = now
 			}
-			quiet = l.o.clock()
+		} else if now.least(quiet) < l.o.Silence/2 {
+			// A leader puts an entry more often. Without one, a medium that returns nothing may have lost everything.
+			l.setCurrent(began)
 		}
-		if err := sleep(ctx, l.o.Poll/2+jitter(l.o.Poll)); err != nil {
-			return err
+		if !pause.For(ctx, l.o.Poll/2+jitter(l.o.Poll)) {
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -146,7 +153,7 @@ func (l *Log) take(r read, each func(Entry) error) error {
 // last one that was read.
 func (l *Log) check(ctx context.Context) error {
 	at := l.Position()
-	all, err := numbers(ctx, l.medium)
+	all, err := l.numbers(ctx)
 	if err != nil {
 		return trouble{err}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -67,8 +68,8 @@ func (d *Leader) Commit(ctx context.Context) (index uint64, err error) {
 		return 0, err
 	}
 	if wait := -d.log.o.clock().least(d.free); wait > 0 {
-		if err := sleep(ctx, wait); err != nil {
-			return 0, err
+		if !pause.For(ctx, wait) {
+			return 0, context.Cause(ctx)
 		}
 		return d.Commit(ctx) // another process may have claimed meanwhile
 	}
@@ -126,7 +127,11 @@ func (d *Leader) begin(ctx context.Context, kind Kind, data, scope []byte) (Posi
 			return Position{}, err
 		}
 		d.mu.Lock()
-		if !d.ended && len(d.flight) < window {
+		if d.ended {
+			d.mu.Unlock()
+			return Position{}, sentinel.Wrap(ErrDeposed, errClosed)
+		}
+		if len(d.flight) < window {
 			break
 		}
 		d.mu.Unlock()
@@ -229,7 +234,7 @@ func (d *Leader) Position(index uint64) (Position, error) {
 // beat puts an entry whenever none was begun for a quarter of the silence.
 func (d *Leader) beat() {
 	period := d.log.o.Silence / 4
-	for sleep(d.ctx, period/4) == nil {
+	for pause.For(d.ctx, period/4) {
 		d.mu.Lock()
 		due := len(d.flight) == 0 && d.log.o.clock().most(d.begun) >= period
 		d.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -56,6 +57,7 @@ const (
 	DefaultSilence = 2 * time.Second
 	DefaultPoll    = 100 * time.Millisecond
 
+	opening    = 30 * time.Second // the longest that Open may take
 	firstRetry = 10 * time.Millisecond
 	lastRetry  = time.Second
 )
@@ -99,6 +101,8 @@ func Open(ctx context.Context, m Medium, at Position, o Options) (*Log, error) {
 	}
 	l := &Log{medium: m, o: o, at: at}
 	rand.Read(l.writer[:])
+	ctx, cancel := context.WithTimeout(ctx, opening)
+	defer cancel()
 	if err := prove(ctx, m); err != nil {
 		return nil, err
 	}
@@ -127,7 +131,7 @@ func Open(ctx context.Context, m Medium, at Position, o Options) (*Log, error) {
 func (l *Log) begin(ctx context.Context) (Position, error) {
 	f, p, err := l.get(ctx, 0, 1)
 	if errors.Is(err, ErrNone) {
-		all, err := numbers(ctx, l.medium)
+		all, err := l.numbers(ctx)
 		if err != nil {
 			return Position{}, err
 		}
@@ -216,8 +220,25 @@ func (l *Log) get(ctx context.Context, try int, number uint64) (f frame, p Posit
 	return f, p, err
 }
 
-// patience returns how long an attempt may take.
-func (l *Log) patience(try int) time.Duration { return l.o.Silence << min(try, 4) }
+// numbers returns the numbers of all entries, in ascending order.
+func (l *Log) numbers(ctx context.Context) (all []uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.patience(longest))
+	defer cancel()
+	keys, err := l.medium.List(ctx, numbersPrefix)
+	for _, key := range keys {
+		var n uint64
+		if _, err := fmt.Sscanf(key, logPrefix+"%016x", &n); err == nil && entryKey(n) == key {
+			all = append(all, n)
+		}
+	}
+	return all, err
+}
+
+// longest is the number of attempts after which patience does not grow.
+const longest = 2
+
+// patience returns how long an attempt may take, after a number of attempts: longer if the connection seems slow.
+func (l *Log) patience(try int) time.Duration { return l.o.Silence << min(try, longest) }
 
 // put puts a frame until it is known whether the log has it. failed is called after each attempt whose result is
 // unknown. The error wraps ErrLost if another entry has the number, or ErrDamaged, or it is that of ctx.
@@ -253,24 +274,17 @@ func (l *Log) put(ctx context.Context, f *frame, encoded []byte, failed func(err
 		}
 		l.note(err)
 		failed(err)
-		if err := pause(ctx, try); err != nil {
+		if err := again(ctx, try); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits before an operation is tried again. The error is that of ctx.
-func pause(ctx context.Context, try int) error {
+// again waits before an operation is tried again. The error is that of ctx.
+func again(ctx context.Context, try int) error {
 	d := min(firstRetry<<min(try, 10), lastRetry)
-	return sleep(ctx, d/2+jitter(d/2))
-}
-
-// sleep waits for d. The error is that of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
+	if !pause.For(ctx, d/2+jitter(d/2)) {
 		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
 	}
+	return nil
 }

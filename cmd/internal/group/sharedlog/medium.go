@@ -79,18 +79,3 @@ const (
 
 // entryKey returns the key of the entry of a number.
 func entryKey(number uint64) string { return fmt.Sprintf("%s%016x", logPrefix, number) }
-
-// numbers returns the numbers of all entries of a medium, in ascending order.
-func numbers(ctx context.Context, m Medium) (all []uint64, err error) {
-	keys, err := m.List(ctx, numbersPrefix)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range keys {
-		var n uint64
-		if _, err := fmt.Sscanf(key, logPrefix+"%016x", &n); err == nil && entryKey(n) == key {
-			all = append(all, n)
-		}
-	}
-	return all, nil
-}

@@ -25,7 +25,7 @@ func (d *Leader) Trim(ctx context.Context, before uint64) error {
 	if err != nil {
 		return err
 	}
-	all, err := numbers(ctx, d.log.medium)
+	all, err := d.log.numbers(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,11 @@ func (d *Leader) Trim(ctx context.Context, before uint64) error {
 	deletes.SetLimit(trims)
 	for _, n := range all {
 		if n > 1 && n < before && !claims[n] {
-			deletes.Go(func() error { return d.log.medium.Delete(ctx, entryKey(n)) })
+			deletes.Go(func() error {
+				ctx, cancel := context.WithTimeout(ctx, d.log.patience(longest))
+				defer cancel()
+				return d.log.medium.Delete(ctx, entryKey(n))
+			})
 		}
 	}
 	d.forget(before)

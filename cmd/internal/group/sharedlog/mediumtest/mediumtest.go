@@ -3,7 +3,6 @@ package mediumtest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,7 +21,6 @@ func Run(t *testing.T, open func(t *testing.T) sharedlog.Medium) {
 	t.Run("Race", func(t *testing.T) { race(t, open(t)) })
 	t.Run("List", func(t *testing.T) { list(t, open(t)) })
 	t.Run("Delete", func(t *testing.T) { remove(t, open(t)) })
-	t.Run("Canceled", func(t *testing.T) { canceled(t, open(t)) })
 	t.Run("Log", func(t *testing.T) { log(t, open(t)) })
 }
 
@@ -158,21 +156,6 @@ func remove(t *testing.T, m sharedlog.Medium) {
 	mustPut(t, m, "log/0000000000000001", []byte("new"))
 	wantValue(t, m, "log/0000000000000001", []byte("new"))
 	wantValue(t, m, "log/0000000000000002", []byte("old"))
-}
-
-// canceled: methods return when their context is done.
-func canceled(t *testing.T, m sharedlog.Medium) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := m.Get(ctx, "log/0000000000000001"); err == nil || errors.Is(err, sharedlog.ErrNone) {
-		t.Errorf("Get: %v", err)
-	}
-	if _, err := m.List(ctx, "log/"); err == nil {
-		t.Error("List returned no error")
-	}
-	if err := m.Put(ctx, "log/0000000000000001", []byte{1}); err == nil || errors.Is(err, sharedlog.ErrExists) {
-		t.Errorf("Put: %v", err)
-	}
 }
 
 // log: a leader writes batches to a log on the medium, and a new reader gets them in order.

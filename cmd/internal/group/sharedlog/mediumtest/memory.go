@@ -20,10 +20,7 @@ type Memory struct {
 
 var _ sharedlog.Medium = (*Memory)(nil)
 
-func (m *Memory) Put(ctx context.Context, key string, data []byte) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (m *Memory) Put(_ context.Context, key string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.values[key]; ok {
@@ -47,10 +44,7 @@ func (m *Memory) set(key string, data []byte) {
 	m.values[key] = bytes.Clone(data)
 }
 
-func (m *Memory) Get(ctx context.Context, key string) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (m *Memory) Get(_ context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b, ok := m.values[key]
@@ -60,10 +54,7 @@ func (m *Memory) Get(ctx context.Context, key string) ([]byte, error) {
 	return bytes.Clone(b), nil
 }
 
-func (m *Memory) List(ctx context.Context, prefix string) (all []string, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (m *Memory) List(_ context.Context, prefix string) (all []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key := range m.values {
