@@ -83,35 +83,28 @@ func TestRedisBenchmark(t *testing.T) {
 // TestRedisPy runs the Python client of the package redis, with the first Python that has it: apt installs packages for
 // the one in /usr/bin, and another may be first on PATH.
 func TestRedisPy(t *testing.T) {
-	python := find(t, "python3")
-	for _, other := range []string{"/usr/bin/python3", ""} {
-		if exec.Command(python, "-c", "import redis").Run() == nil {
-			break
-		}
-		if python = other; python == "" {
-			t.Skip("python3 has no package redis: apt-get install python3-redis")
-		}
-	}
 	host, port, _ := net.SplitHostPort(node)
-	out, err := exec.CommandContext(t.Context(), python, "testdata/client.py", host, port).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), python(t), "testdata/client.py", host, port).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
+// python returns the path of a Python with the package redis.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{find(t, "python3"), "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "import redis").Run() == nil {
+			return python
+		}
+	}
+	t.Skip("python3 has no package redis: apt-get install python3-redis")
+	return ""
+}
+
 // TestNodeClients runs the JavaScript clients node-redis and ioredis, installed with npm.
 func TestNodeClients(t *testing.T) {
-	program := find(t, "node")
-	npm := find(t, "npm")
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/node")); err != nil {
-		t.Fatal(err)
-	}
-	install := exec.Command(npm, "ci", "--no-audit", "--no-fund")
-	install.Dir = dir
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
-	}
+	program, dir := find(t, "node"), nodeClients(t)
 	host, port, err := net.SplitHostPort(node)
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +118,21 @@ func TestNodeClients(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nodeClients installs the JavaScript clients and returns the directory with their programs.
+func nodeClients(t *testing.T) string {
+	t.Helper()
+	npm, dir := find(t, "npm"), t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/node")); err != nil {
+		t.Fatal(err)
+	}
+	install := exec.Command(npm, "ci", "--no-audit", "--no-fund")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	return dir
 }
 
 // TestGoRedisSuite runs the tests of go-redis with the labels bloom and cuckoo, from its
