@@ -10,26 +10,20 @@ import (
 )
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:     Name,
-		Doc:      "blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)",
-		Params:   paramDocs,
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
-	}.Kind()
-}
-
-var paramDocs = []umbel.ParamDoc{
-	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
-	{Name: "words", Doc: "words of a block that a key uses: up to 8, or up to 5 with two bits in each", Min: 1, Max: blockWords},
-	{Name: "bits", Doc: "bits that it sets in each of them", Min: 1, Max: maxBits},
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "blocked Bloom filter: one cache miss per query, a few percent more memory (Putze et al. 2010)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 512", Min: 1, Max: 1 << 55},
+		{Name: "words", Doc: "words of a block that a key uses: up to 8, or up to 5 with two bits in each", Min: 1, Max: blockWords},
+		{Name: "bits", Doc: "bits that it sets in each of them", Min: 1, Max: maxBits},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
+}.Kind()
 
 // Plan returns the shape that meets the goal: for keys and rate, the least memory; for keys and bytes,
 // the lowest rate; for rate and bytes, the most keys. It uses fewer words if they cost hardly more: at most 1 %

@@ -157,20 +157,16 @@ var (
 )
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)",
-		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
-		},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  kind.Locator,
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "standard Bloom filter: least memory, up to k cache misses per query (Bloom 1970)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
+		{Name: "k", Doc: "cells set per key", Min: 1, Max: MaxK},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  kind.Locator,
+}.Kind()

@@ -79,20 +79,16 @@ func planWith(g umbel.Goal, ps umbel.Params) (Shape, uint64, error) {
 }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)",
-		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "counters per key", Min: 1, Max: maxK},
-			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
-		},
-		Plan:    planWith,
-		New:     NewShape,
-		Open:    Open,
-		Locator: arrays.Counting.Locator,
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "counting Bloom filter: removes and counts keys in 4 times the memory (Fan et al. 2000)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
+		{Name: "k", Doc: "counters per key", Min: 1, Max: maxK},
+		{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
+	},
+	Plan:    planWith,
+	New:     NewShape,
+	Open:    Open,
+	Locator: arrays.Counting.Locator,
+}.Kind()

@@ -153,31 +153,27 @@ func (s Shape) state(layers []umbel.State, planned umbel.Planned) umbel.State {
 
 // Kind is this kind of filter, for code that works with any kind. Its filters are of type *Filter,
 // or *Counting if a width of counters is given.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, umbel.Filter]{
-		Name: Name,
-		Doc:  "dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)",
-		Params: []umbel.ParamDoc{
-			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 1, Max: 16},
-			{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 8, Max: 1 << 56},
-		},
-		Plan: planWith,
-		New: func(s Shape) (umbel.Filter, error) {
-			if s.Width != 0 {
-				return kinds.AsFilter(NewCountingShape(s))
-			}
-			return kinds.AsFilter(NewShape(s))
-		},
-		Open: func(s umbel.State) (umbel.Filter, error) {
-			if len(s.Parts) > 0 && s.Parts[0].Kind == counting.Name {
-				return kinds.AsFilter(OpenCounting(s))
-			}
-			return kinds.AsFilter(Open(s))
-		},
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, umbel.Filter]{
+	Name: Name,
+	Doc:  "dynamic Bloom filter: equal layers, keys can be removed if it has counters (Guo et al. 2006)",
+	Params: []umbel.ParamDoc{
+		{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 1, Max: 16},
+		{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 8, Max: 1 << 56},
+	},
+	Plan: planWith,
+	New: func(s Shape) (umbel.Filter, error) {
+		if s.Width != 0 {
+			return kinds.AsFilter(NewCountingShape(s))
+		}
+		return kinds.AsFilter(NewShape(s))
+	},
+	Open: func(s umbel.State) (umbel.Filter, error) {
+		if len(s.Parts) > 0 && s.Parts[0].Kind == counting.Name {
+			return kinds.AsFilter(OpenCounting(s))
+		}
+		return kinds.AsFilter(Open(s))
+	},
+}.Kind()
 
 // planWith is Plan with parameters that override the defaults. It also returns the number
 // of keys that a layer is planned for.

@@ -77,23 +77,19 @@ func baseSize(n uint64, k int, most, rate float64, oversize uint64) (uint64, err
 
 // Kind is this kind of filter, for code that works with any kind. Its filters are of type *Counting
 // if a width is given, and *Filter otherwise.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, umbel.Filter]{
-		Name: Name,
-		Doc:  "folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)",
-		Params: []umbel.ParamDoc{
-			{Name: "k", Doc: "cells set per key", Min: 1, Max: maxK},
-			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 4, Max: 16},
-			{Name: "oversize", Doc: "size of the base as a multiple of the size that all its keys need", Min: 1, Max: 64},
-			{Name: "tolerance", Doc: "half the width of the interval of the rate, as a fraction of its middle", Min: 0.01, Max: 0.99, Float: true},
-		},
-		Plan: planWith,
-		New:  func(s Shape) (umbel.Filter, error) { return asFilter(newFilter(s)) },
-		Open: func(s umbel.State) (umbel.Filter, error) { return asFilter(open(s)) },
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, umbel.Filter]{
+	Name: Name,
+	Doc:  "folds and unfolds by itself, so that its rate stays at or below a limit, and close to it (Sailhan and Stehr 2012)",
+	Params: []umbel.ParamDoc{
+		{Name: "k", Doc: "cells set per key", Min: 1, Max: maxK},
+		{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16; without it keys cannot be removed", Min: 4, Max: 16},
+		{Name: "oversize", Doc: "size of the base as a multiple of the size that all its keys need", Min: 1, Max: 64},
+		{Name: "tolerance", Doc: "half the width of the interval of the rate, as a fraction of its middle", Min: 0.01, Max: 0.99, Float: true},
+	},
+	Plan: planWith,
+	New:  func(s Shape) (umbel.Filter, error) { return asFilter(newFilter(s)) },
+	Open: func(s umbel.State) (umbel.Filter, error) { return asFilter(open(s)) },
+}.Kind()
 
 // asFilter returns f as the type for its base.
 func asFilter(f *Filter, err error) (umbel.Filter, error) {

@@ -190,20 +190,16 @@ var sizing = kinds.Sizing{
 }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "partitioned Bloom filter: one cell in each of k slices, rate exact on average (Almeida et al. 2007)",
-		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (bits), rounded up to k equal slices", Min: 1, Max: 1 << 55},
-			{Name: "k", Doc: "slices, and so cells set per key", Min: 1, Max: MaxK},
-		},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  kind.Locator,
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "partitioned Bloom filter: one cell in each of k slices, rate exact on average (Almeida et al. 2007)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits), rounded up to k equal slices", Min: 1, Max: 1 << 55},
+		{Name: "k", Doc: "slices, and so cells set per key", Min: 1, Max: MaxK},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  kind.Locator,
+}.Kind()

@@ -63,22 +63,16 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return f.shape }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:   Name,
-		Doc:    "ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)",
-		Params: paramDocs,
-		Plan:   planWith,
-		New:    NewShape,
-		Open:   Open,
-	}.Kind()
-}
-
-var paramDocs = []umbel.ParamDoc{
-	{Name: "steps", Doc: "columns, bits of the fingerprint, in steps of 1/256", Min: 1, Max: maxSteps},
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "ribbon filter: least memory for receivers that only query, computed once from all keys (Dillinger and Walzer 2021)",
+	Params: []umbel.ParamDoc{
+		{Name: "steps", Doc: "columns, bits of the fingerprint, in steps of 1/256", Min: 1, Max: maxSteps},
+	},
+	Plan: planWith,
+	New:  NewShape,
+	Open: Open,
+}.Kind()
 
 // maxKeys is the largest number of keys, and of bytes, in a plan.
 const maxKeys = 1 << 53

@@ -149,23 +149,19 @@ func (s Shape) tooSmall(first partitioned.Shape) error {
 }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
-		Params: []umbel.ParamDoc{
-			{Name: "growth", Doc: "size of a layer divided by that of the layer before, 2 by default", Min: 2, Max: maxGrowth},
-			{Name: "tightening", Doc: "rate of a layer divided by that of the layer before, 0.85 by default", Min: 0.0625, Max: 0.99, Float: true},
-			{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 64, Max: 1 << 56},
-		},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "scalable Bloom filter: grows with its keys and keeps its rate (Almeida et al. 2007)",
+	Params: []umbel.ParamDoc{
+		{Name: "growth", Doc: "size of a layer divided by that of the layer before, 2 by default", Min: 2, Max: maxGrowth},
+		{Name: "tightening", Doc: "rate of a layer divided by that of the layer before, 0.85 by default", Min: 0.0625, Max: 0.99, Float: true},
+		{Name: "max-bytes", Doc: "limit of its memory, none by default", Min: 64, Max: 1 << 56},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+}.Kind()
 
 // planWith is Plan with parameters that override the defaults. It also returns the number
 // of keys that the first layer is planned for.

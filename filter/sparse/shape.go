@@ -67,22 +67,16 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return f.shape }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:   Name,
-		Doc:    "Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)",
-		Params: paramDocs,
-		Plan:   planWith,
-		New:    NewShape,
-		Open:   Open,
-	}.Kind()
-}
-
-var paramDocs = []umbel.ParamDoc{
-	{Name: "m", Doc: "cells (bits) of the equivalent bloom filter", Min: 1, Max: maxM},
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "Bloom filter with one cell per key, stored as a list of positions: small in messages and in memory (Mitzenmacher 2002; Elias 1974)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits) of the equivalent bloom filter", Min: 1, Max: maxM},
+	},
+	Plan: planWith,
+	New:  NewShape,
+	Open: Open,
+}.Kind()
 
 // sizing is that of kind bloom with k = 1.
 var sizing = kinds.Anywhere(1, 1)

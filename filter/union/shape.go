@@ -26,20 +26,16 @@ func newShape(s Shape) (*Filter, error) {
 }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates",
-		Plan: func(g umbel.Goal, _ umbel.Params) (Shape, uint64, error) {
-			s, n, err := dynamic.Kind.Shape(g, nil)
-			if err != nil {
-				return Shape{}, 0, err
-			}
-			return Shape{s.(dynamic.Shape)}, n, nil
-		},
-		New:  newShape,
-		Open: Open,
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "filters of any kinds and sizes side by side: merges without joining cells, at the sum of their rates",
+	Plan: func(g umbel.Goal, _ umbel.Params) (Shape, uint64, error) {
+		s, n, err := dynamic.Kind.Shape(g, nil)
+		if err != nil {
+			return Shape{}, 0, err
+		}
+		return Shape{s.(dynamic.Shape)}, n, nil
+	},
+	New:  newShape,
+	Open: Open,
+}.Kind()

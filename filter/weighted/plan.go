@@ -177,37 +177,29 @@ func planOne(z kinds.Sizing, width uint, g umbel.Goal, ps umbel.Params) (Shape, 
 // Kind is the kind of Filter, for code that works with any kind. It makes filters of one class,
 // which are standard filters. Plan and NewShape make filters of several classes, and so
 // does umbel make --weights-log from a log of queries.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)",
-		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "cells set per key in class 0", Min: 1, Max: maxK},
-		},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "more cells for keys that are often queried: fewest false positives for uneven queries (Bruck et al. 2006)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits)", Min: 1, Max: 1 << 56},
+		{Name: "k", Doc: "cells set per key in class 0", Min: 1, Max: maxK},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+}.Kind()
 
 // CountingKind is the kind of Counting, for code that works with any kind.
-var CountingKind umbel.Kind = newCountingKind()
-
-func newCountingKind() umbel.Kind {
-	return kinds.Kind[Shape, *Counting]{
-		Name: countingName,
-		Doc:  "weighted filter with counters: removes and counts keys of classes in 4 times the memory (Verma 2015)",
-		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
-			{Name: "k", Doc: "counters per key in class 0", Min: 1, Max: maxK},
-			{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
-		},
-		Plan: planCounting,
-		New:  NewCountingShape,
-		Open: OpenCounting,
-	}.Kind()
-}
+var CountingKind umbel.Kind = kinds.Kind[Shape, *Counting]{
+	Name: countingName,
+	Doc:  "weighted filter with counters: removes and counts keys of classes in 4 times the memory (Verma 2015)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (counters)", Min: 1, Max: 1 << 56},
+		{Name: "k", Doc: "counters per key in class 0", Min: 1, Max: maxK},
+		{Name: "width", Doc: "bits of a counter, rounded up to 4, 8 or 16", Min: 4, Max: 16},
+	},
+	Plan: planCounting,
+	New:  NewCountingShape,
+	Open: OpenCounting,
+}.Kind()

@@ -10,25 +10,19 @@ import (
 
 // Kind is this kind of filter, for code that works with any kind. Without parameters a filter is by
 // time, with generations of one tick. With the parameter by-keys = 1 it is by keys, as filters of [New] and [NewGoal] are.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:   Name,
-		Doc:    "age-partitioned Bloom filter: keys expire after a window of time or of keys (Shtul, Baquero and Almeida 2020)",
-		Params: paramDocs,
-		Plan:   planWith,
-		New:    NewShape,
-		Open:   Open,
-	}.Kind()
-}
-
-var paramDocs = []umbel.ParamDoc{
-	{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: maxSlices - 1},
-	{Name: "l", Doc: "generations for which a key stays after its own", Min: 1, Max: maxSlices - 1},
-	{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63, Ticks: true},
-	{Name: "by-keys", Doc: "1 for keys that expire by the number of keys added since, without a clock", Min: 1, Max: 1},
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "age-partitioned Bloom filter: keys expire after a window of time or of keys (Shtul, Baquero and Almeida 2020)",
+	Params: []umbel.ParamDoc{
+		{Name: "k", Doc: "slices in which a key sets a bit", Min: 1, Max: maxSlices - 1},
+		{Name: "l", Doc: "generations for which a key stays after its own", Min: 1, Max: maxSlices - 1},
+		{Name: "window", Doc: "ticks for which keys are kept; one for each of l generations if not given", Min: 1, Max: 1 << 63, Ticks: true},
+		{Name: "by-keys", Doc: "1 for keys that expire by the number of keys added since, without a clock", Min: 1, Max: 1},
+	},
+	Plan: planWith,
+	New:  NewShape,
+	Open: Open,
+}.Kind()
 
 // maxPlannedL is the largest l that is planned. More slices make queries slower. By keys,
 // l = 200 would save 2 % of the memory at a rate of 0.1 %, and 15 % at 1e-9; by time, a

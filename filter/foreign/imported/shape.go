@@ -75,24 +75,20 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return Shape{Form: f.form, M: f.bits.Len, K: f.k, Hasher: f.hasher} }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "filters of Guava, Spark and blobloom, bit for bit",
-		Params: []umbel.ParamDoc{
-			{Name: "form", Doc: "1 guava64, 2 guava32, 3 spark1, 4 spark2, 5 blobloom", Min: 1, Max: forms - 1},
-			{Name: "m", Doc: "cells (bits), rounded up to whole words or blocks", Min: 1, Max: maxM},
-			{Name: "k", Doc: "number of hashes", Min: 1, Max: maxK},
-		},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "filters of Guava, Spark and blobloom, bit for bit",
+	Params: []umbel.ParamDoc{
+		{Name: "form", Doc: "1 guava64, 2 guava32, 3 spark1, 4 spark2, 5 blobloom", Min: 1, Max: forms - 1},
+		{Name: "m", Doc: "cells (bits), rounded up to whole words or blocks", Min: 1, Max: maxM},
+		{Name: "k", Doc: "number of hashes", Min: 1, Max: maxK},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
+}.Kind()
 
 // planWith is Plan with parameters that override form, m and k. It also returns the number of keys that the shape is
 // planned for.

@@ -95,23 +95,19 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return Shape{M: f.bits.Len, K: f.k, Hasher: f.hasher} }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name: Name,
-		Doc:  "the filter of Nix binary caches, bit for bit with hash caller: which store paths a cache may have (NixBloom v1)",
-		Params: []umbel.ParamDoc{
-			{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: maxM},
-			{Name: "k", Doc: "cells set per key", Min: 1, Max: maxK},
-		},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "the filter of Nix binary caches, bit for bit with hash caller: which store paths a cache may have (NixBloom v1)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: maxM},
+		{Name: "k", Doc: "cells set per key", Min: 1, Max: maxK},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
+}.Kind()
 
 var sizing = kinds.Sizing{
 	MaxK:  maxK,

@@ -161,21 +161,15 @@ func sizeFor(capacity uint64, rate float64) (sizing, error) {
 
 // Kind is this kind of filter, for code that works with any kind. Its filters have the hasher of the goal;
 // RedisBloom reads those with [RedisHasher].
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:     Name,
-		Doc:      "RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)",
-		Params:   paramDocs,
-		Monotone: true,
-		Plan:     planWith,
-		New:      func(s Shape) (*Filter, error) { return s.make(s.Hasher) },
-		Open:     Open,
-	}.Kind()
-}
-
-var paramDocs = []umbel.ParamDoc{
-	{Name: "expansion", Doc: "growth of layers, 2 if not given", Min: 1, Max: MaxExpansion},
-	{Name: "nonscaling", Doc: "1 for a single layer that is full at its capacity", Min: 1, Max: 1},
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "RedisBloom's scalable filter, bit for bit with hash murmur64a (BF.SCANDUMP, BF.LOADCHUNK)",
+	Params: []umbel.ParamDoc{
+		{Name: "expansion", Doc: "growth of layers, 2 if not given", Min: 1, Max: MaxExpansion},
+		{Name: "nonscaling", Doc: "1 for a single layer that is full at its capacity", Min: 1, Max: 1},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      func(s Shape) (*Filter, error) { return s.make(s.Hasher) },
+	Open:     Open,
+}.Kind()

@@ -61,24 +61,18 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return Shape{M: f.bits.Len, Hasher: f.hasher} }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:     Name,
-		Doc:      "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss per query (Parquet's BloomFilter.md)",
-		Params:   paramDocs,
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  locator,
-	}.Kind()
-}
-
-var paramDocs = []umbel.ParamDoc{
-	{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 256", Min: 1, Max: maxBlocks * BlockBits},
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name: Name,
+	Doc:  "Parquet's split-block filter, bit for bit with hash xxh64: one cache miss per query (Parquet's BloomFilter.md)",
+	Params: []umbel.ParamDoc{
+		{Name: "m", Doc: "cells (bits), rounded up to whole blocks of 256", Min: 1, Max: maxBlocks * BlockBits},
+	},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  locator,
+}.Kind()
 
 var sizing = kinds.Sizing{
 	MaxK:     K,

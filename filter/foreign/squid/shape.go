@@ -61,20 +61,16 @@ func NewShape(s Shape) (*Filter, error) {
 func (f *Filter) Shape() Shape { return Shape{M: f.m, Hasher: f.hasher} }
 
 // Kind is this kind of filter, for code that works with any kind.
-var Kind umbel.Kind = newKind()
-
-func newKind() umbel.Kind {
-	return kinds.Kind[Shape, *Filter]{
-		Name:     Name,
-		Doc:      "the filter of Squid's cache digests, bit for bit with hash md5: four cells per key (Squid, Cache Digest version 5)",
-		Params:   []umbel.ParamDoc{{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: maxM}},
-		Monotone: true,
-		Plan:     planWith,
-		New:      NewShape,
-		Open:     Open,
-		Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
-	}.Kind()
-}
+var Kind umbel.Kind = kinds.Kind[Shape, *Filter]{
+	Name:     Name,
+	Doc:      "the filter of Squid's cache digests, bit for bit with hash md5: four cells per key (Squid, Cache Digest version 5)",
+	Params:   []umbel.ParamDoc{{Name: "m", Doc: "cells (bits), rounded up to whole bytes", Min: 1, Max: maxM}},
+	Monotone: true,
+	Plan:     planWith,
+	New:      NewShape,
+	Open:     Open,
+	Locator:  func(s umbel.State) (umbel.Locator, error) { return Open(s.WithoutWords()) },
+}.Kind()
 
 var sizing = kinds.Sizing{
 	MaxK:  K,
