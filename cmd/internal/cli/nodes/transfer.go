@@ -99,6 +99,9 @@ type putOptions struct {
 // run uploads the filter in a file as the filter name of a node.
 func (o *putOptions) run(ctx context.Context, streams *cli.Streams, n *remote.Client, args []string) error {
 	file, name := args[0], args[1]
+	if err := container.CheckHead(file); err != nil {
+		return err
+	}
 	if o.Strict {
 		if err := o.refuseOverfull(streams, file); err != nil {
 			return err

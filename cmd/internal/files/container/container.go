@@ -69,9 +69,6 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 	if errors.Is(err, umbel.ErrLimit) && known {
 		err = fmt.Errorf("%w; %v of memory is free", err, quantity.Size(free))
 	}
-	if err != nil && IsDelta(path) {
-		return umbel.State{}, 0, sentinel.Errorf(umbel.ErrCorrupt, "%s is a delta, not a filter; apply it with umbel patch OLD %s -o FILE", path, path)
-	}
 	if err != nil {
 		return umbel.State{}, 0, describe(path, err)
 	}
@@ -81,23 +78,50 @@ func ReadWith(path string, read func(*os.File, wire.Limits) (umbel.State, error)
 // describe returns the error of reading the file at path, with what the file is instead of a filter. A pipe
 // cannot be read again, so its error has the path only.
 func describe(path string, err error) error {
-	if !errors.Is(err, umbel.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || !isRegular(path) {
+	head := headOf(path)
+	if !delta.Is(head) && (!errors.Is(err, umbel.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || !isRegular(path)) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	head := headOf(path)
-	compression, cat := keys.Compressed(head)
-	switch {
-	case compression != "":
-		return sentinel.Errorf(umbel.ErrCorrupt,
-			"%s is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already", path, compression, cat, path)
-	case len(head) == 0:
-		return sentinel.Errorf(umbel.ErrCorrupt, "%s is empty, which no filter is; make it again", path)
-	case foreignfile.Of(head) != "":
-		return sentinel.Errorf(umbel.ErrCorrupt, "%s is %s; convert it: umbel convert %[1]s -o FILE", path, foreignfile.Of(head))
-	case !IsHead(head):
-		return sentinel.Errorf(umbel.ErrCorrupt, "%s is not a filter of umbel: it begins with %q", path, head)
+	if other := instead(path, "filter", head); other != nil {
+		return other
 	}
 	return fmt.Errorf("%s is damaged: %w", path, err)
+}
+
+// CheckHead returns an error that wraps umbel.ErrCorrupt and states what the regular file at path is, unless it begins like a filter.
+// Another file, such as a pipe, has none.
+func CheckHead(path string) error {
+	if !isRegular(path) {
+		return nil
+	}
+	return instead(path, "filter", headOf(path))
+}
+
+// instead returns an error that states what a file with that head is instead of a filter or a delta, and how it becomes one. It returns
+// nil if the file begins as it should.
+func instead(path, want string, head []byte) error {
+	foreign := foreignfile.Of(head)
+	compression, cat := keys.Compressed(head)
+	text := ""
+	switch filter := want == "filter"; {
+	case filter && wire.Is(head) || !filter && delta.Is(head):
+		return nil
+	case compression != "":
+		text = fmt.Sprintf("is compressed with %s; decompress it: %s %s > FILE; a packed filter is small already", compression, cat, path)
+	case len(head) == 0:
+		text = fmt.Sprintf("is empty, which no %s is; make it again", want)
+	case delta.Is(head):
+		text = fmt.Sprintf("is a delta, not a filter; apply it with umbel patch OLD %s -o FILE", path)
+	case wire.Is(head):
+		text = fmt.Sprintf("is a filter, not a delta; make a delta: umbel diff OLD %s -o FILE", path)
+	case foreign != "" && filter:
+		text = fmt.Sprintf("is %s; convert it: umbel convert %s -o FILE", foreign, path)
+	case foreign != "":
+		text = fmt.Sprintf("is %s, not a delta; make a delta: umbel diff OLD %s -o FILE", foreign, path)
+	default:
+		text = fmt.Sprintf("is not a %s of umbel: it begins with %q", want, head)
+	}
+	return sentinel.Errorf(umbel.ErrCorrupt, "%s %s", path, text)
 }
 
 // Receive is [Read] for a stream. It limits memory to what is available.
@@ -181,6 +205,9 @@ func IsHead(head []byte) bool {
 // IsFile reports whether the file at path begins like a container or a delta. It returns false for a pipe.
 func IsFile(path string) bool { return IsHead(headOf(path)) }
 
+// headBytes is the number of bytes that determine the form of a file: more than the longest head that is recognized.
+const headBytes = 16
+
 // headOf returns the first bytes of the regular file at path, and none of another file.
 func headOf(path string) []byte {
 	if !isRegular(path) {
@@ -191,7 +218,7 @@ func headOf(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, int64(max(wire.MagicBytes, delta.MagicBytes))))
+	head, _ := io.ReadAll(io.LimitReader(f, headBytes))
 	return head
 }
 

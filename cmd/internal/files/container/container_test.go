@@ -11,6 +11,7 @@ import (
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/delta"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
 
@@ -73,6 +74,46 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, _, err := Open(filepath.Join(dir, "none"), filter.All); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A file that is no filter, or no delta, is described by what it is.
+func TestOtherForms(t *testing.T) {
+	f := small(t)
+	container, err := wire.Append(nil, f.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := delta.Append(nil, f.State(), f.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bzip2 = "BZh91AY&SY\x00\x00"
+	path := filepath.Join(t.TempDir(), "f")
+	for name, c := range map[string]struct {
+		file          string
+		filter, delta string // what the error contains
+	}{
+		"container":  {string(container), "", "not a delta; make a delta: umbel diff OLD "},
+		"delta":      {string(change), "not a filter; apply it with umbel patch ", ""},
+		"gzip":       {"\x1f\x8b\x08\x00", "zcat", "zcat"},
+		"bzip2":      {bzip2, "bzcat", "bzcat"},
+		"NixBloom":   {"NixBloom\x01", "convert it: umbel convert ", "make a delta: umbel diff OLD "},
+		"text":       {"words\n", `it begins with "words`, `it begins with "words`},
+		"empty file": {"", "which no filter is", "which no delta is"},
+	} {
+		if err := os.WriteFile(path, []byte(c.file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, _, delta := ReadDelta(path)
+		for want, err := range map[string]error{c.filter: CheckHead(path), c.delta: delta} {
+			if want == "" != (err == nil) || want != "" && (!errors.Is(err, umbel.ErrCorrupt) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s: error %v, want one that wraps ErrCorrupt and contains %q", name, err, want)
+			}
+		}
+	}
+	if err := CheckHead(t.TempDir()); err != nil {
+		t.Errorf("of what is no regular file: %v", err)
 	}
 }
 

@@ -53,6 +53,9 @@ func inspected(path string, b []byte, err error) ([]byte, delta.Info, error) {
 	}
 	info, err := delta.Inspect(b)
 	if err != nil {
+		if other := instead(path, "delta", b[:min(len(b), headBytes)]); other != nil {
+			return nil, info, other
+		}
 		return nil, info, fmt.Errorf("%s: %w", path, err)
 	}
 	return b, info, nil
