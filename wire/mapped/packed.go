@@ -2,7 +2,7 @@ package mapped
 
 import (
 	"bytes"
-	"container/list"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,37 +10,31 @@ import (
 	"sync/atomic"
 
 	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// cacheBytes is the most memory of decoded blocks and runs, which take at most 64 KiB each.
-const cacheBytes = 16 << 20
-
-// packed is a filter whose first array is packed: a query decodes the blocks that it needs. What a query decodes is kept for
-// others, in a cache, and the whole filter is read into memory when that becomes cheaper.
+// packed is a filter whose first array is packed: a query decodes the blocks that it needs, which are kept for others. The whole
+// filter is in memory if it was needed, or when nearly all of its blocks are decoded.
 type packed struct {
 	index   format.Index
 	locator umbel.Locator
 	kinds   umbel.Kinds
 	limits  wire.Limits
 	source  []byte // the container
+	state   umbel.State
+	units   units
 
 	whole   atomic.Pointer[umbel.Filter]
 	reading sync.Mutex  // held while the whole filter is read
-	tooBig  atomic.Bool // the limits don't permit it
-
-	mu      sync.Mutex
-	units   map[uint64]*list.Element // of *format.Unit, by the first cell
-	order   list.List                // the last one was used least recently
-	bytes   int
-	decoded atomic.Uint64 // blocks and runs
+	damaged atomic.Bool // it can't be read
 }
 
 // openPacked returns the filter in the container b, which m maps unless it is nil, if its first array is packed and its kind
 // finds cells without having them. Otherwise the filter is nil.
 func openPacked(b []byte, m mapping, kinds umbel.Kinds, l wire.Limits) (*Filter, error) {
-	p := &packed{kinds: kinds, limits: l, source: b, units: map[uint64]*list.Element{}}
+	p := &packed{kinds: kinds, limits: l, source: b}
 	p.index.Least = leastBytes
 	p.index.Wanted = func(name string) bool {
 		kind, err := kinds.Find(name)
@@ -59,36 +53,61 @@ func openPacked(b []byte, m mapping, kinds umbel.Kinds, l wire.Limits) (*Filter,
 	if err == nil {
 		p.locator, err = kind.Locator(x.state)
 	}
+	p.state = x.state
+	p.units.begin(&p.index)
+	p.units.words = p.words
 	return x, err
+}
+
+// words returns the words of the array, zero, if the limits permit them.
+func (p *packed) words() ([]uint64, error) {
+	a, err := cells.WordsFor(p.index.Array.Len, p.index.Array.Width)
+	if err == nil && 8*a > cmp.Or(p.limits.Bytes, wire.DefaultBytes) {
+		err = umbel.ErrLimit
+	}
+	if err == nil && p.limits.Reserve != nil {
+		err = p.limits.Reserve(8 * a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	array, err := cells.New(p.index.Array.Len, p.index.Array.Width)
+	return array.Words, err
 }
 
 // has reports whether d may have been added.
 func (p *packed) has(d umbel.Digest) (bool, error) {
-	if f := p.cheaper(1); f != nil {
+	if f := p.cheaper(); f != nil {
 		return f.Has(d), nil
 	}
 	at := p.locator.Locate(nil, d)
 	for _, cell := range at {
-		if u, err := p.unit(cell); err != nil || !u.Nonzero(cell) {
+		if v, err := p.get(cell); v == 0 || err != nil {
 			return false, err
 		}
 	}
 	return len(at) > 0, nil
 }
 
-// batch is the number of digests whose cells are found together.
-const (
-	logBatch = 12
-	batch    = 1 << logBatch
-)
+// get returns a cell.
+func (p *packed) get(cell uint64) (v uint64, err error) {
+	if u := p.units.find(cell); u != nil {
+		return u.Get(cell), nil
+	}
+	err = p.units.each([]probe{{cell: cell}}, func(_ probe, u *format.Unit) { v = u.Get(cell) })
+	return v, err
+}
+
+// batch is the most digests that are queried together.
+const batch = 1 << 12
 
 // hasAll sets dst[i] to has of ds[i].
 func (p *packed) hasAll(dst []bool, ds []umbel.Digest) error {
-	if f := p.cheaper(len(ds)); f != nil {
-		umbel.HasAll(f, dst, ds)
-		return nil
-	}
 	for len(ds) > 0 {
+		if f := p.cheaper(); f != nil {
+			umbel.HasAll(f, dst, ds)
+			return nil
+		}
 		n := min(len(ds), batch)
 		if err := p.hasSome(dst[:n], ds[:n]); err != nil {
 			return err
@@ -98,108 +117,80 @@ func (p *packed) hasAll(dst []bool, ds []umbel.Digest) error {
 	return nil
 }
 
-// hasSome queries a batch: first a cell of each digest, then another cell of those without a zero cell, and so on. The
-// cells are in the order of the array, so that a block is decoded once for all of them.
+// hasSome queries a batch: first a cell of each digest, then another cell of those without a zero cell, and so on. Cells whose
+// unit is not decoded wait for the others of their round.
 func (p *packed) hasSome(dst []bool, ds []umbel.Digest) error {
-	if p.index.Array.Len>>(64-logBatch) != 0 { // a cell and a number of the batch don't fit into a word
-		for i, d := range ds {
-			var err error
-			if dst[i], err = p.has(d); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var all []uint64
-	ends := make([]int, len(ds)+1)
+	b := scratches.Get().(*scratch)
+	defer scratches.Put(b)
+	all, ends, probes := b.all[:0], slices.Grow(b.ends[:0], len(ds)+1)[:len(ds)+1], b.probes
+	ends[0] = 0
 	for i, d := range ds {
 		all = p.locator.Locate(all, d)
 		ends[i+1] = len(all)
 		dst[i] = ends[i] < ends[i+1]
 	}
-	probes := make([]uint64, 0, len(ds)) // a cell, and the number of its digest
-	u := new(format.Unit)
-	for k := 0; ; k++ {
-		probes = probes[:0]
+	for k, more := 0, true; more; k++ {
+		more, probes = false, probes[:0]
 		for i := range ds {
-			if at := ends[i] + k; dst[i] && at < ends[i+1] {
-				probes = append(probes, all[at]<<logBatch|uint64(i))
+			at := ends[i] + k
+			if !dst[i] || at >= ends[i+1] {
+				continue
+			}
+			more = true
+			if u := p.units.find(all[at]); u != nil {
+				dst[i] = u.Get(all[at]) != 0
+			} else {
+				probes = append(probes, probe{all[at], i})
 			}
 		}
-		if len(probes) == 0 {
-			return nil
-		}
-		slices.Sort(probes)
-		for _, probe := range probes {
-			cell := probe >> logBatch
-			if cell < u.First || cell >= u.End {
-				var err error
-				if u, err = p.unit(cell); err != nil {
-					return err
-				}
-			}
-			dst[probe%batch] = u.Nonzero(cell)
+		if err := p.units.each(probes, func(q probe, u *format.Unit) { dst[q.key] = u.Get(q.cell) != 0 }); err != nil {
+			return err
 		}
 	}
+	b.all, b.ends, b.probes = all, ends, probes
+	return nil
 }
 
-// unit returns the decoded block or run that has a cell.
-func (p *packed) unit(cell uint64) (*format.Unit, error) {
-	place, err := p.index.Find(cell)
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	if e := p.units[place.Block]; e != nil {
-		p.order.MoveToFront(e)
-		p.mu.Unlock()
-		return e.Value.(*format.Unit), nil
-	}
-	p.mu.Unlock()
-	u, err := p.index.Decode(place)
-	if err != nil {
-		return nil, err
-	}
-	p.decoded.Add(1)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.units[place.Block] == nil {
-		p.units[place.Block] = p.order.PushFront(u)
-		p.bytes += u.Bytes()
-	}
-	for p.bytes > cacheBytes {
-		e := p.order.Back()
-		old := p.order.Remove(e).(*format.Unit)
-		delete(p.units, old.Block)
-		p.bytes -= old.Bytes()
-	}
-	return u, nil
+// scratch is memory for a batch: the cells of its digests, where those of each begin, and the cells that wait.
+type scratch struct {
+	all    []uint64
+	ends   []int
+	probes []probe
 }
 
-// cheaper returns the whole filter if it is in memory, or if it is to be now since n digests are queried: if not all that is decoded
-// fits into the cache, and what was decoded, and will be for n digests, is half of the filter. An absent key needs two cells,
-// on average. It returns nil if the limits don't permit the whole filter.
-func (p *packed) cheaper(n int) umbel.Filter {
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// cheaper returns the whole filter if it is in memory, or if nearly all of it is decoded. A batch that finds another one
+// at work on the rest does not wait for it. It returns nil if the rest is damaged: queries that need it return the error.
+func (p *packed) cheaper() umbel.Filter {
 	if f := p.whole.Load(); f != nil {
 		return *f
 	}
-	coded := p.index.Coded
-	if coded*unitBytes <= cacheBytes || p.decoded.Load()+min(2*uint64(n), coded) < coded/2 || p.tooBig.Load() {
+	if p.damaged.Load() || !p.units.complete() || !p.reading.TryLock() {
 		return nil
 	}
-	f, err := p.filter()
-	if err != nil {
-		p.tooBig.Store(true) // and if it is damaged, the query returns the error
-		return nil
+	defer p.reading.Unlock()
+	if f := p.whole.Load(); f != nil {
+		return *f
 	}
-	return f
+	a, err := p.units.array()
+	if err == nil {
+		s := p.state
+		s.Arrays = slices.Clone(s.Arrays)
+		s.Arrays[0] = a
+		if f, err := p.keep(s); err == nil {
+			return f
+		}
+	}
+	p.damaged.Store(err != errBusy)
+	return nil
 }
-
-// unitBytes is the most memory of a decoded block or run.
-const unitBytes = 1 << 16
 
 // filter returns the whole filter in memory.
 func (p *packed) filter() (umbel.Filter, error) {
+	if f := p.cheaper(); f != nil {
+		return f, nil
+	}
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	if f := p.whole.Load(); f != nil {
@@ -209,17 +200,17 @@ func (p *packed) filter() (umbel.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.keep(s)
+}
+
+// keep opens the whole filter and keeps it instead of blocks.
+func (p *packed) keep(s umbel.State) (umbel.Filter, error) {
 	f, err := p.kinds.Open(s)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		p.whole.Store(&f)
+		p.units.reset()
 	}
-	p.whole.Store(&f)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	clear(p.units)
-	p.order.Init()
-	p.bytes = 0
-	return f, nil
+	return f, err
 }
 
 // verify decodes all blocks, with memory for some of them.

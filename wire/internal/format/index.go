@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
+	"github.com/umbel-filters/umbel/internal/coding/model"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire/internal/block"
 )
@@ -22,8 +22,8 @@ type Index struct {
 	Least  uint64
 	// Array has the length and the width of the array, and no words.
 	Array cells.Array
-	// Coded is the number of blocks and runs whose cells are stored in some form.
-	Coded uint64
+	// Coded is the number of blocks and runs whose cells are stored in some form, and Runs is the number of runs.
+	Coded, Runs uint64
 
 	mem     []byte // the container
 	entries []entry
@@ -57,6 +57,9 @@ func (r *Reader) index(a cells.Array) error {
 		}
 		if coding != block.Empty && coding != block.Full {
 			x.Coded++
+		}
+		if coding == block.Rare {
+			x.Runs++
 		}
 		i += blocks
 	}
@@ -99,63 +102,29 @@ func (r *Reader) skipPayload(most uint64) error {
 	return err
 }
 
-// Unit is a decoded block or run of an indexed array. It does not change.
-type Unit struct {
-	Block      uint64 // the first one
-	First, End uint64 // its first cell, and the first one after it
-	coding     byte
-	words      cells.Array
-	at         []uint32 // the cells of a run that are not zero, counted from First
-	shift      uint
-	before     []uint16 // for each number up to a cell's >> shift, how many cells of at have a smaller one
-}
-
-// Nonzero reports whether a cell of the array, which is in the unit, is not zero.
-func (u *Unit) Nonzero(cell uint64) bool {
-	switch at := cell - u.First; u.coding {
-	case block.Empty:
-		return false
-	case block.Full:
-		return true
-	case block.Rare:
-		bucket := at >> u.shift
-		for _, x := range u.at[u.before[bucket]:u.before[bucket+1]] {
-			if uint64(x) == at {
-				return true
-			}
-		}
-		return false
-	default:
-		return u.words.Get(at) != 0
-	}
-}
-
-// Bytes returns the memory of u.
-func (u *Unit) Bytes() int {
-	return 128 + 8*len(u.words.Words) + 4*len(u.at) + 2*len(u.before)
-}
-
-// setRare sets the cells of a run that are not zero: a copy, in about as many buckets of equal size.
-func (u *Unit) setRare(at []uint32) {
-	cells := u.End - u.First
-	u.at = slices.Clone(at)
-	u.shift = uint(bits.Len64(cells / uint64(len(at)+1)))
-	u.before = make([]uint16, (cells-1)>>u.shift+2)
-	for _, x := range at {
-		u.before[x>>u.shift+1]++
-	}
-	for i := range u.before[1:] {
-		u.before[i+1] += u.before[i]
-	}
-}
-
 // Place is where a block or a run is in the container.
 type Place struct {
 	Block  uint64 // the first one
 	blocks uint64
+	first  uint64 // its first cell
+	cells  uint64
 	off    uint64
 	coding byte
+	Words  []uint64 // where Decode has the cells of a block, or nil: in memory of its own
 }
+
+// HasWords reports whether the unit at the place has words.
+func (p Place) HasWords() bool {
+	return p.coding != block.Rare && p.coding != block.Empty && p.coding != block.Full
+}
+
+// In returns the words of the block at the place, given those of the array.
+func (p Place) In(array []uint64) []uint64 {
+	return array[p.Block*block.Words:][:min(block.Words, uint64(len(array))-p.Block*block.Words)]
+}
+
+// Contains reports whether a cell is in the block or the run.
+func (p Place) Contains(cell uint64) bool { return cell-p.first < p.cells }
 
 // Find returns the place of the block or run that has a cell. Its error is that of a container that has changed.
 func (x *Index) Find(cell uint64) (p Place, err error) {
@@ -175,7 +144,7 @@ func (x *Index) Find(cell uint64) (p Place, err error) {
 			return p, fmt.Errorf("byte %d: block %d: %w", r.Off, i, err)
 		}
 		if target < i+blocks {
-			return Place{i, blocks, off, coding}, nil
+			return Place{i, blocks, i * block.Cells(x.Array), block.Shape(x.Array, i, blocks).Len, off, coding, nil}, nil
 		}
 		i += blocks
 	}
@@ -184,38 +153,59 @@ func (x *Index) Find(cell uint64) (p Place, err error) {
 // jobs keeps the memory of decoders.
 var jobs = sync.Pool{New: func() any { return new(block.DecodeJob) }}
 
-// Decode decodes the block or the run at a place. Its error wraps umbel.ErrCorrupt.
-func (x *Index) Decode(p Place) (*Unit, error) {
-	first := p.Block * block.Cells(x.Array)
-	u := &Unit{Block: p.Block, First: first, End: first + block.Shape(x.Array, p.Block, p.blocks).Len, coding: p.coding}
+// Decode decodes the blocks and runs at places, together since that is faster, and calls keep with each, in order. It is valid
+// during the call, or if the place has words, while these do not change. The error wraps umbel.ErrCorrupt; keep is then called for those before the damage.
+func (x *Index) Decode(places []Place, keep func(*Unit)) error {
 	r := readers.Get().(*Reader)
 	defer r.release()
-	r.reset(x.mem, 0, Budget{})
-	r.Off = p.off + 1
-	var err error
-	switch p.coding {
-	case block.Empty, block.Full:
-	case block.Rare:
-		if err = r.beginRun(x.Array, p.Block); err == nil {
-			u.setRare(r.run.rare.At)
+	j := jobs.Get().(*block.DecodeJob)
+	defer jobs.Put(j)
+	j.Reset(0)
+	units := make([]Unit, len(places))
+	var damage error
+	for i, p := range places {
+		u := &units[i]
+		*u = Unit{Block: p.Block, First: p.first, End: p.first + p.cells, coding: p.coding, width: uint8(x.Array.Width)}
+		r.reset(x.mem, 0, Budget{})
+		r.Off = p.off + 1
+		b := cells.Array{Len: p.cells, Width: x.Array.Width}
+		var err error
+		switch p.coding {
+		case block.Empty, block.Full:
+		case block.Rare:
+			if err = r.beginRun(x.Array, p.Block); err == nil {
+				u.setRare(r.run.rare)
+				r.run.rare = model.Rare{}
+			}
+		default:
+			if u.placed = p.Words != nil; u.placed {
+				b.Words = p.Words
+			} else {
+				b = j.Scratch.Block(x.Array, p.Block, i, len(places))
+			}
+			u.words = b
 		}
-	default:
-		u.words = block.Shape(x.Array, p.Block, 1)
-		u.words.Words = make([]uint64, block.NumWords(u.words))
-		j := jobs.Get().(*block.DecodeJob)
-		j.Reset(p.Block)
-		j.Blocks = append(j.Blocks, u.words)
-		if err = r.Block(p.coding, j, u.words); err == nil {
-			j.Decode()
-			err = j.Err
+		j.Blocks = append(j.Blocks, b)
+		if u.words.Words != nil {
+			err = r.Block(p.coding, j, b)
 		}
-		j.Blocks[0] = cells.Array{}
-		jobs.Put(j)
+		if err != nil {
+			damage, units = err, units[:i]
+			break
+		}
 	}
-	if err != nil {
-		return nil, sentinel.Wrap(umbel.ErrCorrupt, fmt.Errorf("byte %d: block %d: %w", p.off, p.Block, err))
+	j.Decode()
+	if j.Err != nil && j.Bad < len(units) {
+		damage, units = j.Err, units[:j.Bad]
 	}
-	return u, nil
+	for i := range units {
+		keep(&units[i])
+	}
+	if damage != nil {
+		p := places[len(units)]
+		return sentinel.Wrap(umbel.ErrCorrupt, fmt.Errorf("byte %d: block %d: %w", p.off, p.Block, damage))
+	}
+	return nil
 }
 
 // ParseIndexed is Parse with an index of the first array, which has no words then. The error is ErrUnindexed if there is none.
