@@ -83,9 +83,10 @@ func New(ctx context.Context, nc *nats.Conn, name string, replicas int) (*Medium
 		return nil, fmt.Errorf("the servers take messages of at most %d bytes, want %d: increase max_payload", limit, sharedlog.MaxValue+headerBytes)
 	}
 	c := stream.CachedInfo().Config
-	if !slices.Equal(c.Subjects, want.Subjects) || c.MaxMsgsPerSubject != 1 || !c.DiscardNewPerSubject || c.AllowDirect || c.MaxAge != 0 || c.Retention != jetstream.LimitsPolicy || c.Storage != jetstream.FileStorage {
-		return nil, fmt.Errorf("stream %s was not made by umbel, or was changed: it needs subjects %s, storage in files, limits as its retention, 1 message per subject, discard new per subject, no age, no direct get",
-			name, want.Subjects[0])
+	if !slices.Equal(c.Subjects, want.Subjects) || c.MaxMsgsPerSubject != 1 || !c.DiscardNewPerSubject || c.AllowDirect || c.MaxAge != 0 ||
+		c.Retention != want.Retention || c.Storage != want.Storage {
+		return nil, fmt.Errorf("stream %s was not made by umbel, or was changed: it needs subjects %s, storage in files, limits as its retention, "+
+			"1 message per subject, discard new per subject, no age and no direct get", name, want.Subjects[0])
 	}
 	return &Medium{js, stream, name}, nil
 }

@@ -36,8 +36,9 @@
 // and continues after any time, finds q taken, even if everything else was deleted meanwhile.
 //
 // A process that continues after a long time before its claim may put the claim under a number that was deleted. The
-// medium takes it, and nobody reads it, since all nodes begin after it. That process then lists the log, finds entries from
-// 16 numbers after the claim on (the last 32 before a deletion are kept), and does not lead.
+// medium takes it. That process then lists the log, finds entries from 16 numbers after the claim on (the last 32 before a
+// deletion are kept), and does not lead. A node that reads this claim, since it was away for as long, finds that nothing
+// follows it: ErrHole, as without the claim.
 //
 // The lease: let a leader begin to put its last committed entry at time t. Another process claims after it has read this
 // entry, so it reads it after t, and commits nothing before one silence later. The lease ended half a silence after t.

@@ -116,22 +116,38 @@ func (l *Log) advance(ctx context.Context, try, n int, each func(Entry) error) (
 	}
 	reads.Wait()
 	for i, r := range all {
-		at := l.Position()
-		if number := at.next(); number != first+uint64(i) {
+		at, number := l.Position(), first+uint64(i)
+		if at.next() != number {
 			return i, false, nil // after a claim, what follows it at once is void
 		} else if errors.Is(r.err, ErrNone) {
 			return i, true, nil
 		} else if r.err != nil {
 			return i, false, fmt.Errorf("entry %d: %w", number, inTrouble(r.err))
 		}
-		if err := at.follow(&r.frame); err != nil {
-			return i, false, fmt.Errorf("entry %d: %w", first+uint64(i), err)
+		if err := l.follows(ctx, at, &r.frame); err != nil {
+			return i, false, fmt.Errorf("entry %d: %w", number, err)
 		}
 		if err := l.take(r, each); err != nil {
 			return i, false, err
 		}
 	}
 	return n, false, nil
+}
+
+// follows is at.follow. If the medium has the entry of at, and still another one does not follow it, that entry is a
+// claim that was put late, under a number that had been trimmed: see Trim.
+func (l *Log) follows(ctx context.Context, at Position, f *frame) error {
+	err := at.follow(f)
+	if !errors.Is(err, ErrFork) {
+		return err
+	}
+	_, there, readErr := l.get(ctx, longest, at.Number)
+	if readErr == nil && there == at {
+		return sentinel.Errorf(ErrHole, "it follows an entry that was trimmed after a snapshot, instead of which there is a late claim")
+	} else if readErr != nil && !errors.Is(readErr, ErrNone) {
+		return inTrouble(readErr)
+	}
+	return err
 }
 
 // take calls each with an entry, and continues after it.
@@ -150,8 +166,22 @@ func (l *Log) take(r read, each func(Entry) error) error {
 }
 
 // check returns an error if the log, which seems to end at Position, does not: it has later entries, or no longer the
-// last one that was read.
+// last one that was read. It looks twice, since a stream that has just changed its leader may return what was.
 func (l *Log) check(ctx context.Context) error {
+	err := l.look(ctx)
+	if err == nil || isTrouble(err) {
+		return err
+	}
+	if !pause.For(ctx, l.o.Silence/2) {
+		return trouble{context.Cause(ctx)}
+	}
+	return l.look(ctx)
+}
+
+// restored ends the errors of a medium that has an older state than this node.
+const restored = "the medium lost entries, or an old copy was restored"
+
+func (l *Log) look(ctx context.Context) error {
 	at := l.Position()
 	all, err := l.numbers(ctx)
 	if err != nil {
@@ -160,18 +190,18 @@ func (l *Log) check(ctx context.Context) error {
 	next := at.next()
 	// Entries up to next+window-1 may be in flight, or were when a leader lost the log.
 	if last := last(all); last >= next+window {
-		if _, _, err := l.get(ctx, 0, next); errors.Is(err, ErrNone) {
-			return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or the medium lost it", next, last)
+		if _, _, err := l.get(ctx, longest, next); errors.Is(err, ErrNone) {
+			return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or lost", next, last)
 		}
 		return nil
 	}
-	switch _, there, err := l.get(ctx, 0, at.Number); {
+	switch _, there, err := l.get(ctx, longest, at.Number); {
 	case errors.Is(err, ErrNone):
-		return sentinel.Errorf(ErrRegressed, "entry %d, which this node has, is missing, and the last one is %d: the medium lost entries, or an old copy was restored", at.Number, last(all))
+		return sentinel.Errorf(ErrRegressed, "entry %d, which this node has, is missing, and the last one is %d: %s", at.Number, last(all), restored)
 	case err != nil:
 		return inTrouble(err)
 	case there != at:
-		return sentinel.Errorf(ErrFork, "entry %d has hash %x, and this node has %x: the medium lost entries, or an old copy was restored", at.Number, there.Hash, at.Hash)
+		return sentinel.Errorf(ErrFork, "entry %d has hash %x, and this node has %x: %s", at.Number, there.Hash, at.Hash, restored)
 	}
 	return nil
 }

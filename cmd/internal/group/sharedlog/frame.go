@@ -189,15 +189,16 @@ func (p Position) follow(f *frame) error {
 	}
 	switch {
 	case f.group != p.Group && p.Number != 0:
-		return sentinel.Errorf(ErrOtherGroup, "the entry belongs to group %x, want %x: each group needs its own prefix or subject", f.group, p.Group)
+		return sentinel.Errorf(ErrOtherGroup, "the entry belongs to group %x, want %x: each group needs its own prefix or stream", f.group, p.Group)
 	case f.number != p.next():
 		return sentinel.Errorf(ErrDamaged, "the entry of number %d is at number %d", f.number, p.next())
 	case f.chain != p.Hash:
-		return sentinel.Errorf(ErrFork, "the entry follows %x, and this node has %x before it: the medium has lost entries that this node has", f.chain, p.Hash)
+		return sentinel.Errorf(ErrFork, "the entry follows %x, and this node has %x before it: %s", f.chain, p.Hash, restored)
 	case f.kind > Leave:
 		return sentinel.Errorf(ErrVersion, "it has kind %d, and this program reads kinds up to %d: install a newer program", f.kind, Leave)
 	case f.epoch != epoch || f.index != index || f.claim != p.Claim || f.kind == 0 || f.kind == Begin != (p.Number == 0) || f.kind != Begin && f.epoch == 0:
-		return sentinel.Errorf(ErrDamaged, "kind %d, epoch %d, index %d and claim %d, want epoch %d, index %d and claim %d", f.kind, f.epoch, f.index, f.claim, epoch, index, p.Claim)
+		return sentinel.Errorf(ErrDamaged, "kind %d, epoch %d, index %d and claim %d, want epoch %d, index %d and claim %d",
+			f.kind, f.epoch, f.index, f.claim, epoch, index, p.Claim)
 	}
 	return nil
 }

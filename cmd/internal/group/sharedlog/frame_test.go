@@ -78,7 +78,10 @@ func TestForeignFrame(t *testing.T) {
 		at   int
 		to   byte
 		want error
-	}{{3, frameVersion + 1, ErrVersion}, {3, 0, ErrDamaged}, {4, 1, ErrDamaged}, {7, 0xff, ErrDamaged}, {11, 0xff, ErrDamaged}, {13, 1, ErrDamaged}, {15, 1, ErrDamaged}} {
+	}{
+		{3, frameVersion + 1, ErrVersion}, {3, 0, ErrDamaged}, {4, 1, ErrDamaged}, {7, 0xff, ErrDamaged},
+		{11, 0xff, ErrDamaged}, {13, 1, ErrDamaged}, {15, 1, ErrDamaged},
+	} {
 		b := bytes.Clone(encoded)
 		b[c.at] = c.to
 		if _, err := parseFrame(resum(b)); !errors.Is(err, c.want) {
@@ -134,7 +137,10 @@ func TestFollows(t *testing.T) {
 func TestPosition(t *testing.T) {
 	r := rand.New(rand.NewChaCha8([32]byte{}))
 	for range 100 {
-		p := Position{Group: xxh3.Uint128{Hi: r.Uint64(), Lo: r.Uint64()}.Bytes(), Number: r.Uint64(), Epoch: r.Uint64(), Index: r.Uint64(), Claim: r.Uint64(), Hash: xxh3.Uint128{Hi: r.Uint64()}.Bytes()}
+		p := Position{
+			Group: xxh3.Uint128{Hi: r.Uint64(), Lo: r.Uint64()}.Bytes(), Number: r.Uint64(), Epoch: r.Uint64(), Index: r.Uint64(),
+			Claim: r.Uint64(), Hash: xxh3.Uint128{Hi: r.Uint64()}.Bytes(),
+		}
 		b, err := p.AppendBinary(nil)
 		if err != nil || len(b) != PositionBytes {
 			t.Fatalf("%d bytes, %v", len(b), err)

@@ -113,7 +113,8 @@ func Open(ctx context.Context, m Medium, at Position, o Options) (*Log, error) {
 	if at == (Position{}) {
 		l.at = begin
 	} else if at.Group != begin.Group {
-		return nil, sentinel.Errorf(ErrOtherGroup, "the log belongs to group %x, and this node to group %x: each group needs its own prefix or subject", begin.Group, at.Group)
+		return nil, sentinel.Errorf(ErrOtherGroup, "the log belongs to group %x, and this node to group %x: "+
+			"each group needs its own prefix or stream", begin.Group, at.Group)
 	}
 	if c := l.at.Claim; c != 0 {
 		f, _, err := l.get(ctx, 0, c)
@@ -235,10 +236,11 @@ func (l *Log) numbers(ctx context.Context) (all []uint64, err error) {
 }
 
 // longest is the number of attempts after which patience does not grow.
-const longest = 2
+const longest = 4
 
-// patience returns how long an attempt may take, after a number of attempts: longer if the connection seems slow.
-func (l *Log) patience(try int) time.Duration { return l.o.Silence << min(try, longest) }
+// patience returns how long an attempt may take after a number of attempts. The first ones end while the lease lasts:
+// to put the same bytes again does no harm. Later ones have time for a slow connection.
+func (l *Log) patience(try int) time.Duration { return l.o.Silence / 4 << min(try, longest) }
 
 // put puts a frame until it is known whether the log has it. failed is called after each attempt whose result is
 // unknown. The error wraps ErrLost if another entry has the number, or ErrDamaged, or it is that of ctx.

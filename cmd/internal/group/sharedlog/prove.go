@@ -35,7 +35,8 @@ func prove(ctx context.Context, m Medium) error {
 		case err != nil && !errors.Is(err, ErrExists):
 			return err
 		case err == nil && taken != nil:
-			return sentinel.Errorf(ErrUnfit, "the medium took two of %d values that were put for one key at the same time: it ignores conditions or does not check them atomically, and would lose data", racers)
+			return sentinel.Errorf(ErrUnfit, "the medium took two of %d values that were put for one key at the same time: "+
+				"it ignores conditions or does not check them atomically, and would lose data", racers)
 		case err == nil:
 			taken = values[i]
 		}

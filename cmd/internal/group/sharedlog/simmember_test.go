@@ -145,7 +145,9 @@ func (m *member) run(ctx context.Context) {
 }
 
 func isDamage(err error) bool {
-	for _, class := range []error{sharedlog.ErrHole, sharedlog.ErrRegressed, sharedlog.ErrFork, sharedlog.ErrDamaged, sharedlog.ErrVersion, sharedlog.ErrOtherGroup, sharedlog.ErrUnfit} {
+	for _, class := range []error{
+		sharedlog.ErrHole, sharedlog.ErrRegressed, sharedlog.ErrFork, sharedlog.ErrDamaged, sharedlog.ErrVersion, sharedlog.ErrOtherGroup, sharedlog.ErrUnfit,
+	} {
 		if errors.Is(err, class) {
 			return true
 		}
@@ -203,7 +205,6 @@ type reign struct {
 	ids    []uint64        // in the order of their indices
 	memory map[uint64]bool // changes before a batch is proposed
 	acked  uint64          // index
-	wake   chan struct{}
 }
 
 // lead writes batches, answers queries and makes snapshots.
@@ -213,7 +214,7 @@ func (m *member) lead(ctx context.Context, leader *sharedlog.Leader, ids []uint6
 	m.w.leads.Add(1)
 	m.setLeading(true)
 	defer m.setLeading(false)
-	r := &reign{member: m, leader: leader, ids: slices.Clone(ids), first: uint64(len(ids)) + 1, acked: uint64(len(ids)), memory: make(map[uint64]bool), wake: make(chan struct{})}
+	r := &reign{member: m, leader: leader, ids: slices.Clone(ids), first: uint64(len(ids)) + 1, acked: uint64(len(ids)), memory: make(map[uint64]bool)}
 	for _, id := range ids {
 		r.memory[id] = true
 	}
