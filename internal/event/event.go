@@ -75,6 +75,8 @@ var (
 	SnapshotFailed        = of("snapshot-failed")
 	SnapshotGivenUp       = of("snapshot-given-up")
 	SnapshotInterrupted   = of("snapshot-interrupted")
+	SourceRefused         = of("source-refused")
+	SourceShrunk          = of("source-shrunk")
 	Status                = of("status")
 	Stopped               = of("stopped")
 	StoppedWithErrors     = of("stopped-with-errors")
