@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -44,12 +45,20 @@ type UnionOptions struct {
 
 // unionSource is a publication that a union follows.
 type unionSource struct {
+	name       string
 	subscriber *Subscriber
 	log        *slog.Logger
+	cached     *View          // the version of its cache, until it is united
 	last       *View          // that was united or refused
 	united     *View          // the last one that was united
 	err        error          // why the last one was refused
 	stale      faultlog.Fault // its head has expired
+}
+
+// arrival is a version that a union has not seen before.
+type arrival struct {
+	source *unionSource
+	view   *View
 }
 
 // NewUnion returns a union. The error wraps umbel.ErrGoal if options are missing, and errors.ErrUnsupported if the state is of
@@ -68,9 +77,10 @@ func NewUnion(o UnionOptions) (*Union, error) {
 	return u, u.begin(*o.State)
 }
 
-// Follow returns a subscriber whose versions the union takes. Kinds of o are those of the union, unless o has its own; Stale is StaleLast,
-// unless o has another choice. The program calls Run or Update of the subscriber, and closes it. Errors are those of NewSubscriber.
-func (u *Union) Follow(ctx context.Context, o SubscriberOptions) (*Subscriber, error) {
+// Follow returns a subscriber whose versions the union takes; name is that of the source in messages. Kinds of o are those of the union,
+// unless o has its own; Stale is StaleLast, unless o has another choice. The program calls Run or Update of the subscriber,
+// and closes it. Errors are those of NewSubscriber.
+func (u *Union) Follow(ctx context.Context, name string, o SubscriberOptions) (*Subscriber, error) {
 	if len(o.Kinds) == 0 {
 		o.Kinds = u.o.Kinds
 	}
@@ -89,7 +99,7 @@ func (u *Union) Follow(ctx context.Context, o SubscriberOptions) (*Subscriber, e
 	}
 	s, err := NewSubscriber(ctx, o)
 	if err == nil {
-		u.sources = append(u.sources, &unionSource{subscriber: s, log: u.o.Log.With("source", o.Verifier.Name())})
+		u.sources = append(u.sources, &unionSource{name: name, subscriber: s, log: u.o.Log.With("source", name), cached: s.View()})
 	}
 	return s, err
 }
@@ -100,30 +110,31 @@ func (u *Union) Feed() Feed { return Feed{Next: u.Next, Wake: u.wake, Hold: true
 // Next unites the versions that the sources have now, as Feed.Next. It returns nil if there is no new one. Versions that
 // cannot be united are refused: see Err.
 func (u *Union) Next(context.Context) (*Update, error) {
-	var fresh []*unionSource
+	var fresh []arrival
 	for _, s := range u.sources {
-		v := s.subscriber.View()
-		if v == nil {
-			continue
+		current := s.subscriber.View()
+		for _, v := range []*View{s.cached, current} {
+			if v != nil && (s.last == nil || s.last.head.ID != v.head.ID) {
+				s.last = v
+				fresh = append(fresh, arrival{s, v})
+			}
 		}
-		s.note(v)
-		if s.last == nil || s.last.head.ID != v.head.ID {
-			s.last = v
-			fresh = append(fresh, s)
-		}
+		s.cached = nil
+		s.note(current)
 	}
 	if u.filter == nil {
-		slices.SortStableFunc(fresh, func(a, b *unionSource) int { return cmp.Compare(a.last.head.Bytes, b.last.head.Bytes) })
+		slices.SortStableFunc(fresh, func(a, b arrival) int { return cmp.Compare(a.view.head.Bytes, b.view.head.Bytes) })
 	}
 	united := false
-	for _, s := range fresh {
-		if s.err = u.unite(s.last.filter); s.err != nil {
-			s.log.Warn("the source cannot be united", event.SourceRefused, "version", s.last.head.Version, "error", s.err)
+	for _, a := range fresh {
+		s, h := a.source, a.view.head
+		if s.err = u.unite(a.view.filter); s.err != nil {
+			s.log.Warn("the source cannot be united", event.SourceRefused, "version", h.Version, "error", s.err)
 			continue
 		}
 		united = true
-		s.reportLost()
-		s.united = s.last
+		s.reportLost(a.view)
+		s.united = a.view
 	}
 	if !united {
 		return nil, nil
@@ -136,7 +147,9 @@ func (u *Union) Next(context.Context) (*Update, error) {
 func (u *Union) Err() error {
 	var errs []error
 	for _, s := range u.sources {
-		errs = append(errs, s.err)
+		if s.err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.name, s.err))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -184,13 +197,16 @@ func (u *Union) unite(f umbel.Filter) error {
 		return err
 	}
 	if have, want := s.Arrays[0].Len, own.Arrays[0].Len; have%want != 0 {
-		return sentinel.Errorf(umbel.ErrMismatch, "the source has %d cells, want a multiple of the %d of the union", have, want)
+		return sentinel.Errorf(umbel.ErrMismatch, "the source has %d cells, want a multiple of the %d of the union: give all sources one size", have, want)
 	}
 	return u.filter.(umbel.Merger).Merge(s)
 }
 
 // note logs that the head of the source has expired, or that it is valid again.
 func (s *unionSource) note(v *View) {
+	if v == nil {
+		return
+	}
 	if v.Exact() {
 		s.stale.Succeeded(s.log).Info("the source is exact again", event.SubscriptionExact, "version", v.head.Version)
 	} else {
@@ -198,12 +214,12 @@ func (s *unionSource) note(v *View) {
 	}
 }
 
-// reportLost logs that the last version lacks bits of the one before: the source was cleared, replaced or set back.
-func (s *unionSource) reportLost() {
+// reportLost logs that a version lacks bits of the one before: the source was cleared, replaced or set back.
+func (s *unionSource) reportLost(v *View) {
 	if s.united == nil {
 		return
 	}
-	before, now := s.united.filter.State(), s.last.filter.State()
+	before, now := s.united.filter.State(), v.filter.State()
 	total := before.Arrays[0].Nonzero()
 	lost := total // by a filter of another shape
 	if before.SameShape(now) {
@@ -212,7 +228,7 @@ func (s *unionSource) reportLost() {
 		lost -= kept.Nonzero()
 	}
 	if lost > 0 {
-		s.log.Warn("the source has lost bits, which stay in the union", event.SourceShrunk, "from", s.united.head.Version, "to", s.last.head.Version,
-			"lost", lost, "of", total)
+		s.log.Warn("the source has lost bits, which stay in the union", event.SourceShrunk, "from", s.united.head.Version, "to", v.head.Version,
+			"lost", lost, "total", total)
 	}
 }

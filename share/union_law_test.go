@@ -104,9 +104,10 @@ type unionSite struct {
 	carriers    []*carrier
 	caches      []*disk // nil without
 	subscribers []*share.Subscriber
-	keys        keySet    // of all versions that it has taken
-	taken       []wire.ID // the last version of each source
-	published   keySet    // of its last head
+	cached      []*share.View // of the caches, after a restart
+	keys        keySet        // of all versions that it has taken
+	taken       []wire.ID     // the last version of each source
+	published   keySet        // of its last head
 }
 
 // KeyHash, Name, Sign and Verify are a signer and a verifier, by a keyed hash.
@@ -238,18 +239,18 @@ func (x *unionSite) restart() error {
 	if x.u, err = share.NewUnion(share.UnionOptions{Kinds: umbel.Kinds{bloom.Kind}, State: x.p.State()}); err != nil {
 		return err
 	}
-	x.subscribers, x.taken = nil, make([]wire.ID, len(x.sources))
+	x.subscribers, x.cached, x.taken = nil, nil, make([]wire.ID, len(x.sources))
 	for i, source := range x.sources {
 		x.carriers[i] = &carrier{rng: x.w.rng, stores: []*disk{source.store}, history: source.store.history, forge: func(string) []byte { return []byte("forged") }}
 		o := share.SubscriberOptions{Source: x.carriers[i], Verifier: source}
 		if x.caches[i] != nil {
 			o.Cache = x.caches[i]
 		}
-		s, err := x.u.Follow(context.Background(), o)
+		s, err := x.u.Follow(context.Background(), source.name, o)
 		if err != nil {
 			return err
 		}
-		x.subscribers = append(x.subscribers, s)
+		x.subscribers, x.cached = append(x.subscribers, s), append(x.cached, s.View())
 	}
 	return nil
 }
@@ -272,16 +273,18 @@ func (x *unionSite) step() (bool, error) {
 	}
 	before := maps.Clone(x.keys)
 	for i, s := range x.subscribers {
-		v := s.View()
-		if v == nil || v.Head().ID == x.taken[i] {
-			continue
+		for _, v := range []*share.View{x.cached[i], s.View()} {
+			if v == nil || v.Head().ID == x.taken[i] {
+				continue
+			}
+			x.taken[i] = v.Head().ID
+			w.taken++
+			if len(v.Filter().State().Arrays[0].Words)*64 > int(w.cells) {
+				w.folded++
+			}
+			maps.Copy(x.keys, w.keysOf[v.Head().ID])
 		}
-		x.taken[i] = v.Head().ID
-		w.taken++
-		if len(v.Filter().State().Arrays[0].Words)*64 > int(w.cells) {
-			w.folded++
-		}
-		maps.Copy(x.keys, w.keysOf[v.Head().ID])
+		x.cached[i] = nil
 	}
 	update, err := x.u.Next(context.Background())
 	if err != nil || x.u.Err() != nil {
@@ -446,17 +449,21 @@ func (w *unionWorld) converge() error {
 		}
 	}
 	for _, x := range w.unions {
-		for k := range want[x.name] {
-			if !x.keys[k] {
-				return fmt.Errorf("%s lacks key %d", x.name, k)
-			}
-		}
 		state, err := filterOf(w.cells, x.keys)
 		if err != nil {
 			return err
 		}
 		if !x.p.State().Equal(state) {
 			return fmt.Errorf("%s has published another filter than that of its keys", x.name)
+		}
+		f, err := bloom.Kind.Open(state)
+		if err != nil {
+			return err
+		}
+		for k := range want[x.name] {
+			if !f.Has(f.Hasher().HashUint64(k)) {
+				return fmt.Errorf("%s lacks key %d", x.name, k)
+			}
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 // follow makes a union follow the publication of a pair, and reads its version.
 func (p *pair) follow(u *share.Union) *share.Subscriber {
 	p.t.Helper()
-	s, err := u.Follow(p.t.Context(), share.SubscriberOptions{Source: p.store, Verifier: p.verifier, Now: p.clock})
+	s, err := u.Follow(p.t.Context(), "source", share.SubscriberOptions{Source: p.store, Verifier: p.verifier, Now: p.clock})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestUnionsInACircle(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, from := range []*pair{own, regions[1-i].pair} {
-				s, err := r.u.Follow(ctx, share.SubscriberOptions{Source: from.store, Verifier: from.verifier})
+				s, err := r.u.Follow(ctx, "source", share.SubscriberOptions{Source: from.store, Verifier: from.verifier})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -78,7 +78,8 @@ func Umbel(e Engines) cli.Program {
 				nodes.NodeCommand(), nodes.UserCommand(), nodes.BackupCommand(),
 			}},
 			{Title: "Publications", Verbs: []*cobra.Command{
-				publications.KeygenCommand(), publications.PublishCommand(), publications.ReplicaCommand(), publications.FetchCommand(), publications.PeersCommand(),
+				publications.KeygenCommand(), publications.PublishCommand(), publications.ReplicaCommand(), publications.FetchCommand(), publications.UniteCommand(),
+				publications.PeersCommand(),
 			}},
 		},
 	}

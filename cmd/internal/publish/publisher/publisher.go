@@ -59,7 +59,7 @@ func Open(ctx context.Context, o Options) (_ *Publisher, err error) {
 	}
 	p.store, err = dir.Create(o.Directory)
 	if errors.Is(err, dir.ErrLocked) {
-		return nil, fmt.Errorf("another umbel publish uses %s; stop it, or publish to another directory", o.Directory)
+		return nil, fmt.Errorf("another program publishes to %s; stop it, or publish to another directory", o.Directory)
 	}
 	if err != nil {
 		return nil, err
