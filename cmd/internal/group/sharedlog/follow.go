@@ -14,14 +14,14 @@ import (
 // Follow calls each with all entries after Position, in order, and waits for new ones. It ends with
 //
 //   - ErrSilent if no entry has arrived for a random time of 1 to 1.5 times the silence of the group, during
-//     which the medium worked. Then the caller may call Claim, or Follow again.
+//     which the medium worked, or at once after a Leave. Then the caller may call Claim, or Follow again.
 //   - an error that wraps ErrHole, ErrRegressed, ErrFork, ErrDamaged, ErrVersion or ErrOtherGroup if the next entry
 //     cannot be read, and will not be. After ErrHole or ErrDamaged, a snapshot of the group that contains the entry helps.
 //   - the error of each, or of ctx. The position is then before the entry with which each was called.
 //
 // It goes on after errors of the medium. Data and Scope of an Entry belong to each.
 func (l *Log) Follow(ctx context.Context, each func(Entry) error) error {
-	quiet, ahead := l.o.clock(), 1
+	quiet, ahead, arrived := l.o.clock(), 1, false
 	limit := l.o.Silence + jitter(l.o.Silence/2)
 	for try := 0; ; {
 		began := time.Now()
@@ -43,14 +43,14 @@ func (l *Log) Follow(ctx context.Context, each func(Entry) error) error {
 		try = 0
 		if n > 0 {
 			l.note(nil)
-			quiet = l.o.clock()
+			quiet, arrived = l.o.clock(), true
 		}
 		if !end {
 			ahead = min(2*ahead, window)
 			continue
 		}
 		ahead = 1
-		if now := l.o.clock(); l.left && n > 0 || now.least(quiet) >= limit {
+		if now := l.o.clock(); l.left && arrived || now.least(quiet) >= limit {
 			switch err := l.check(ctx); {
 			case err == nil:
 				l.note(nil)
@@ -191,7 +191,7 @@ func (l *Log) look(ctx context.Context) error {
 	// Entries up to next+window-1 may be in flight, or were when a leader lost the log.
 	if last := last(all); last >= next+window {
 		if _, _, err := l.get(ctx, longest, next); errors.Is(err, ErrNone) {
-			return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or lost", next, last)
+			return l.hole(ctx, at, all)
 		}
 		return nil
 	}
@@ -204,6 +204,32 @@ func (l *Log) look(ctx context.Context) error {
 		return sentinel.Errorf(ErrFork, "entry %d has hash %x, and this node has %x: %s", at.Number, there.Hash, at.Hash, restored)
 	}
 	return nil
+}
+
+// hole returns ErrHole, since the entry after a position is missing and later ones exist, or ErrFork if these do not
+// descend from the position: if the next epoch began before it. Claims are never deleted, so this can be seen.
+func (l *Log) hole(ctx context.Context, at Position, all []uint64) error {
+	var latest Position // among the last entries, the others of which may be void
+	for _, n := range all[max(0, len(all)-window):] {
+		_, after, err := l.get(ctx, longest, n)
+		if err != nil && isTrouble(inTrouble(err)) {
+			return trouble{err}
+		}
+		if err == nil && after.Epoch > latest.Epoch {
+			latest = after
+		}
+	}
+	for n, epoch := latest.Claim, latest.Epoch; epoch > at.Epoch; epoch-- {
+		f, _, err := l.get(ctx, longest, n)
+		if err != nil {
+			return fmt.Errorf("claim %d: %w", n, inTrouble(err))
+		}
+		if epoch == at.Epoch+1 && n <= at.Number {
+			return sentinel.Errorf(ErrFork, "epoch %d begins with entry %d, and this node has entry %d of the epoch before: %s", epoch, n, at.Number, restored)
+		}
+		n = f.claim
+	}
+	return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or lost", at.next(), last(all))
 }
 
 // last returns the last of sorted numbers, 0 if there is none.

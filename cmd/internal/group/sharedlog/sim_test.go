@@ -153,7 +153,7 @@ func (w *world) trouble(ctx context.Context, random *rand.Rand) {
 		m.pause(random.IntN(2) == 0)
 		time.AfterFunc(span(time.Minute), m.resume)
 	case 3:
-		m.link.Set(mediumtest.Faults{Down: true, Hang: random.Float64()})
+		m.link.Set(mediumtest.Faults{Down: true, Hang: random.Float64(), Late: span(40 * time.Second)})
 		time.AfterFunc(span(8*time.Second), func() { m.link.Set(calm) })
 	case 4:
 		f := mediumtest.Faults{

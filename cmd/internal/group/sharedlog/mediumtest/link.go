@@ -60,7 +60,7 @@ func (l *Link) draw() fate {
 	defer l.mu.Unlock()
 	f, r := l.faults, l.random
 	span := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d) + 1)) }
-	x := fate{there: span(f.Delay), back: span(f.Delay), twice: r.Float64() < f.Twice, arrives: r.IntN(2) == 0, arrivesIn: span(f.Late), againIn: span(f.Late)}
+	x := fate{there: span(f.Delay), back: span(f.Delay), twice: r.Float64() < f.Twice, arrives: f.Late > 0 && r.IntN(2) == 0, arrivesIn: span(f.Late), againIn: span(f.Late)}
 	fails, hangs, before := r.Float64() < f.Fail || f.Down, r.Float64() < f.Hang, r.IntN(2) == 0 || f.Down
 	x.before, x.after, x.hangs = (fails || hangs) && before, (fails || hangs) && !before, hangs
 	return x
