@@ -71,6 +71,7 @@ var (
 	SiblingFailed         = of("sibling-failed")
 	SiblingRecovered      = of("sibling-recovered")
 	Signal                = of("signal")
+	SlotsLeft             = of("slots-left")
 	Snapshot              = of("snapshot")
 	SnapshotFailed        = of("snapshot-failed")
 	SnapshotGivenUp       = of("snapshot-given-up")

@@ -57,6 +57,8 @@ type Config struct {
 	BFExpansionFactor    uint32        // bf-expansion-factor
 	Cuckoo               bool          // cuckoo-emulation
 	AtomicMADD           bool          // atomic-madd
+	SlotMap              string        // slot-map: file; "": none
+	Advertise            string        // advertise: host:port, "": that of resp
 	Metrics              string        // metrics: "http", "off", or a separate host:port
 	MetricsFilters       int           // metrics-filters
 	Pprof                bool          // pprof
@@ -155,9 +157,12 @@ func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.Uint32Var(&c.BFExpansionFactor, "bf-expansion-factor", 2, "`NUMBER` by which each layer is larger than the one before, in filters made by BF.ADD")
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
+	fs.StringVar(&c.SlotMap, "slot-map", "", "`FILE` that assigns slots to nodes, for clients of Redis Cluster; see docs/scale.md")
+	fs.StringVar(&c.Advertise, "advertise", "", "`ADDRESS` at which Redis clients reach this node, as in the slot map; the default is that of --resp")
 	fs.Var(&c.Publications, "publications", "filters to publish, a `LIST` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
 	spec.Group(fs, "Writes to the disk", "commit-delay", "snapshot-interval", "snapshot-bytes")
 	spec.Group(fs, startAndEnd, "accept-loss", "snapshot-at-shutdown")
+	spec.Group(fs, "Several nodes", "slot-map", "advertise")
 	spec.Group(fs, "Filters that clients make", "default-hash", "bf-error-rate", "bf-initial-size", "bf-expansion-factor", "cuckoo-emulation", "atomic-madd")
 }
 
@@ -215,7 +220,7 @@ func (c Config) validateData() error {
 	case c.CommitDelay > time.Second:
 		return fmt.Errorf("commit-delay is %v, want at most 1s because every write waits for it", c.CommitDelay)
 	}
-	return nil
+	return c.validatePlace()
 }
 
 // checkReach returns an error if other machines can connect without TLS and users, unless that is

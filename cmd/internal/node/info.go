@@ -40,7 +40,7 @@ func (p process) Info() []builtin.Section {
 	sections := []builtin.Section{
 		{Name: "Server", Fields: [][2]string{
 			{"redis_version", redisVersion},
-			{"redis_mode", "standalone"},
+			{"redis_mode", p.mode()},
 			{"umbel_version", version()},
 			{"os", runtime.GOOS + " " + runtime.GOARCH},
 			{"arch_bits", strconv.Itoa(strconv.IntSize)},
@@ -87,7 +87,7 @@ func (p process) Info() []builtin.Section {
 			{"used_cpu_user_children", "0.000000"},
 		}},
 		{Name: "Modules", Fields: [][2]string{{"module", fmt.Sprintf("name=bf,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", bloomVersion)}}},
-		{Name: "Cluster", Fields: [][2]string{{"cluster_enabled", "0"}}},
+		{Name: "Cluster", Fields: [][2]string{{"cluster_enabled", flag(p.place != nil)}}},
 	}
 	if p.following != nil {
 		sections = append(sections, p.subscriptionsSection())

@@ -27,6 +27,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/command"
 	"github.com/umbel-filters/umbel/cmd/internal/redis/cuckoo"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/slots"
 	"github.com/umbel-filters/umbel/cmd/internal/service"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/filter"
@@ -50,6 +51,9 @@ type Node struct {
 	publications *publish.Set
 	following    *replica.Set // nil unless the node is a replica
 	latencies    *metrics.Latencies
+
+	// place is that of the node in a slot map, nil without one.
+	place *slots.Place
 
 	data
 	interfaces
@@ -105,6 +109,9 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 		return nil, err
 	}
 	if n.listeners, err = listen(c); err != nil {
+		return nil, err
+	}
+	if err := n.openPlace(); err != nil {
 		return nil, err
 	}
 	if err := n.open(ctx); err != nil {

@@ -17,7 +17,7 @@ var reloadable = func() []string {
 	return names
 }()
 
-// Reload reads users, certificates and keys of publications again and applies changed settings where possible. If
+// Reload reads users, certificates, the slot map and keys of publications again and applies changed settings where possible. If
 // something cannot be read its previous value stays, and the error contains it.
 func (n *Node) Reload(c Config) error {
 	var errs []error
@@ -27,6 +27,7 @@ func (n *Node) Reload(c Config) error {
 	if n.tls != nil {
 		errs = append(errs, n.tls.Reload())
 	}
+	errs = append(errs, n.reloadPlace())
 	errs = append(errs, n.setLevel(c.LogLevel))
 	n.setMemory(c.MaxMemory)
 	if n.publications != nil {

@@ -4,5 +4,6 @@
 //   - command: what the tables of commands share: rows, replies, arguments, rights.
 //   - redisbloom: BF.*, and CF.* if enabled. cuckoo is the kind of CF.*; rdb reads and writes the payloads of DUMP.
 //   - um: UM.*, commands for filters of any kind.
+//   - slots: which node has which names, as in Redis Cluster.
 //   - builtin: the commands of Redis itself: names, expiry, INFO, CONFIG, SLOWLOG and others.
 package redis

@@ -21,7 +21,7 @@ Each flag can also be set in a file (--config) or in the environment: --max-memo
 UMBEL_MAX_MEMORY. umbel node config prints the settings in effect.
 
 SIGTERM and ^C stop it after the commands of clients are answered and written; a second one
-stops it at once. SIGHUP reloads users, certificates, the log level and limits.`
+stops it at once. SIGHUP reloads users, certificates, the slot map, the log level and limits.`
 
 const serveReference = `With --check it reads all data on disk, prints what a start would find, and exits. The exit
 code is 0 if a start with the same flags would succeed. A --data without data is an error, since

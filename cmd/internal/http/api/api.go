@@ -32,6 +32,9 @@ const (
 	// HeaderHash is the request header in which a client that sends digests names the hasher that
 	// made them (see HashName). The server refuses the request if the filter has another hasher.
 	HeaderHash = "Umbel-Hash"
+	// HeaderMove is the request header of a client that moves filters between the nodes of a slot map: its value "1" makes a node
+	// accept changes of filters that the map gives to other nodes, or that are moving.
+	HeaderMove = "Umbel-Move"
 	// TrailerProblem is the trailer that contains the Problem, as JSON, of a stream that ended early.
 	TrailerProblem = "Umbel-Problem"
 )

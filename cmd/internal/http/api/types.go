@@ -283,6 +283,7 @@ const (
 	WordExists       = "exists"
 	WordReadOnly     = "read-only"
 	WordPrecondition = "precondition"
+	WordElsewhere    = "elsewhere" // the slot map gives the filter to another node
 )
 
 // Word returns what follows ProblemPath in the type.

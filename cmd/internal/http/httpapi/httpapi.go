@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/publish"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/slots"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 )
 
@@ -37,6 +38,7 @@ type Options struct {
 	Ready    func() error                                         // for /readyz: whether queries are answered
 	Writable func() error                                         // for /writable: whether changes are accepted
 	Status   func() api.Status
+	Slots    *slots.Place // which filters are here; nil: all
 	Metrics  http.Handler // for /metrics; nil: not enabled
 	Backup   func(ctx context.Context, w io.Writer) error
 	Snapshot func(ctx context.Context) error // logs its error

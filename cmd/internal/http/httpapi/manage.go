@@ -205,6 +205,9 @@ func (req *request) makeAs(name string, replace bool, do func(replace bool) (eng
 	if err := req.require(access.Add, name); err != nil {
 		return 0, err
 	}
+	if err := req.placeOf(name, true); err != nil {
+		return 0, err
+	}
 	mayReplace := replace && req.allowed(access.Remove, name)
 	pos, err := do(mayReplace)
 	switch {

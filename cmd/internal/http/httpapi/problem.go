@@ -71,6 +71,7 @@ var (
 	tooLarge         = problemType{"too-large", "Request too large", http.StatusRequestEntityTooLarge}
 	mediaType        = problemType{"media-type", "Unsupported media type", http.StatusUnsupportedMediaType}
 	misdirected      = problemType{"host", "Host not allowed", http.StatusMisdirectedRequest}
+	elsewhere        = problemType{api.WordElsewhere, "Another node has the filter", http.StatusMisdirectedRequest}
 	crossOrigin      = problemType{"cross-origin", "Cross-origin request refused", http.StatusForbidden}
 	tooMany          = problemType{"rate", "Too many requests", http.StatusTooManyRequests}
 	incomplete       = problemType{"incomplete", "Incomplete filter", http.StatusConflict}

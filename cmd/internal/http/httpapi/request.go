@@ -47,6 +47,9 @@ func (h *handler) serveRoute(to route) http.Handler {
 			err = req.waitRoom()
 		}
 		if err == nil {
+			err = req.checkPlace()
+		}
+		if err == nil {
 			err = to.serve(req)
 			if to.right&access.Admin != 0 && !errors.Is(err, access.ErrDenied) { // denials were already recorded
 				req.record(req.name, err)

@@ -37,6 +37,9 @@ func (h *handler) routes() []route {
 		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*request).takeSnapshot},
 		{pattern: "POST /v1/acknowledge", right: access.Admin, serve: (*request).acknowledge},
 
+		{pattern: "GET /v1/slots", serve: (*request).slotMap},
+		{pattern: "PUT /v1/slots", right: access.Admin, serve: (*request).installSlotMap},
+
 		{pattern: "GET /v1/filters", list: true, serve: (*request).list},
 		{pattern: "GET /v1/filters/{name}", right: access.Read, serve: (*request).getFilter},
 		{pattern: "PUT /v1/filters/{name}", right: access.Add, serve: (*request).putFilter},

@@ -121,6 +121,9 @@ func (s *stream) run() error {
 		if err := s.waitRoom(); err != nil {
 			return err
 		}
+		if err := s.checkPlace(); err != nil {
+			return err
+		}
 		if err := s.answer(ended); err != nil {
 			return err
 		}

@@ -16,8 +16,6 @@ const moduleVersion = 80800
 // refusals are commands with a constant answer.
 func (k *builtin) refusals() []command.Row {
 	return []command.Row{
-		{Name: "cluster", Arity: -2, Categories: "slow",
-			Summary: "Not supported.", Run: always("ERR This instance has cluster support disabled")},
 		{Name: "debug", Arity: -2, Right: access.Admin, Flags: "admin noscript loading stale", Categories: "admin slow dangerous",
 			Summary: "Not supported.", Run: always("ERR DEBUG command not allowed.")},
 		{Name: "replicaof", Arity: 3, Right: access.Admin,

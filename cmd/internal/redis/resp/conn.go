@@ -32,6 +32,7 @@ type Conn struct {
 	broken  bool // the connection ends without the replies
 	ended   bool // nothing is read or written any more
 	version int  // of RESP
+	replica bool // since READONLY: the client accepts answers of a node that does not lead its shard
 	mute    int  // number of replies not to send; muted: all
 	tx      transaction
 	limiter *rate.Limiter

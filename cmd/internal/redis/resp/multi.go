@@ -96,6 +96,10 @@ func execute(c *Conn, _ [][]byte) {
 		c.Error("EXECABORT Transaction discarded because of previous errors.")
 		return
 	}
+	if reply := c.checkSlots(&tx); reply != "" {
+		c.Error(reply)
+		return
+	}
 	set := c.lockTransaction(&tx)
 	c.inExec = true
 	defer func() {

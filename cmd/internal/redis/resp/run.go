@@ -77,6 +77,9 @@ func (c *Conn) enqueue(args [][]byte) {
 	if reply == "" {
 		reply = c.checkAllowed(e, args)
 	}
+	if reply == "" && c.s.o.Slots != nil {
+		reply = c.checkSlot(e, args)
+	}
 	if reply == "" && e.write {
 		reply = c.s.o.ReadOnly
 	}
@@ -105,10 +108,11 @@ func (c *Conn) canBatch(args [][]byte) bool {
 	if k <= 0 {
 		return c.s.o.Allow == nil || len(args) == 1
 	}
-	if r.cmd.RunAll == nil && c.s.o.Allow == nil {
+	checked := c.s.o.Allow != nil || c.s.o.Slots != nil // by their keys
+	if r.cmd.RunAll == nil && !checked {
 		return true
 	}
-	return k < len(args) && k < len(first) && bytes.Equal(args[k], first[k]) && (r.cmd.oneKey || c.s.o.Allow == nil)
+	return k < len(args) && k < len(first) && bytes.Equal(args[k], first[k]) && (r.cmd.oneKey || !checked)
 }
 
 // checkAllowed returns an error reply if the client may not run the command now.

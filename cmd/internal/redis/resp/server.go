@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/redis/slots"
 	"github.com/umbel-filters/umbel/cmd/internal/service/budget"
 	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
@@ -46,6 +47,8 @@ type Options struct {
 	// Allow returns an error, which is the reply (NOPERM …), unless the client may run the command. It is
 	// called once for consecutive calls with the same single key. nil: everything is allowed.
 	Allow func(c *Conn, cmd *Command, args [][]byte) error
+	// Slots redirects calls whose keys other nodes have. nil: all keys are here.
+	Slots *slots.Place
 	// Version returns a number that changes with the key's value, for WATCH.
 	Version func(key []byte) uint64
 	// Observe is called after n consecutive calls of a command, with their total duration, for SLOWLOG and the

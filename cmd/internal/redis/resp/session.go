@@ -7,7 +7,7 @@ import (
 )
 
 // sessionNames are the commands that change how later commands are parsed, allowed or answered.
-var sessionNames = []string{"auth", "client", "discard", "exec", "hello", "multi", "quit", "reset", "unwatch", "watch"}
+var sessionNames = []string{"auth", "client", "discard", "exec", "hello", "multi", "quit", "readonly", "readwrite", "reset", "unwatch", "watch"}
 
 // sessionCommands are the commands that concern only the connection.
 func sessionCommands() Table {
@@ -26,7 +26,7 @@ func sessionCommands() Table {
 		"select": {Arity: 2, Flags: []string{"loading", "stale", "fast"}, Categories: []string{"@fast", "@connection"},
 			Summary: "Selects a database; only 0 exists.", Run: selectDatabase},
 	}
-	for _, t := range []Table{clientCommands(), commandCommands(), transactionCommands()} {
+	for _, t := range []Table{clientCommands(), commandCommands(), transactionCommands(), slotCommands()} {
 		for name, cmd := range t {
 			all[name] = cmd
 		}
@@ -61,6 +61,7 @@ func reset(c *Conn, _ [][]byte) {
 	c.endTransaction()
 	c.setVersion(2)
 	c.mute = 0
+	c.replica = false
 	c.mu.Lock()
 	c.name = ""
 	c.mu.Unlock()
@@ -188,9 +189,17 @@ func (c *Conn) greet() {
 	c.BulkString("id")
 	c.Int(c.id)
 	c.BulkString("mode")
-	c.BulkString("standalone")
+	if c.s.o.Slots == nil {
+		c.BulkString("standalone")
+	} else {
+		c.BulkString("cluster")
+	}
 	c.BulkString("role")
-	c.BulkString("master")
+	if c.s.o.Slots == nil || c.s.o.Slots.View().Leads() {
+		c.BulkString("master")
+	} else {
+		c.BulkString("replica")
+	}
 	c.BulkString("modules")
 	c.Array(len(c.s.o.Modules))
 	for _, m := range c.s.o.Modules {
@@ -213,6 +222,8 @@ func selectDatabase(c *Conn, args [][]byte) {
 		c.Error("ERR value is not an integer or out of range")
 	case n != int64(int32(n)):
 		c.Error("ERR value is out of range, value must between -2147483648 and 2147483647")
+	case n != 0 && c.s.o.Slots != nil:
+		c.Error("ERR SELECT is not allowed in cluster mode")
 	case n != 0:
 		c.Error("ERR DB index is out of range")
 	default:
