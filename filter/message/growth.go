@@ -37,7 +37,8 @@ type Stage struct {
 const maxPeriods = 1 << 20
 
 // Plan returns the shape of the filter, for the keys at the end, and the stages of its growth. A folded filter that grows
-// has more cells than its receivers know, so that the first message of a stage is the whole filter. The error wraps
+// has more cells than its receivers know, so that the first message of a stage is the whole filter: a refinement would need a size
+// that the one before divides, and in sizes that follow each other none does (TestNoStageRefines). The error wraps
 // [plan.ErrRange] if a field is outside its range, or umbel.ErrGoal if no filter has so many keys.
 func (g Growth) Plan() (folding.Shape, []Stage, error) {
 	switch {

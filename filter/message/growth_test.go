@@ -85,3 +85,28 @@ func TestGrowthErrors(t *testing.T) {
 		t.Errorf("no keys: %v", err)
 	}
 }
+
+// No stage of random growths has a size that the one before divides: the base has so many divisors that the next one is
+// much nearer. So no stage could begin with a refinement.
+func TestNoStageRefines(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 6))
+	begins := 0
+	for range 100 {
+		g := Growth{
+			Keys: 1 + r.Uint64N(1e6), Share: r.Float64() * 0.1, Added: float64(r.IntN(1000)),
+			Periods: 1 + r.IntN(100), FPRate: 0.001 + 0.1*r.Float64(),
+		}
+		_, stages, err := g.Plan()
+		if err != nil {
+			t.Fatalf("%+v: %v", g, err)
+		}
+		for i, s := range stages[1:] {
+			if begins++; s.M%stages[i].M == 0 {
+				t.Errorf("%+v: %d cells after %d", g, s.M, stages[i].M)
+			}
+		}
+	}
+	if begins < 1000 {
+		t.Errorf("%d stages begin, want many", begins)
+	}
+}

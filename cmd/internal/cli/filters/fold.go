@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -23,7 +25,8 @@ would have been built at that size. Its rate rises.
 
 -r sets the factor, which must divide the number of the filter's groups of cells. --to-fpr
 chooses the largest factor with at most that rate, --to-bytes the smallest with at most that
-size. --list prints the possible factors with their expected rates, and writes nothing.
+size. --list prints the possible factors with their expected rates, and the numbers of slices of a partitioned
+filter, and writes nothing.
 
 --slices keeps that many slices of a filter of kind partitioned and drops the others: a rate of p with k slices becomes
 p^(K/k). If more than 38% of the cells are set, half of the slices have a lower rate than a fold by 2. Filters on a node
@@ -227,15 +230,16 @@ func hintList(err error) error {
 	return err
 }
 
-// stepInfo is one fold of a filter.
+// stepInfo is one fold of a filter, or a number of its slices.
 type stepInfo struct {
-	Fold   uint64    `json:"fold"`
+	Fold   uint64    `json:"fold,omitempty"`
+	Slices int       `json:"slices,omitempty"`
 	Cells  uint64    `json:"cells"`
 	Bytes  uint64    `json:"bytes"`
 	FPRate cli.Float `json:"fpRate"` // expected
 }
 
-// printSteps prints the folds of the named filter f; as text without those of very high rates.
+// printSteps prints the folds of the named filter f, and the numbers of slices that it can keep.
 func printSteps(streams *cli.Streams, name string, f umbel.Filter) error {
 	if _, err := require[umbel.Folder](name, f, opFold); err != nil {
 		return err
@@ -244,27 +248,56 @@ func printSteps(streams *cli.Streams, name string, f umbel.Filter) error {
 	if err != nil {
 		return err
 	}
-	w := streams.Out
-	t := table.New(" Fold", " Cells", " Size", "False-positive rate")
-	useless := 0
+	var folds []stepInfo
 	for _, s := range steps {
-		switch {
-		case streams.JSON:
-			if err := cli.JSONLine(w, stepInfo{s.Factor, s.Cells, s.Bytes, cli.Float(s.FPRate)}); err != nil {
+		folds = append(folds, stepInfo{s.Factor, 0, s.Cells, s.Bytes, cli.Float(s.FPRate)})
+	}
+	slices := slicesOf(f)
+	if streams.JSON {
+		for _, s := range append(folds, slices...) {
+			if err := cli.JSONLine(streams.Out, s); err != nil {
 				return err
 			}
-		case s.Factor > 1 && s.FPRate > 0.9:
-			useless++
-		default:
-			t.Row(quantity.Count(s.Factor).String(), quantity.Count(s.Cells).String(), quantity.Size(s.Bytes).String(), cli.RateOf(s.FPRate))
 		}
-	}
-	if streams.JSON {
 		return nil
 	}
-	_, err = t.WriteTo(w)
+	if err := tableOfSteps(streams.Out, " Fold", "factors", folds); err != nil || len(slices) == 0 {
+		return err
+	}
+	fmt.Fprintln(streams.Out)
+	return tableOfSteps(streams.Out, " Slices", "numbers of slices", slices)
+}
+
+// slicesOf returns the numbers of slices that f can keep, descending, if it is partitioned.
+func slicesOf(f umbel.Filter) (list []stepInfo) {
+	p, ok := f.(*partitioned.Filter)
+	if !ok {
+		return nil
+	}
+	s, keys := p.Shape(), uint64(math.Round(f.Stats().Keys))
+	slice := s.M / uint64(s.K)
+	for s.K--; s.K > 0; s.K-- {
+		s.M = slice * uint64(s.K)
+		c := s.Forecast(keys)
+		list = append(list, stepInfo{0, s.K, s.M, c.Bytes, cli.Float(c.FPRate)})
+	}
+	return list
+}
+
+// tableOfSteps prints steps, without those of very high rates, which it counts by their name.
+func tableOfSteps(w io.Writer, column, name string, steps []stepInfo) error {
+	t := table.New(column, " Cells", " Size", "False-positive rate")
+	useless := 0
+	for _, s := range steps {
+		if s.Fold != 1 && s.FPRate > 0.9 {
+			useless++
+			continue
+		}
+		t.Row(quantity.Count(s.Fold+uint64(s.Slices)).String(), quantity.Count(s.Cells).String(), quantity.Size(s.Bytes).String(), cli.RateOf(float64(s.FPRate)))
+	}
+	_, err := t.WriteTo(w)
 	if useless > 0 {
-		fmt.Fprintf(w, "%d more factors have rates above 90%%\n", useless)
+		fmt.Fprintf(w, "%d more %s have rates above 90%%\n", useless, name)
 	}
 	return err
 }
