@@ -39,8 +39,11 @@ const Align = 64
 // can query where it is: if the codings of its blocks take at least as much room as the padding, and most of them are
 // raw.
 func IsContiguous(codings []byte) bool {
-	return len(codings) > Align && bytes.Count(codings, []byte{Raw}) > len(codings)/2
+	return AreContiguous(uint64(len(codings)), uint64(bytes.Count(codings, []byte{Raw})))
 }
+
+// AreContiguous is [IsContiguous] for an array of n blocks with the given number of raw ones.
+func AreContiguous(n, raw uint64) bool { return n > Align && raw > n/2 }
 
 // Codings appends the codings of the blocks of an array.
 func Codings(dst []byte, a cells.Array, c Coding) []byte {

@@ -195,7 +195,7 @@ func (r *Reader) blocks(a cells.Array, from, end uint64) error {
 // scan reads the blocks of the array a, which has the given number, and passes them to Visit.
 func (r *Reader) scan(a cells.Array, array int) error {
 	n := block.Count(a)
-	step := block.BatchSize(n, r.Workers)
+	step := r.batch(n)
 	r.pipeline.Work = (*block.DecodeJob).Decode
 	r.pipeline.Read = r.jobs(a, 0, n, func(j *block.DecodeJob, i uint64) cells.Array {
 		return j.Scratch.Block(a, i, len(j.Blocks), step)
@@ -214,7 +214,7 @@ func (r *Reader) scan(a cells.Array, array int) error {
 // jobs returns the Read step for blocks of a from number from up to end. place returns the
 // memory of a block, whose words are zero.
 func (r *Reader) jobs(a cells.Array, from, end uint64, place func(j *block.DecodeJob, i uint64) cells.Array) func(*block.DecodeJob) bool {
-	next, step := from, block.BatchSize(end-from, r.Workers)
+	next, step := from, r.batch(end-from)
 	return func(j *block.DecodeJob) bool {
 		j.Reset(next)
 		for i := 0; i < step && next < end; i++ {
@@ -230,6 +230,14 @@ func (r *Reader) jobs(a cells.Array, from, end uint64, place func(j *block.Decod
 		}
 		return len(j.Blocks) > 0
 	}
+}
+
+// batch returns the number of blocks of a job. A caller who looks at each block and does all work takes memory for one.
+func (r *Reader) batch(n uint64) int {
+	if r.Visit != nil && r.Workers <= 1 {
+		return 1
+	}
+	return block.BatchSize(n, r.Workers)
 }
 
 // nextBlock reads block i of a, with its coding, into b, whose words are zero.

@@ -62,11 +62,16 @@ func padding(off uint64) uint64 { return -(off + 2) % block.Align }
 
 // contiguous writes the words of an array, all in one run.
 func (w *Writer) contiguous(a cells.Array) {
+	w.beginContiguous()
+	for b := range block.All(a) {
+		w.words(b.Words)
+	}
+}
+
+// beginContiguous writes what is before the words of an array in one run.
+func (w *Writer) beginContiguous() {
 	var zeros [block.Align]byte
 	n := padding(w.off + uint64(len(w.Buf)-w.kept))
 	w.Buf = append(w.Buf, block.Contiguous, byte(n))
 	w.Buf = append(w.Buf, zeros[:n]...)
-	for b := range block.All(a) {
-		w.words(b.Words)
-	}
 }
