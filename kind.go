@@ -117,6 +117,7 @@ type Kinds []Kind
 // reserved are the names of kinds that the library does not have, and what they are.
 var reserved = map[string]string{
 	"incremental": "a baseline of the papers, which no program opens",
+	"part":        "a part of a filter, which umbel merge joins with the other parts",
 }
 
 // Find returns the kind with the given name. The error wraps [ErrKind].

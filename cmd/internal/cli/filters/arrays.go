@@ -113,7 +113,7 @@ func (p stateArray) heading(w io.Writer, apart bool) {
 	fmt.Fprintf(w, "%s%s, cells %d\n", p.where(), p.kind, p.index)
 }
 
-// choose returns the arrays that --part and --array select, all if neither is given.
+// choose returns the arrays that --nested and --array select, all if neither is given.
 func (what show) choose(all []stateArray) ([]stateArray, error) {
 	if what.part != "" && !slices.ContainsFunc(all, func(p stateArray) bool { return within(p.part, what.part) }) {
 		return nil, fmt.Errorf("no part %s; umbel info lists the parts", what.part)

@@ -47,6 +47,13 @@ the number of keys in all. Or give --like FILE: the filter then has the kind, ha
 and every parameter of the filter in FILE, which must be planned for the keys of all filters together;
 otherwise the rate of the merged filter is high. The rate of the new filter is printed.
 
+With --part I/N only part I of the filter is made, for umbel merge, which joins all parts to the filter that one umbel make
+writes, byte for byte. All parts have the same flags and the same files in the same order, and a size: --keys, the
+number of keys in all of them, or --like. --divide lines divides the bytes of all files, so that each line is in one part. files
+takes the I-th file, and every N-th after it. cells is for filters larger than memory: each part reads all keys, and holds an
+N-th of the cells. With none the inputs, which may be a pipe, have the keys of this part and no others; --job then names what
+the parts have in common. Parts of other inputs are refused, which are known by their names, sizes and ends.
+
 With --weights-log the filter is of kind weighted, or weighted-counting if --kind is that. The FILE contains the keys of past queries, with
 repetitions. Frequent keys that are absent get more cells. The rate is then that of queries
 with the same distribution. The summary states how many false positives remain, relative to a
@@ -71,6 +78,7 @@ const makeExample = `  umbel make -o words.umb < /usr/share/dict/words
   umbel make -o urls.umb --weights-log asked.log urls.txt
   umbel make -o tuesday.umb --like monday.umb tuesday.txt
   umbel make -o hour.umb --kind window --window 1h --keys 1e6 --allow-empty /dev/null
+  umbel make -o part3.umb --keys 1e9 --part 3/8 urls-*.txt
   umbel make -o users --keys 1e6 --addr 127.0.0.1:8780 users.txt`
 
 // makeRun is one run of umbel make.
@@ -84,6 +92,7 @@ type makeRun struct {
 	format keys.Format
 
 	allowEmpty bool
+	part       partFlags
 	node       cli.Node
 	Tolerance
 	given cli.Given
@@ -110,6 +119,7 @@ func MakeCommand() *cobra.Command {
 	cli.AddFormatFlag(cmd, &r.format)
 	cli.AddAddrFlags(cmd, &r.node)
 	AddStrictFlag(cmd, &r.Tolerance)
+	r.part.add(cmd)
 	cli.Exclusive(cmd, "like", "weights-log")
 	r.given = cli.GivenFlags(cmd)
 	return cli.Verb(cmd, r.run)
@@ -120,6 +130,9 @@ func (r *makeRun) run(ctx context.Context, streams *cli.Streams, args []string) 
 	order, err := r.order()
 	if err != nil {
 		return err
+	}
+	if r.given["part"] {
+		return r.inPart(ctx, order, args)
 	}
 	files, closeFiles, err := r.OpenKeys(args)
 	if err != nil {

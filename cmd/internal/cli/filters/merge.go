@@ -7,11 +7,13 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
+	"github.com/umbel-filters/umbel/cmd/internal/cli/progress"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
@@ -33,10 +35,16 @@ divisor of at least half of the smallest, and if the rate of the result is at mo
 rate of the filters: the one that they were planned for or, if it is higher, the present one.
 Otherwise the filters are kept side by side, in a filter of kind union: the rates add up, and each
 query takes longer. --as chooses one of the two, and a line on standard error states what
-the other would be. All filters are in memory at once.
+the other would be. Up to 256 filters of one kind and size are read as a stream, and take no memory; others are in
+memory at once.
 
 Filters that are made with the same --keys, the number of keys in all of them, can be joined. So
 can those that are made with umbel make --like. Counting filters that are joined add their counts.
+
+Parts of a filter, which umbel make --part has made, are joined to the filter that one umbel make would have written, as a
+stream. The files must have each part once: one that is missing, doubled or of another filter is named, and
+nothing is written. --expect NUMBER checks their number as well. With --partial some may be missing, and the result
+is a part. After an interruption the same command continues with FILE.partial.
 
 With --estimate nothing is written. The number of distinct keys in all files is estimated, with
 its 95% confidence interval.
@@ -55,6 +63,7 @@ If the result is overfull, a warning is printed, and the exit code is 6, or 0 wi
 const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
   umbel merge --estimate monday.umb tuesday.umb
   umbel merge shard-*.umb -o all.umb
+  umbel merge part*.umb --expect 8 -o urls.umb
   umbel merge large.umb recent.umb --as union -o both.umb
   umbel merge --subtract all.umb expired.umb -o left.umb`
 
@@ -65,9 +74,12 @@ type mergeRun struct {
 	estimate bool
 	subtract bool
 	form     merging.Form
+	parts    partsFlags
 	target   target
 	node     cli.Node
 	Tolerance
+	bar   atomic.Pointer[progress.Bar] // of a stream
+	given cli.Given
 }
 
 // MergeCommand is umbel merge.
@@ -79,7 +91,12 @@ func MergeCommand() *cobra.Command {
 		Short:   "unite filters",
 		Long:    mergeHelp,
 		Example: mergeExample,
-		Args:    cli.Arguments(2, -1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && isPart(args[0]) {
+				return nil
+			}
+			return cli.Arguments(2, -1)(cmd, args)
+		},
 
 		DisableFlagsInUseLine: true,
 	}
@@ -94,6 +111,8 @@ func MergeCommand() *cobra.Command {
 	cli.Exclusive(cmd, "as", "estimate")
 	cli.AddAddrFlags(cmd, &r.node)
 	AddStrictFlag(cmd, &r.Tolerance)
+	r.parts.add(cmd)
+	r.given = cli.GivenFlags(cmd)
 	return cli.Verb(cmd, r.run)
 }
 
@@ -119,6 +138,13 @@ func (r *mergeRun) run(ctx context.Context, streams *cli.Streams, names []string
 	}
 	if r.target.node != nil {
 		names = apartFrom(r.output, names)
+	} else {
+		if r.given["expect"] || r.given["partial"] || slices.ContainsFunc(names, isPart) {
+			return r.joinParts(ctx, names)
+		}
+		if s, err := r.joined(ctx, names); !errors.Is(err, errApart) {
+			return r.printMerged(s, len(names), err)
+		}
 	}
 	s, err := r.target.change(ctx, names[0], r.output, change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return r.inMemory(ctx, f, names) },
@@ -131,10 +157,15 @@ func (r *mergeRun) run(ctx context.Context, streams *cli.Streams, names []string
 			return in, nil
 		},
 	})
+	return r.printMerged(s, len(names), err)
+}
+
+// printMerged prints the summary of a filter into which others were merged.
+func (r *mergeRun) printMerged(s Summary, number int, err error) error {
 	if err != nil {
 		return err
 	}
-	return s.Print(r.Streams, fmt.Sprintf("%d filters merged", len(names)))
+	return s.Print(r.Streams, fmt.Sprintf("%d filters merged", number))
 }
 
 // difference subtracts the second filter from the first.

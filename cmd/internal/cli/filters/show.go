@@ -21,7 +21,7 @@ const showHelp = `Print the cells of the filter in FILE: the index, the bit of a
 count. A filter of bits doesn't count: a cell with 1 was set by one key or more.
 
 For a large filter the first cells are printed; --from and --cells select others. For a filter
-with several arrays of cells, or with parts, all arrays are printed; --part and --array select
+with several arrays of cells, or with parts, all arrays are printed; --nested and --array select
 some.
 
 --map draws the cells in braille, and --svg writes a drawing. For a large filter both show the fill
@@ -61,7 +61,7 @@ func ShowCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.Var(&what.from, "from", "`INDEX` of the first cell, from 0")
 	flags.Var(&what.cells, "cells", "`NUMBER` of cells (default 32 in the table, otherwise all)")
-	flags.StringVar(&what.part, "part", "", "`NUMBER` of a part, as printed by umbel info")
+	flags.StringVar(&what.part, "nested", "", "`NUMBER` of a nested filter, as umbel info prints parts")
 	flags.IntVar(&what.array, "array", -1, "`NUMBER` of an array of cells, from 0")
 	flags.Lookup("array").DefValue = ""
 	flags.BoolVar(&what.braille, "map", false, "draw the cells in braille, or the loads of the blocks of a large filter")

@@ -63,6 +63,30 @@ func (o Order) Make(files []*os.File) (Result, error) {
 	return Result{Result: made}, o.explain(err)
 }
 
+// ErrUnsized is the error of an order that needs the number of keys for its size.
+var ErrUnsized = errors.New("the size depends on the number of keys")
+
+// Determined completes an order that determines its filter whatever keys come, as those of all parts of a filter must. The
+// error wraps ErrUnsized if it depends on their number.
+func (o Order) Determined() (Order, error) {
+	o, sized, err := o.complete(false)
+	if err == nil && !sized {
+		err = ErrUnsized
+	}
+	o.Goal = spec.Complete(o.Kind, o.Goal, o.Params)
+	return o, err
+}
+
+// MakeOf is Make for sources that are read once, with an order that is determined.
+func (o Order) MakeOf(sources []io.Reader) (Result, error) {
+	made, err := build.Order{Kind: o.fitting(), Goal: o.Goal, Params: o.Params, Memory: o.Memory, Spare: spare(0), Workers: o.Keys.Workers}.Make(
+		func(add func([]umbel.Digest) error) error {
+			_, err := o.Keys.Run(sources, add)
+			return err
+		})
+	return Result{Result: made}, o.explain(err)
+}
+
 // explain replaces the remedy for a library's caller in an error by that for the user of a command.
 func (o Order) explain(err error) error {
 	little, ok := errors.AsType[*filling.RoomError](err)
@@ -178,12 +202,17 @@ func Remaining(f *os.File) (int64, bool) {
 // limit, Add returns an error wrapping umbel.ErrLimit; some keys are then added. A filter with a clock has
 // no limit.
 func Add(f umbel.Filter, job keys.Job, files []*os.File) (uint64, error) {
+	return AddOf(f, job, readers(files))
+}
+
+// AddOf is Add for sources of any kind.
+func AddOf(f umbel.Filter, job keys.Job, sources []io.Reader) (uint64, error) {
 	if !filling.Grows(f) {
 		job.Take = taker(f)
 	}
 	add, flush := filling.Filler(f, job.Workers, 0, spare(f.State().Bytes())) // the pages of a new filter aren't in use yet
 	defer flush()
-	return job.Run(readers(files), add)
+	return job.Run(sources, add)
 }
 
 func readers(files []*os.File) []io.Reader {

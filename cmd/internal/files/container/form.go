@@ -1,6 +1,7 @@
 package container
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/umbel-filters/umbel"
@@ -20,6 +21,9 @@ func FormOf(s umbel.State, size int64) Form {
 	err := wire.Write(&unpacked, s)
 	return Form{err == nil && size < int64(unpacked)}
 }
+
+// IsPacked reports whether the file at path begins like a packed filter. It returns false for a pipe.
+func IsPacked(path string) bool { return bytes.HasPrefix(headOf(path), []byte(Heads[1])) }
 
 // Write writes the container of s to w in the form. Errors are those of [wire.Write].
 func (f Form) Write(w io.Writer, s umbel.State) error {

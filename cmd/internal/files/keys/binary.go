@@ -154,8 +154,13 @@ func CheckFile(file *os.File, f Format) error {
 
 // nameOf returns the name of a file that isn't standard input.
 func nameOf(source any) string {
-	if f, ok := source.(*os.File); ok && f.Fd() != os.Stdin.Fd() {
-		return f.Name()
+	switch f := source.(type) {
+	case Piece:
+		return f.Name
+	case *os.File:
+		if f.Fd() != os.Stdin.Fd() {
+			return f.Name()
+		}
 	}
 	return ""
 }

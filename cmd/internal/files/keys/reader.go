@@ -26,7 +26,11 @@ type Reader struct {
 
 // NewReader returns a reader of the keys in r.
 func NewReader(r io.Reader, f Format) *Reader {
-	return &Reader{MaxKey: maxKey, r: r, text: Text{Format: f, Name: nameOf(r)}}
+	text := Text{Format: f, Name: nameOf(r)}
+	if p, ok := r.(Piece); ok {
+		text.began = p.Continues
+	}
+	return &Reader{MaxKey: maxKey, r: r, text: text}
 }
 
 // Next returns some complete keys with their separators; the last key of the stream may have

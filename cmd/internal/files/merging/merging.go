@@ -110,6 +110,10 @@ func Filters(fs []umbel.Filter, form Form) (Result, error) {
 	return r, nil
 }
 
+// Limit returns the highest rate of joined cells that is not too high whatever the rates of the filters are, of which the first is
+// planned for p and sets k cells per key: see [Filters].
+func Limit(p umbel.Planned, k float64) float64 { return umbel.OverfullFactor * plannedRate(p, k) }
+
 // plannedRate returns the rate that a filter was planned for. If it is unknown, that is the rate at
 // which half of the cells are set, as in a filter that is planned with the best k, but at
 // most the default rate.
