@@ -106,9 +106,13 @@ func overlaps(k int, exact bool) iter.Seq2[int, float64] {
 			return yield(r, 1) && yield((r+1)/2, fraction) && yield(r/2, fraction)
 		}
 		for _, f := range [...]struct{ p, q int }{{1, 1}, {1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 3}, {3, 2}} {
-			for i0 := range k { // the first pair of each chain of pairs
-				for j0 := range k {
-					if (i0 < f.q || j0 < f.p) && !each(f.p, f.q, i0, j0) {
+			for i0 := range k { // the first pair of each chain of pairs: i0 < q, or j0 < p
+				firsts := k
+				if i0 >= f.q {
+					firsts = min(f.p, k)
+				}
+				for j0 := range firsts {
+					if !each(f.p, f.q, i0, j0) {
 						return
 					}
 				}

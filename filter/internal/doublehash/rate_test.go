@@ -1,15 +1,20 @@
 package doublehash_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
 )
 
 func BenchmarkFPRateAtFill(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		doublehash.FPRateAtFill(960, 7, 0.5)
+	for _, k := range []int{7, doublehash.MaxK} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				doublehash.FPRateAtFill(960, k, 0.5)
+			}
+		})
 	}
 }
 
