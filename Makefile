@@ -51,7 +51,7 @@ BENCHTIME = 1x
 tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5 \
 	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(PATIENT) $(1),go test $(PATIENT) $(1) $(2))
 
-.PHONY: test test-all vet tidy race purego platforms previous fuzz bench generate release rehearse recording
+.PHONY: test test-all test-rest vet tidy race purego platforms previous fuzz bench generate release rehearse recording
 
 # The short forms of all tests. vet is a target of its own, so that no other vets again.
 test:
@@ -66,6 +66,11 @@ LONG = ./cmd/umbel $(addprefix ./,$(shell git grep -lE 'testing[.]Short[(][)]|^/
 # nginx and Squid against the recorded verdicts of HTTP caching tests, and all figures and tables of the papers.
 test-all:
 	$(call tests,-p $(ATONCE) $(STRIPPED),$(LONG))
+
+# The packages that test-all leaves out, whose tests have one form: after test-all, the rest of test.
+REST = $(filter-out $(shell go list $(LONG)),$(shell go list $(PACKAGES)))
+test-rest:
+	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(REST))
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
@@ -94,12 +99,10 @@ purego:
 platforms:
 	GOARCH=arm64 go test $(STRIPPED) -exec "$$(command -v qemu-aarch64-static qemu-aarch64 | head -n 1)" -short -run "PlansOfPlatforms|Kind|Has|Add|Atomic" ./plan ./internal/probe ./cells ./filter/bloom ./filter/blocked ./filter/foreign/splitblock
 
-# The library supports the version of Go before the current one, too. The go command downloads it.
+# The library supports the version of Go before the current one, too. The go command downloads it. In all modules, go vet
+# reports what is newer than the version in go.mod (the analyzer stdversion), so that only the library is compiled with it.
 PREVIOUS = go1.25.5
 previous:
-	GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go vet ./...
-	cd share/blob && GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go vet ./...
-	cd share/nats && GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go vet ./...
 	GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go test $(STRIPPED) -short ./...
 
 # A short run of each fuzz target, of two packages at a time.
