@@ -120,17 +120,25 @@ func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := new(mediumtest.Memory)
 		l := open(t, m, sharedlog.Position{}, "second")
+		slow := mediumtest.NewLink(m, 1, func() {})
 		followed := make(chan error)
 		go func() { followed <- l.Follow(t.Context(), func(sharedlog.Entry) error { return nil }) }()
-		first := claim(t, open(t, m, sharedlog.Position{}, "first"))
+		first := claim(t, open(t, slow, sharedlog.Position{}, "first"))
 		propose(t, first, "a")
 		time.Sleep(10 * time.Second) // beats keep it leader
-		began := time.Now()
-		if err := first.Leave(t.Context()); err != nil {
-			t.Fatal(err)
+		if !first.MayAnswerAbsent() {
+			t.Error("a leader has no lease")
 		}
+		slow.Set(mediumtest.Faults{Delay: 50 * time.Millisecond})
+		began := time.Now()
+		left := make(chan error)
+		go func() { left <- first.Leave(t.Context()) }()
+		synctest.Wait()
 		if first.MayAnswerAbsent() {
-			t.Error("a leader that left has a lease")
+			t.Error("a leader that leaves has a lease")
+		}
+		if err := <-left; err != nil {
+			t.Fatal(err)
 		}
 		if err := <-followed; !errors.Is(err, sharedlog.ErrSilent) {
 			t.Fatal(err)
