@@ -305,7 +305,8 @@ func simulate(t *testing.T, seed uint64) (w *world) {
 	return w
 }
 
-// histories is the number of histories of TestHistories: 200, 10,000 with UMBEL_LONG=1, or UMBEL_TRIALS.
+// histories is the number of histories of TestHistories: 200, 20 in the short form, 10,000 with UMBEL_LONG=1, or
+// UMBEL_TRIALS.
 func histories() int {
 	if n, err := strconv.Atoi(os.Getenv("UMBEL_TRIALS")); err == nil {
 		return n
@@ -314,7 +315,7 @@ func histories() int {
 	case os.Getenv("UMBEL_LONG") != "":
 		return 10_000
 	case testing.Short():
-		return 50
+		return 20
 	}
 	return 200
 }

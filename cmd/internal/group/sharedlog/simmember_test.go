@@ -226,10 +226,10 @@ func (m *member) lead(ctx context.Context, leader *sharedlog.Leader, ids []uint6
 		cancel()
 	}()
 	proposing := make(chan struct{}, 1) // journal has one writer
-	for i := range 3 {
-		tasks.Go(func() { r.write(ctx, proposing, rand.New(rand.NewPCG(m.random.Uint64(), uint64(i)))) })
-	}
 	seed := m.random.Uint64()
+	for i := range 3 {
+		tasks.Go(func() { r.write(ctx, proposing, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	}
 	tasks.Go(func() { r.commit(ctx) })
 	tasks.Go(func() { r.query(ctx, rand.New(rand.NewPCG(seed, 10))) })
 	tasks.Go(func() { r.snapshot(ctx, rand.New(rand.NewPCG(seed, 11))) })
@@ -264,10 +264,9 @@ func (r *reign) write(ctx context.Context, proposing chan struct{}, random *rand
 			proposing <- struct{}{}
 			r.mu.Lock()
 			r.memory[id] = true
-			index, err := uint64(0), error(nil)
 			r.mu.Unlock()
 			data := append(binary.LittleEndian.AppendUint64(nil, id), make([]byte, random.IntN(100))...)
-			index, err = r.leader.Propose(ctx, data, nil)
+			index, err := r.leader.Propose(ctx, data, nil)
 			if err == nil {
 				r.mu.Lock()
 				r.ids = append(r.ids, id)
