@@ -13,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/share"

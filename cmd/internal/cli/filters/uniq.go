@@ -150,17 +150,19 @@ func (r *uniqRun) read(ctx context.Context, files []*os.File) error {
 	if total >= 0 && r.Terminal() == nil {
 		r.bar = r.StartBar("lines", total)
 	}
-	r.stream.Write, r.stream.Save, r.stream.Tick = r.Write, r.state.saveLater, r.tick
-	if r.state.owner == nil {
+	r.stream.Write, r.stream.Tick = r.Write, r.tick
+	if file := r.state.file; file == nil {
 		r.stream.Every = 0
+	} else {
+		r.stream.Save = func() (func() error, error) { return file.SaveLater(r.state.seen) }
 	}
 	if r.state.full {
 		r.room.noteWarned(r.state.filter.Stats().Keys)
 	}
 	if r.state.node != nil {
-		r.room.loss.begin(r.state.nodeRate)
+		r.room.loss.Begin(r.state.nodeRate)
 	} else {
-		r.room.loss.begin(r.state.filter.Stats().FPRate)
+		r.room.loss.Begin(r.state.filter.Stats().FPRate)
 	}
 	err := r.stream.Run(ctx, cli.Readers(files)...)
 	r.bar.Stop()
@@ -224,12 +226,12 @@ func (r *uniqRun) summary(ctx context.Context) error {
 	if s.Summary, err = r.state.summary(ctx); err != nil {
 		return err
 	}
-	r.room.loss.measure(float64(s.FPRate), &r.stream)
-	s.Mistaken = cli.Float(r.room.loss.expected)
+	r.room.loss.Measure(float64(s.FPRate), &r.stream)
+	s.Mistaken = cli.Float(r.room.loss.Expected())
 	if err := r.room.judge(&r.state, &r.stream, s.Summary); err != nil {
 		return err
 	}
-	if r.room.loss.judge(&r.state, &r.stream); r.Quiet {
+	if r.room.judgeLoss(&r.state, &r.stream); r.Quiet {
 		return nil
 	}
 	s.Read = &r.stream.Read
@@ -237,7 +239,7 @@ func (r *uniqRun) summary(ctx context.Context) error {
 	if r.stream.Format.Separator == 0 {
 		unit = "key"
 	}
-	words := fmt.Sprintf("%s read, %v new%s", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New), r.room.loss.words())
+	words := fmt.Sprintf("%s read, %v new%s", quantity.Count(r.stream.Read).Of(unit), quantity.Count(s.New), lossWords(r.room.loss.Expected()))
 	return r.ToErr().Answer(s, func(w io.Writer) error { return s.Write(w, words) })
 }
 

@@ -13,25 +13,24 @@ import (
 
 // uniqRoom reports that the filter of umbel uniq has more lines than it was made for, and how many new lines that cost.
 type uniqRoom struct {
-	loss      uniqLoss
+	loss      uniq.Loss
 	next      uint64 // new lines from which the filter is measured again
 	hasWarned bool
 	warned    uint64 // new lines at the last warning
 }
 
-// lookShare is the part of its keys after which a filter is measured again: measuring then costs less than adding.
-const lookShare = 32
-
 // look warns if the filter is full, and again when the number of new lines has doubled. With --strict it returns an
 // error if the filter is overfull.
 func (r *uniqRoom) look(state *uniqState, stream *uniq.Stream) error {
-	r.loss.look(state, stream)
+	if state.filter != nil {
+		r.loss.Look(state.filter, stream)
+	}
 	if state.seen == nil || stream.New < r.next || state.seen.Grows() && state.exceeded() == nil {
 		return nil
 	}
 	s := Summarize(state.name, state.filter)
 	r.next = stream.New + 1
-	if n := float64(s.Keys.Estimate) / lookShare; n < math.MaxUint32 { // not for an infinite estimate
+	if n := float64(s.Keys.Estimate) / uniq.LookShare; n < math.MaxUint32 { // not for an infinite estimate
 		r.next += uint64(n)
 	}
 	text := state.fullText(s, stream.Read, false)
@@ -62,7 +61,7 @@ func (r *uniqRoom) judge(state *uniqState, stream *uniq.Stream, s Summary) error
 	case text == "":
 	case state.Strict && s.Overfull() != "":
 		return fmt.Errorf("%s; all lines were read and are remembered (--strict)", text)
-	case r.isDue(stream) || stream.New > r.warned || !isFinite(s.Keys.Estimate) && !state.existed: // now all lines are counted
+	case r.isDue(stream) || stream.New > r.warned || !isFinite(s.Keys.Estimate) && !state.existed(): // now all lines are counted
 		r.warn(state, stream, text)
 	}
 	return nil
@@ -110,12 +109,12 @@ func (s *uniqState) fullText(sum Summary, read uint64, atEnd bool) string {
 		return fmt.Sprintf("--keys %.0f or more", twoDigits(lines))
 	}
 	most := float64(sum.Keys.High) // an estimate of an overfull filter may be far too low
-	if !s.existed {
+	if !s.existed() {
 		lines, most = min(lines, float64(read)), min(most, float64(read))
 	}
 	number, room := "about "+WholeKeys(lines), enough(most)
 	switch known := isFinite(sum.Keys.Estimate) && !math.IsInf(most, 0); {
-	case !known && s.existed: // nobody knows how many lines earlier runs had
+	case !known && s.existed(): // nobody knows how many lines earlier runs had
 		number, room = "more than "+WholeKeys(planned), "--keys for all lines, whose number the full filter does not show"
 	case !known:
 		number, room = fmt.Sprintf("at most %v", quantity.Count(read)), enough(float64(read))
@@ -181,4 +180,36 @@ func (s *uniqState) judgeRate(rate float64) error {
 func twoDigits(x float64) float64 {
 	unit := math.Pow10(max(0, int(math.Log10(max(x, 1)))-1))
 	return unit * math.Ceil(x/unit)
+}
+
+// lossWords describes the new lines that were taken for known ones, "" if there is probably none.
+func lossWords(expected float64) string {
+	switch n := math.Round(expected); n {
+	case 0:
+		return ""
+	case 1:
+		return "; about 1 new line was taken for a known one"
+	default:
+		return fmt.Sprintf("; about %v new lines were taken for known ones", quantity.Count(n))
+	}
+}
+
+// judgeLoss warns, and makes the exit code that of a loss, if more new lines were taken for known ones than the stated rate permits.
+func (r *uniqRoom) judgeLoss(state *uniqState, stream *uniq.Stream) {
+	rate := state.stated()
+	permitted, exceeded := r.loss.Permitted(rate, stream)
+	if !exceeded || state.Lossy {
+		return
+	}
+	state.Streams.Warn("%s new lines were taken for known ones and not printed, and a rate of %s permits %s; --lossy accepts that",
+		aboutLines(r.loss.Expected()), quantity.Rate(rate).Percent(), aboutLines(permitted))
+	state.Exceed()
+}
+
+// aboutLines formats an expected number of lines, which may be less than one.
+func aboutLines(n float64) string {
+	if n < 10 {
+		return fmt.Sprintf("about %.2g", n)
+	}
+	return "about " + quantity.Count(math.Round(n)).String()
 }

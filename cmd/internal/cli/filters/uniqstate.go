@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
-	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
@@ -45,12 +42,10 @@ type uniqState struct {
 	keys    quantity.Count
 	most    quantity.Size
 
-	owner   *atomicfile.Owner // of the file, nil for none
-	existed bool              // the file has lines of earlier runs
-	full    bool              // it has more of them than it was made for
-	unsaved bool              // the last save failed
-	filter  umbel.Filter
-	seen    *uniq.Filter
+	file   *uniq.File // nil: none
+	full   bool       // it has more lines of earlier runs than it was made for
+	filter umbel.Filter
+	seen   *uniq.Filter
 
 	node *remote.Client
 	// Of the node's filter: its rate at the beginning, and what it is planned for, 0 if unknown.
@@ -123,47 +118,30 @@ func (s *uniqState) open(ctx context.Context) (uniq.Seen, error) {
 		now = func() uint64 { return clock(s.Now).ticks(time.Duration(s.filter.State().Tick)) }
 	}
 	s.seen = uniq.NewFilter(s.filter, now)
-	if !s.existed {
+	if !s.existed() {
 		return s.seen, nil
 	}
 	s.seen.Advance()
 	return s.seen, s.judge()
 }
 
-// load sets the filter: that in the file, or a new one, which the file then has. If another program makes the
-// file at the same time, load waits for it.
-func (s *uniqState) load() error {
-	for {
-		err := s.tryLoad()
-		if _, missing := os.Stat(s.name); !errors.Is(err, fs.ErrExist) || missing != nil { // a link that leads nowhere
-			return err
-		}
-	}
-}
-
-// tryLoad is load. Its error wraps fs.ErrExist if another program has made the file meanwhile.
-func (s *uniqState) tryLoad() (err error) {
-	if s.name != "" {
-		if s.owner, err = atomicfile.Own(s.name); err != nil {
-			return err
-		}
-		if !s.owner.Missing() {
-			state, _, err := container.Read(s.name)
-			if err == nil {
-				s.filter, err = s.openFilter(state)
-			}
-			if err != nil {
-				return err
-			}
-			s.existed = true
-			return s.checkShape()
-		}
-	}
-	if s.filter, err = s.newFilter(); err != nil || s.name == "" {
+// load sets the filter: that in the file, or a new one, which the file then has.
+func (s *uniqState) load() (err error) {
+	if s.name == "" {
+		s.filter, err = s.newFilter()
 		return err
 	}
-	return s.Write(s.filter.State())
+	if s.file, s.filter, err = uniq.OpenFile(s.name, s.openFilter, s.newFilter); err != nil {
+		return err
+	}
+	if s.existed() {
+		return s.checkShape()
+	}
+	return nil
 }
+
+// existed reports whether the file has lines of earlier runs.
+func (s *uniqState) existed() bool { return s.file != nil && s.file.Existed() }
 
 // openFilter opens the filter of the file. Windows that follow the clock grow with their lines.
 func (s *uniqState) openFilter(state umbel.State) (umbel.Filter, error) {
@@ -261,32 +239,12 @@ func (s *uniqState) followsClock() (bool, error) {
 	return true, nil
 }
 
-// save writes the file if the filter has changed since the last save, or that one failed.
+// save writes the file, if there is one and something new.
 func (s *uniqState) save() error {
-	if s.owner == nil || !s.seen.Changed() && !s.unsaved {
+	if s.file == nil {
 		return nil
 	}
-	return s.Write(s.filter.State())
-}
-
-// saveLater returns a function that writes the file as save does, but the filter as it is now: from a copy, so that it may
-// change meanwhile. It returns nil if there is nothing to write. If memory is short, saveLater itself writes the file.
-func (s *uniqState) saveLater() (func() error, error) {
-	if !s.seen.Changed() {
-		return nil, nil
-	}
-	state := s.filter.State()
-	if container.Fits("a copy of the state", state.Bytes()) != nil {
-		return nil, s.Write(state)
-	}
-	state = state.Clone()
-	return func() error { return s.Write(state) }, nil
-}
-
-func (s *uniqState) Write(state umbel.State) error {
-	err := s.owner.Write(func(w io.Writer) error { return wire.Write(w, state) })
-	s.unsaved = err != nil
-	return err
+	return s.file.Save(s.seen)
 }
 
 // sizeWords says how much room the state needs, after an error for a full disk.
@@ -298,8 +256,8 @@ func (s *uniqState) sizeWords(err error) string {
 }
 
 func (s *uniqState) close() {
-	if s.owner != nil {
-		s.owner.Close()
+	if s.file != nil {
+		s.file.Close()
 	}
 }
 

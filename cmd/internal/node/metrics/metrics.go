@@ -9,7 +9,6 @@ import (
 	"time"
 
 	vm "github.com/VictoriaMetrics/metrics"
-
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"

@@ -1,4 +1,4 @@
-package filters
+package uniq
 
 import (
 	"math"
@@ -8,13 +8,12 @@ import (
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
-	"github.com/umbel-filters/umbel/cmd/internal/files/uniq"
 	"github.com/umbel-filters/umbel/filter/bloom"
 )
 
 // The estimate of the new lines that were taken for known ones is their number, from a rate below the planned one up to one of
 // more than a half.
-func TestUniqLoss(t *testing.T) {
+func TestLoss(t *testing.T) {
 	const planned = 100_000
 	for _, lines := range []int{planned / 2, planned, 2 * planned, 5 * planned} {
 		var text strings.Builder
@@ -26,20 +25,21 @@ func TestUniqLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, loss := &uniqState{filter: f}, uniqLoss{}
-		stream := &uniq.Stream{Seen: uniq.NewFilter(f, nil), Format: keys.Lines, Write: func(b []byte) (int, error) { return len(b), nil }}
-		stream.Tick = func(int64) error { loss.look(state, stream); return nil }
-		loss.begin(f.Stats().FPRate)
+		loss := Loss{}
+		stream := &Stream{Seen: NewFilter(f, nil), Format: keys.Lines, Write: func(b []byte) (int, error) { return len(b), nil }}
+		stream.Tick = func(int64) error { loss.Look(f, stream); return nil }
+		loss.Begin(f.Stats().FPRate)
 		if err := stream.Run(t.Context(), strings.NewReader(text.String())); err != nil {
 			t.Fatal(err)
 		}
-		loss.measure(f.Stats().FPRate, stream)
+		loss.Measure(f.Stats().FPRate, stream)
 		lost := float64(stream.Read - stream.New) // all lines are new
-		t.Logf("%d lines: %.0f lost, estimated %.1f, permitted %.0f", lines, lost, loss.expected, loss.permitted(0.01, stream))
+		permitted, over := loss.Permitted(0.01, stream)
+		t.Logf("%d lines: %.0f lost, estimated %.1f, permitted %.0f", lines, lost, loss.expected, permitted)
 		if math.Abs(loss.expected-lost) > 0.03*lost+5*math.Sqrt(lost+1) {
 			t.Errorf("%d lines: estimated %.1f, want %.0f", lines, loss.expected, lost)
 		}
-		if over := loss.expected > lossTolerance*loss.permitted(0.01, stream); over != (lines >= 2*planned) {
+		if over != (lines >= 2*planned) {
 			t.Errorf("%d lines, of %d planned: more lost than permitted is %v", lines, planned, over)
 		}
 	}
