@@ -9,8 +9,8 @@ import (
 
 // Transport returns a transport that sends requests with next and refuses or mends malformed answers. Requests that authenticate
 // their connection are the last ones on it, so that no other client gets it. The error of an answer that cannot be mended
-// wraps ErrMalformed. If next is a transport of net/http, Prepare has prepared it. The trailers of an answer are in its field Trailer when the body has been read, and announced by Announce. Interim
-// answers are those of next. It is safe for concurrent use.
+// wraps ErrMalformed. If next is a transport of net/http, Prepare has prepared it. The trailers of an answer are in
+// its field Trailer when the body has been read, and announced by Announce. Interim answers are those of next. It is safe for concurrent use.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct{ next http.RoundTripper }

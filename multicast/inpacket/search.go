@@ -137,7 +137,8 @@ func Search(t Task, o Options) (Found, error) {
 	}
 	best.Trials = trials
 	if best.Form == Dense {
-		return Found{Trials: trials}, fmt.Errorf("no filter of at most %d bits with a false-match rate of at most %g contains %d links and excludes %d, after %d trials: %w",
+		return Found{Trials: trials}, fmt.Errorf("no filter of at most %d bits with a false-match rate of at most %g contains %d "+
+			"links and excludes %d, after %d trials: %w",
 			o.MaxBits, o.MaxFalseMatch, flat.tree, len(flat.codewords)-flat.tree, trials, ErrTooLong)
 	}
 	return best, nil

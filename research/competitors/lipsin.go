@@ -47,7 +47,8 @@ func (l Lipsin) encode(links, others [][]inpacket.BitString) (h inpacket.Header,
 		best = choice.ByRate
 	}
 	if best.Ones == l.Design.M {
-		return h, p, fmt.Errorf("competitors: %d links set all %d bits, and routers drop such filters; split the tree or use more bits: %w", len(links), l.Design.M, lipsin.ErrOverfull)
+		return h, p, fmt.Errorf("competitors: %d links set all %d bits, and routers drop such filters; split the tree or use more "+
+			"bits: %w", len(links), l.Design.M, lipsin.ErrOverfull)
 	}
 	best.Put(&h)
 	return h, scheme.Plan{FalseMatch: l.Design.ExactRate(best.Ones), Trials: uint64(l.Design.Sets)}, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/wire/internal/format"
 )
 
-// AppendChange appends the change from base to result: a delta of version 1 without its head and checksum. It is for protocols that identify base and result and verify the bytes themselves,
-// as package share does. Base and Result of e are not used. Errors are those of Append.
+// AppendChange appends the change from base to result: a delta of version 1 without its head and checksum. It is for protocols
+// that identify base and result and verify the bytes themselves, as package share does. Base and Result of e are not used. Errors are those of Append.
 func (e Encoder) AppendChange(dst []byte, base, result umbel.State) ([]byte, error) {
 	if err := checkBoth(base, result); err != nil {
 		return dst, err

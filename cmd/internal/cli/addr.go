@@ -56,7 +56,8 @@ func AddCredentialFlags(cmd *cobra.Command, n *Node) {
 	flags.StringVar(&n.ClientCert, "client-cert", "", "`FILE` of the client's certificate, PEM (or UMBEL_CLIENT_CERT)")
 	flags.StringVar(&n.ClientKey, "client-key", "", "`FILE` of its key, PEM (or UMBEL_CLIENT_KEY)")
 	if flags.Lookup(TimeoutFlag) == nil { // umbel-nix serve has its own
-		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0, "give up if the server sends nothing for this `DURATION` (default 1m, and 15m for work on whole filters)")
+		quantity.DurationVar(flags, new(time.Duration), TimeoutFlag, 0,
+			"give up if the server sends nothing for this `DURATION` (default 1m, and 15m for work on whole filters)")
 		flags.Lookup(TimeoutFlag).DefValue = ""
 	}
 	spec.Group(flags, "Flags of the connection to a node", TimeoutFlag, "token-file", "cacert", "client-cert", "client-key")

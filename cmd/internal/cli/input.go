@@ -48,9 +48,11 @@ func binaryHint(cmd *cobra.Command, err error) error {
 	case e.File == keys.FileFilter:
 		return fmt.Errorf("%w, whose keys are not known; unite filters with umbel merge", e)
 	case e.File == keys.FileParquet:
-		return fmt.Errorf("%w; write the values of a column as lines: duckdb -noheader -list -c \"SELECT column FROM '%[2]s'\" | %[3]s ...; for the filters in the file: umbel parquet %[2]s", e, name, cmd.CommandPath())
+		return fmt.Errorf("%w; write the values of a column as lines: duckdb -noheader -list -c \"SELECT column FROM '%[2]s'\" | "+
+			"%[3]s ...; for the filters in the file: umbel parquet %[2]s", e, name, cmd.CommandPath())
 	case e.Compression != "":
-		return fmt.Errorf("%w; decompress it: %s | %s ...%s", e, strings.TrimSpace(e.Cat+" "+e.Name), cmd.CommandPath(), ifText(cmd, ", or give --text to take its bytes as they are"))
+		return fmt.Errorf("%w; decompress it: %s | %s ...%s", e, strings.TrimSpace(e.Cat+" "+e.Name), cmd.CommandPath(),
+			ifText(cmd, ", or give --text to take its bytes as they are"))
 	}
 	return fmt.Errorf("%w%s", e, ifText(cmd, "; give -0 if keys end at a zero byte, or --text to take its lines as they are"))
 }

@@ -41,7 +41,8 @@ or one that is new next to the tree, matches by chance.`,
 		if err != nil {
 			return err
 		}
-		t := piece.Table{Head: []string{"network", "forms", "kept", "solved", "searched", "bits", "bits, searched", "filters tried", "by a search", "header", "links", "counters"}}
+		t := piece.Table{Head: []string{"network", "forms", "kept", "solved", "searched", "bits", "bits, searched", "filters tried",
+			"by a search", "header", "links", "counters"}}
 		for _, g := range forward.Named(maps, 6, mains...) {
 			for _, forms := range [][]inpacket.Form{nil, {inpacket.Single}} {
 				if err := ctx.Err(); err != nil {

@@ -127,7 +127,8 @@ func shortOf(r *piece.Run) error {
 		piece.Row{What: "III: the formula is \"near-optimal\" and \"comparable to the original Bloom filter\": longer than " +
 			"V-B's optimum, f=0.1, %", Recomputed: -fewer(means[0], means[1]), Mark: fails},
 		piece.Row{What: "longer than one plain filter for 200 links, which doesn't adapt, %", Recomputed: -fewer(means[0], means[2]), Mark: fails},
-		piece.Row{What: "\"fully eliminating the wasting effect\": V-B's optimum is longer than a plain filter of any length, %", Recomputed: -fewer(means[1], means[3]), Mark: fails},
+		piece.Row{What: "\"fully eliminating the wasting effect\": V-B's optimum is longer than a plain filter of any length, %",
+			Recomputed: -fewer(means[1], means[3]), Mark: fails},
 	)
 	return nil
 }

@@ -44,7 +44,8 @@ sixteen.`,
 		if err != nil {
 			return err
 		}
-		t := piece.Table{Head: []string{"network", "receivers", "T", "queried", "log2 C", "to four sections", "umbel", "over", "RBS", "RTS", "BIER", "BIER-TE", "list",
+		t := piece.Table{Head: []string{"network", "receivers", "T", "queried", "log2 C", "to four sections", "umbel", "over", "RBS",
+			"RTS", "BIER", "BIER-TE", "list",
 			"umbel below RBS", "below RTS", "below BIER", "below list"}}
 		for _, c := range cells {
 			row, err := c.measure(ctx, r.Runner.Seed, min(r.Trials, 30))

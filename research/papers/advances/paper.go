@@ -62,7 +62,8 @@ var errata = []piece.Erratum{{
 	Where:   "Section 3.2, condition",
 	Printed: "k less than ln 2m/n",
 	Right:   "at most (ln 2)(m/n)",
-	Why:     "m=80000, n=10^4, k=6, j=16: (enk/(jm))^j is 4.828e-15, which exceeds the supposed bound (e ln2/j)^j = 1.368e-15; with the factor m they are 3.862e-10 and 1.094e-10",
+	Why: "m=80000, n=10^4, k=6, j=16: (enk/(jm))^j is 4.828e-15, which exceeds the supposed bound (e ln2/j)^j = 1.368e-15; " +
+		"with the factor m they are 3.862e-10 and 1.094e-10",
 }, {
 	Where:   "Chapter 4, k_e and E{P_FP}",
 	Printed: "(m/n) ln 2 + log2 r_e - Σ (x_i/n) log2 r_i",

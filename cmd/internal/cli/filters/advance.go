@@ -67,7 +67,8 @@ func advance(file string, f umbel.Filter, to quantity.Count) error {
 		return err
 	}
 	if f.State().Tick != 0 {
-		return fmt.Errorf("the time of %s is that of the system's clock, so that it can't be set; make the filter with a number of ticks, such as --window 3600, to set it", file)
+		return fmt.Errorf("the time of %s is that of the system's clock, so that it can't be set; make the filter with a number of "+
+			"ticks, such as --window 3600, to set it", file)
 	}
 	if err := a.Advance(uint64(to)); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -119,5 +120,6 @@ func (c clock) allExpire(name string, now uint64) error {
 	if now > c.ticks(tick) {
 		return fmt.Errorf("%s: its time is %d, after that of the clock in seconds since 1970, and can't go back; make it again", name, now)
 	}
-	return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds since 1970; give its next time, such as %d, or use --now on the empty filter, before keys are added", name, now, now+1)
+	return fmt.Errorf("%s: all its keys would expire, since the time of the filter is %d, and that of the clock is in seconds "+
+		"since 1970; give its next time, such as %d, or use --now on the empty filter, before keys are added", name, now, now+1)
 }

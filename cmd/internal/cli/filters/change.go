@@ -49,7 +49,8 @@ func (o *changeOptions) run(ctx context.Context, args []string, parse func([]str
 }
 
 // numberChange returns the change that in makes in memory, and op on a node, with the second argument.
-func numberChange(args []string, in func(file string, f umbel.Filter, n quantity.Count) error, op *operation.Operation, words string) (change, func(*Summary) string, error) {
+func numberChange(args []string, in func(file string, f umbel.Filter, n quantity.Count) error, op *operation.Operation,
+	words string) (change, func(*Summary) string, error) {
 	n, err := quantity.ParseCount(args[1])
 	return change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, in(args[0], f, n) },

@@ -107,7 +107,8 @@ func NodeSpan(w *api.Window) (span, bool) {
 	if w == nil {
 		return span{}, false
 	}
-	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos), Behind: seconds(w.BehindSeconds), Ahead: seconds(w.AheadSeconds)}, true
+	return span{now: w.Now, step: w.Ticks, steps: w.Generations, tick: time.Duration(w.TickNanos), Behind: seconds(w.BehindSeconds),
+		Ahead: seconds(w.AheadSeconds)}, true
 }
 
 // unix reports whether the time can be in seconds since 1970: it is in the years 2001 to 2286.

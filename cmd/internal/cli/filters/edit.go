@@ -171,7 +171,8 @@ func compactCommand() *cobra.Command {
 				if before.Bytes == after.Bytes {
 					return fmt.Sprintf("unchanged, %s: no layers can be joined at that rate", partsWords(was))
 				}
-				return fmt.Sprintf("compacted from %s, %v, at a rate of %s, to %s", partsWords(was), quantity.Size(before.Bytes), cli.RateOf(float64(before.FPRate)), partsWords(is))
+				return fmt.Sprintf("compacted from %s, %v, at a rate of %s, to %s", partsWords(was), quantity.Size(before.Bytes),
+					cli.RateOf(float64(before.FPRate)), partsWords(is))
 			}, nil
 	})
 }

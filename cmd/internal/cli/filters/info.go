@@ -266,7 +266,8 @@ func (in info) Write(w io.Writer) error {
 	if in.Sent.Estimated {
 		t.Row("sent size", fmt.Sprintf("about %v packed, from a sample of the cells", quantity.Size(in.Sent.Packed)))
 	} else {
-		t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed), quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
+		t.Row("sent size", fmt.Sprintf("%v bytes packed; the entropy of the cells is %v bytes", quantity.Count(in.Sent.Packed),
+			quantity.Count(math.Ceil(float64(in.Sent.EntropyBytes)))))
 		t.Row("blocks", in.Sent.blocks()+" when packed")
 	}
 	t.Row("id", in.ID)

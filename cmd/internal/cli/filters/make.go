@@ -173,7 +173,8 @@ func (r *makeRun) order() (build.Order, error) {
 		return build.Order{}, err
 	}
 	if r.given["max-memory"] && goal.Keys != 0 {
-		return build.Order{}, cli.UsageError(errors.New("--max-memory limits what is used while the number of keys is unknown, and --keys states it; for the size of the filter give --bytes"))
+		return build.Order{}, cli.UsageError(errors.New("--max-memory limits what is used while the number of keys is unknown, and " +
+			"--keys states it; for the size of the filter give --bytes"))
 	}
 	return build.Order{Kind: clock(r.Now).clocked(kind, r.wanted.Spec().Tick), Goal: goal, Params: params, Memory: uint64(r.memory)}, nil
 }
@@ -283,7 +284,8 @@ func (t target) make(ctx context.Context, name string, order build.Order, s spec
 		return cli.UsageError(errNoGoal)
 	}
 	if !sized {
-		return cli.UsageError(errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or a size with --bytes, or write the keys to a file"))
+		return cli.UsageError(errors.New("with --addr the keys of a pipe can't be counted first; give their number with --keys, or " +
+			"a size with --bytes, or write the keys to a file"))
 	}
 	s.Goal = order.Goal
 	if _, err := t.node.Make(ctx, name, s.JSON(order.Kind.Name)); err != nil {

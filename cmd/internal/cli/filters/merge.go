@@ -239,7 +239,8 @@ func apartFrom(output string, names []string) []string {
 // unionHelp returns what helps if a node cannot join the cells of two filters, or "".
 func unionHelp(err error, first, second string) string {
 	if errors.Is(err, umbel.ErrMismatch) {
-		return fmt.Sprintf("; a filter of kind union on the node takes both: umbel make -o NAME --kind union --keys NUMBER --allow-empty /dev/null, and then umbel merge NAME %s %s -o NAME", first, second)
+		return fmt.Sprintf("; a filter of kind union on the node takes both: umbel make -o NAME --kind union --keys NUMBER "+
+			"--allow-empty /dev/null, and then umbel merge NAME %s %s -o NAME", first, second)
 	}
 	return ""
 }

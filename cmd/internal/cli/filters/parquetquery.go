@@ -108,7 +108,8 @@ func (what parquet) Write(streams *cli.Streams, f *parquetfile.File) error {
 		return err
 	}
 	if !c.Text {
-		streams.Warn("the values of column %s are %s, which are hashed in binary; umbel has %s takes text, and does not find them; query with umbel parquet --column %s --has VALUE", c.Name, c.Type, what.output, c.Name)
+		streams.Warn("the values of column %s are %s, which are hashed in binary; umbel has %s takes text, and does not find them; "+
+			"query with umbel parquet --column %s --has VALUE", c.Name, c.Type, what.output, c.Name)
 	}
 	return Summarize(what.output, b).Print(streams, "exported from "+what.export)
 }

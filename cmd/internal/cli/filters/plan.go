@@ -251,7 +251,8 @@ func printKindPlans(streams *cli.Streams, g umbel.Goal, offers []kindPlan) error
 		words += fmt.Sprintf("\n\"Difference\" compares the %s with that of %s. umbel kinds describes the kinds.", open, best.Kind)
 	}
 	if g.Keys != 0 && g.Bytes != 0 && best.Keys > g.Keys {
-		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this rate, see:\numbel plan -n %d --fpr %g",
+		words += fmt.Sprintf("\nMemory for a lower rate than %s is room for more keys unless --fpr is given. For %v keys at this "+
+			"rate, see:\numbel plan -n %d --fpr %g",
 			cli.Percent(spec.LeastRate), quantity.Count(g.Keys), g.Keys, spec.LeastRate)
 	}
 	p := cli.NewPage(w)

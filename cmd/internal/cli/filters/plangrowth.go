@@ -95,7 +95,8 @@ func (f *growthFlags) print(streams *cli.Streams, given cli.Given, wanted *spec.
 	case f.until <= 0:
 		return cli.UsageError(fmt.Errorf("--for is %v, want more than 0", f.until))
 	}
-	g := message.Growth{Keys: uint64(wanted.Keys), Share: float64(f.added.share), Added: float64(f.added.keys), Periods: int(min(periods, math.MaxInt32)), FPRate: float64(wanted.Rate)}
+	g := message.Growth{Keys: uint64(wanted.Keys), Share: float64(f.added.share), Added: float64(f.added.keys),
+		Periods: int(min(periods, math.MaxInt32)), FPRate: float64(wanted.Rate)}
 	if g.FPRate == 0 {
 		g.FPRate = spec.DefaultRate
 	}
@@ -137,9 +138,10 @@ func (f *growthFlags) write(streams *cli.Streams, g message.Growth, s folding.Sh
 	length := time.Duration(g.Periods) * f.added.each
 	p := cli.NewPage(w)
 	fmt.Fprintln(w)
-	p.Words("", "", fmt.Sprintf("A base of %v cells, k %d, %v, for %v keys after %s; its folds are sent. Each line is the folded filter from a time on, with its keys, rate and "+
-		"messages at its end. In all %s are sent, %s per day.",
-		quantity.Count(s.M), s.K, quantity.Size(s.Forecast(last.Keys).Bytes), quantity.Count(last.Keys), after(length), sizeOf(total), sizeOf(total/length.Hours()*24)))
+	p.Words("", "", fmt.Sprintf("A base of %v cells, k %d, %v, for %v keys after %s; its folds are sent. Each line is the folded "+
+		"filter from a time on, with its keys, rate and messages at its end. In all %s are sent, %s per day.",
+		quantity.Count(s.M), s.K, quantity.Size(s.Forecast(last.Keys).Bytes), quantity.Count(last.Keys),
+		after(length), sizeOf(total), sizeOf(total/length.Hours()*24)))
 	_, err := fmt.Fprintf(w, "\numbel make -o base.umb --kind folding -n %d --fpr %g KEYFILE\n", last.Keys, g.FPRate)
 	return err
 }

@@ -112,7 +112,8 @@ type messagePlan struct {
 
 func newMessagePlan(keys uint64, o message.Option) messagePlan {
 	s := messagePlan{
-		Kind: o.Kind, Coded: o.Coded, List: o.List, Keys: keys, Cells: o.M, K: o.K, FPRate: cli.Float(o.FPRate), Memory: o.Memory, PerHour: cli.Float(o.PerHour), Fits: o.Fits,
+		Kind: o.Kind, Coded: o.Coded, List: o.List, Keys: keys, Cells: o.M, K: o.K, FPRate: cli.Float(o.FPRate),
+		Memory: o.Memory, PerHour: cli.Float(o.PerHour), Fits: o.Fits,
 		Snapshot: cli.Float(o.Snapshot.Mean / 8), SnapshotDeviation: cli.Float(o.Snapshot.Deviation / 8), SnapshotMost: cli.Float(o.Snapshot.Most / 8),
 		Delta: cli.Float(o.Delta.Mean / 8), DeltaDeviation: cli.Float(o.Delta.Deviation / 8), DeltaMost: cli.Float(o.Delta.Most / 8),
 	}

@@ -83,7 +83,8 @@ func (r *removeRun) run(ctx context.Context, streams *cli.Streams, args []string
 		return err
 	}
 	if r.whole && t.node != nil {
-		return cli.UsageError(errors.New("--all-or-none can't be combined with --addr: a node removes keys as they arrive, before it knows whether a later one is absent; query them first with umbel has"))
+		return cli.UsageError(errors.New("--all-or-none can't be combined with --addr: a node removes keys as they arrive, before " +
+			"it knows whether a later one is absent; query them first with umbel has"))
 	}
 	r.done.Summary, err = t.change(ctx, args[0], r.output, change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, r.inMemory(ctx, f, args) },
@@ -218,7 +219,8 @@ func (r *removeRun) print() error {
 		err = done.Summary.Print(r.ToErr(), words)
 	}
 	if n := r.done.falsePositives(); n >= 0.5 {
-		r.Warn("about %v of the removed keys were never added, as the absent keys show; their cells were those of other keys, which may now be absent; make the filter again from its keys", quantity.Count(math.Round(n)))
+		r.Warn("about %v of the removed keys were never added, as the absent keys show; their cells were those of other keys, which "+
+			"may now be absent; make the filter again from its keys", quantity.Count(math.Round(n)))
 	}
 	if err == nil && len(r.done.Absent)+int(r.done.Saturated) > 0 {
 		return cli.ErrAbsent

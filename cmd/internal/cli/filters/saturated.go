@@ -73,7 +73,8 @@ func warnSaturated(streams *cli.Streams, f umbel.Filter) {
 	case !math.IsInf(keys, 0):
 		number = "about " + WholeKeys(keys) + " keys occur"
 	}
-	streams.Warn("%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s", number, quantity.Count(limit-1), widerThan(limit, "; give "))
+	streams.Warn("%s more than %v times, so that the counters are saturated: the counts are unknown, and the keys can't be removed%s",
+		number, quantity.Count(limit-1), widerThan(limit, "; give "))
 }
 
 // widerThan returns before and then the flag for counters with a higher limit, or "" if no counters have one.

@@ -89,7 +89,8 @@ func intersect(ctx context.Context, t target, a, b string) (intersection, error)
 	}
 	for i, name := range []string{a, b} {
 		if fs[i].State().Kind == union.Name {
-			return intersection{}, fmt.Errorf("%s: the filters of a union can't be compared as one: compare them before they are merged, or make one filter of all keys", name)
+			return intersection{}, fmt.Errorf("%s: the filters of a union can't be compared as one: compare them before they are "+
+				"merged, or make one filter of all keys", name)
 		}
 		if fs[i], err = compare.Bits(fs[i]); err != nil {
 			return intersection{}, fmt.Errorf("%s: %w", name, err)

@@ -72,7 +72,8 @@ func (s *session) begin() error {
 		s.filter, s.form, err = clock.openToChange(s.file)
 		return err
 	case !wanted.Given():
-		return cli.UsageError(fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000", s.file, s.file, filter.All[0].Name))
+		return cli.UsageError(fmt.Errorf("%s doesn't exist; to make it, give its kind and keys: umbel shell %s --kind %s -n 1000",
+			s.file, s.file, filter.All[0].Name))
 	}
 	v, goal, params, err := resolve(wanted)
 	if err != nil {

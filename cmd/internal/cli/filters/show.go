@@ -182,7 +182,8 @@ func writeCells(w io.Writer, v picture.View, of arrayRef, asJSON bool) error {
 		return err
 	}
 	if left := v.Array.Len - v.Cells; left > 0 {
-		_, err := fmt.Fprintf(w, "%v of %v cells aren't shown; select them with --from and --cells, or draw all with --map\n", quantity.Count(left), quantity.Count(v.Array.Len))
+		_, err := fmt.Fprintf(w, "%v of %v cells aren't shown; select them with --from and --cells, or draw all with --map\n",
+			quantity.Count(left), quantity.Count(v.Array.Len))
 		return err
 	}
 	return nil

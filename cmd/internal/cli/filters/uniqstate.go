@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
@@ -88,7 +87,8 @@ func (s *uniqState) check() error {
 		case given[name] && name == "forget":
 			return errors.New("--forget is for a state in a file: lines expire only there")
 		case given[name]:
-			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable --fpr 1e-6 --keys NUMBER --allow-empty -o %s --addr NODE /dev/null", name, s.name)
+			return fmt.Errorf("--%s is for a state in a file; make the filter on the node first: umbel make --kind scalable --fpr 1e-6 "+
+				"--keys NUMBER --allow-empty -o %s --addr NODE /dev/null", name, s.name)
 		}
 	}
 	return nil
@@ -215,7 +215,8 @@ func (s *uniqState) checkShape() error {
 	case !ok:
 		return fmt.Errorf("%s was made without --forget; leave the flag out, or use another --state", s.name)
 	case (s.seconds()-1)/w.steps+1 != w.step: // the length of a step is rounded up
-		return fmt.Errorf("lines of %s expire %s, and not after %s as --forget requests; leave the flag out, or use another --state", s.name, w.After(), duration(s.seconds(), tick))
+		return fmt.Errorf("lines of %s expire %s, and not after %s as --forget requests; leave the flag out, or use another --state",
+			s.name, w.After(), duration(s.seconds(), tick))
 	}
 	return nil
 }
@@ -290,7 +291,8 @@ func (s *uniqState) openOnNode(ctx context.Context) (uniq.Seen, error) {
 	}
 	for _, can := range []string{"advance", "count", "remove"} {
 		if slices.Contains(in.Can, can) {
-			return nil, fmt.Errorf("%s is of kind %s, whose reply to an addition does not show whether the key was new; use a filter of kind scalable or bloom", s.name, in.Kind)
+			return nil, fmt.Errorf("%s is of kind %s, whose reply to an addition does not show whether the key was new; use a filter "+
+				"of kind scalable or bloom", s.name, in.Kind)
 		}
 	}
 	rate := float64(in.FPRate)

@@ -55,10 +55,12 @@ func (f findings) Write(w io.Writer) error {
 	if f.Snapshot != nil {
 		t.Row("snapshot", f.Snapshot.UTC().Format(time.RFC3339))
 	}
-	t.Row("log since", fmt.Sprintf("%s, %s, %s", quantity.Count(f.Batches).Of("batch"), quantity.Count(f.Changes).Of("change"), quantity.Count(f.Digests).Of("key")))
+	t.Row("log since", fmt.Sprintf("%s, %s, %s", quantity.Count(f.Batches).Of("batch"), quantity.Count(f.Changes).Of("change"),
+		quantity.Count(f.Digests).Of("key")))
 	t.Row("took", time.Duration(f.Seconds*float64(time.Second)).Round(time.Millisecond).String())
 	if f.maxDisk > 0 && f.maxDisk < f.LeastMaxDisk {
-		t.Row("max-disk", fmt.Sprintf("%v is too small for the filters, which need at least %v; changes may be refused", quantity.Size(f.maxDisk), quantity.Size(f.LeastMaxDisk).RoundUp()))
+		t.Row("max-disk", fmt.Sprintf("%v is too small for the filters, which need at least %v; changes may be refused",
+			quantity.Size(f.maxDisk), quantity.Size(f.LeastMaxDisk).RoundUp()))
 	}
 	if f.Torn != "" {
 		t.Row("torn end", f.Torn)

@@ -100,7 +100,8 @@ func FetchCommand() *cobra.Command {
 	o.add(flags)
 	flags.StringVar(&o.cache, "cache", "", "`DIRECTORY` that keeps the version, so that the next run fetches only what has changed")
 	flags.BoolVar(&o.follow, "follow", false, "follow changes until ^C: write each new version")
-	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod, "with --follow, look for changes once per `DURATION`, if the source does not report them")
+	quantity.DurationVar(flags, &o.every, "every", replica.DefaultPeriod,
+		"with --follow, look for changes once per `DURATION`, if the source does not report them")
 	cli.AddFollowLogFlag(cmd, &o.logFormat)
 	cli.AddCredentialFlags(cmd, &o.node)
 	cli.Required(cmd, "output", cli.ErrNoOutput.Error())
@@ -264,7 +265,8 @@ func (f *fetcher) put() error {
 	h, c := v.Head(), f.s.Counters()
 	out := subscription{
 		File: f.output, Name: h.Name, Version: h.Version, ID: h.ID.String(), Kind: h.Kind, Bytes: h.Bytes,
-		Objects: c.Objects - f.before.Objects, Fetched: c.Bytes - f.before.Bytes, Received: c.Received - f.before.Received, Fold: h.Fold, FPRate: v.Rate(), Expires: h.Expires(),
+		Objects: c.Objects - f.before.Objects, Fetched: c.Bytes - f.before.Bytes, Received: c.Received - f.before.Received,
+		Fold: h.Fold, FPRate: v.Rate(), Expires: h.Expires(),
 	}
 	if state.Kind != h.Kind { // with --sparse
 		out.Kind, out.Bytes = state.Kind, state.Bytes()

@@ -180,9 +180,11 @@ func writePeers(w io.Writer, list []api.Subscription) error {
 			if s.Fold > 1 {
 				fold = quantity.Count(s.Fold).String()
 			}
-			row = []string{cli.NameWords(s.Filter), quantity.Count(s.Version).String(), age.String(), fold, filters.WholeKeys(float64(s.Keys)), cli.RateOf(float64(s.FPRate)), quantity.Size(s.Bytes).String()}
+			row = []string{cli.NameWords(s.Filter), quantity.Count(s.Version).String(), age.String(), fold,
+				filters.WholeKeys(float64(s.Keys)), cli.RateOf(float64(s.FPRate)), quantity.Size(s.Bytes).String()}
 		}
-		t.Row(append(row, quantity.Size(s.FetchedBytes).String(), quantity.Count(s.Resyncs).String(), quantity.Count(s.Failures).String(), cli.PaintState(s.State), s.Error)...)
+		t.Row(append(row, quantity.Size(s.FetchedBytes).String(), quantity.Count(s.Resyncs).String(),
+			quantity.Count(s.Failures).String(), cli.PaintState(s.State), s.Error)...)
 	}
 	_, err := t.WriteTo(w)
 	return err

@@ -62,7 +62,8 @@ type publishOptions struct {
 // PublishCommand is umbel publish.
 func PublishCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "publish FILE --to DIRECTORY --key FILE", Short: "publish a filter, or its next version", Long: publishHelp, Example: publishExample, Annotations: cli.Reference(publishReference),
+		Use: "publish FILE --to DIRECTORY --key FILE", Short: "publish a filter, or its next version",
+		Long: publishHelp, Example: publishExample, Annotations: cli.Reference(publishReference),
 		Args: cli.Arguments(1, 1),
 	}
 	o := &publishOptions{maxShrink: 0.5}

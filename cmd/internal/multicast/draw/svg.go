@@ -85,7 +85,8 @@ func (d *drawing) all() {
 	d.text(d.description(d.graph))
 	d.printf("</desc>\n<style>%s</style>\n<defs>\n", style)
 	for _, kind := range []string{"way", "stray"} {
-		d.printf(`<marker id="%s-%s" class="%s-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 1 10 5 0 9z"/></marker>`+"\n", d.ID, kind, kind)
+		d.printf(`<marker id="%s-%s" class="%s-head" viewBox="0 0 10 10" refX="9" refY="5" `+
+			`markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 1 10 5 0 9z"/></marker>`+"\n", d.ID, kind, kind)
 	}
 	d.printf("</defs>\n"+`<rect class="ground" width="%s" height="%s"/>`+"\n", n(width), n(d.height+below))
 	d.links()

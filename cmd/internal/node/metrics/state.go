@@ -35,7 +35,8 @@ func state(o Options) []status.Metric {
 		status.Counter("umbel_refused_changes_total",
 			"Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, memory).", disk.Total(), "reason", "disk"),
 		status.Counter("umbel_refused_changes_total",
-			"Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, memory).", memory.Total(), "reason", "memory"),
+			"Changes that were refused because they could not be made durable (log), or because filters may not grow (disk, "+
+				"memory).", memory.Total(), "reason", "memory"),
 		status.Counter("umbel_connections_total", "Accepted connections.", t.Connections, "protocol", "resp"),
 		status.Counter("umbel_connections_total", "Accepted connections.", t.HTTPConnections, "protocol", "http"),
 		status.Counter("umbel_rejected_connections_total", "Connections above max-clients.", t.Rejected, "protocol", "resp"),

@@ -9,7 +9,8 @@ import (
 )
 
 // goNames matches names of the Go library. Users of the server and of the command cannot call them.
-var goNames = regexp.MustCompile(`\b(Add|TryAdd|Has|HasAll|Remove|Merge|Fold|Unfold|Advance|Seal|New|Open|OpenCounting|NewShape|NewCountingShape|MaxBytes|Width|PublishSeed|Hasher)\b`)
+var goNames = regexp.MustCompile(`\b(Add|TryAdd|Has|HasAll|Remove|Merge|Fold|Unfold|Advance|Seal|New|Open|OpenCounting|` +
+	`NewShape|NewCountingShape|MaxBytes|Width|PublishSeed|Hasher)\b`)
 
 // Fault returns what is wrong with an error's text, "" if nothing: it has several lines, repeats a prefix, or
 // advises to call a function of the Go library.

@@ -54,7 +54,8 @@ func (f *meshFlags) add(cmd *cobra.Command) {
 	f.maxHeld = 1_000_000
 	flags.Var(&f.maxHeld, "max-held", "publish at most this `NUMBER` of responses")
 	flags.Lookup("fpr").DefValue, flags.Lookup("when-changed").DefValue = "", ""
-	spec.Group(flags, "What is published, and how siblings are queried", "publish-listen", "cacert", "squid-peer", "squid-digest", "host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held", "when-changed")
+	spec.Group(flags, "What is published, and how siblings are queried", "publish-listen", "cacert", "squid-peer", "squid-digest",
+		"host", "ignore-cookies", "deny-query", "period", "patience", "fpr", "max-held", "when-changed")
 }
 
 // meshNames returns the names of the flags.

@@ -88,7 +88,7 @@ func dynamicCounters(v umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 // that were added since have unions of their own.
 func unionOfKinds(_ umbel.Kind, h umbel.Hasher) (umbel.Filter, error) {
 	kinds := slices.DeleteFunc(slices.Clone(filter.All), func(v umbel.Kind) bool {
-		return v.Name == weighted.Name || v.Name == weighted.CountingKind.Name || v.Name == union.Name || v.Name == squid.Name || v.Name == nixbloom.Name || v.Name == imported.Name
+		return slices.Contains([]string{weighted.Name, weighted.CountingKind.Name, union.Name, squid.Name, nixbloom.Name, imported.Name}, v.Name)
 	})
 	return unionOf(kinds, h)
 }
