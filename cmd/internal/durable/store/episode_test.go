@@ -51,11 +51,13 @@ func TestShortRefusalIsLogged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		n.refuse(n.errMaxDisk(), untilRoom) // as growing does
 		n.accept()
 		synctest.Wait()
 		wantLogged(t, log, 0, beginning, ending)
 		for i := range 4 {
+			synctest.Wait() // for the look of this moment, which would accept changes
 			n.refuse(n.errMaxDisk(), untilRoom)
 			if err := n.Writable(); !errors.Is(err, errFull) {
 				t.Errorf("error %v, want %v", err, errFull)
@@ -76,6 +78,7 @@ func TestShortRefusalIsLogged(t *testing.T) {
 		}
 		time.Sleep(3 * look)
 		wantLogged(t, log, 1, beginning, ending, "refused=12", fmt.Sprintf("took=%v", 3*(calm-look)))
+		synctest.Wait()
 		n.refuse(n.errMaxDisk(), untilRoom)
 		f.Add(nil, digests(0, 10))
 		n.accept()
