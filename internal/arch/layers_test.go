@@ -12,9 +12,9 @@ type layer struct {
 var layers = []layer{
 	{"arrays", []string{"cells", "internal/..."}},
 	{"vocabulary", []string{"."}},
-	{"formats", []string{"internal/probe", "internal/distinct", "internal/filling", "plan", "wire/...", "internal/fixture"}},
+	{"formats", []string{"internal/probe", "internal/distinct", "plan", "wire/...", "internal/fixture"}},
 	{"kinds", []string{"filter/..."}},
-	{"collections", []string{"filter", "filter/filtertest", "filter/build", "filter/compare", "filter/fold", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
+	{"collections", []string{"filter", "filter/filtertest", "filter/build", "internal/filling", "filter/compare", "filter/fold", "filter/message", "multicast/inpacket", "multicast/adaptive"}},
 	{"network", []string{"multicast/...", "share/...", "siblings", "live", "internal/maps", "internal/faultlog", "internal/event", "internal/wholefile", "wire/mapped", "internal/httptarget", "internal/hop/...", "internal/pace", "internal/pause", "internal/await"}},
 	{"logs and files", []string{"cmd/internal/service/budget", "cmd/internal/files/quantity", "cmd/internal/durable/disk/...", "cmd/internal/durable/wal/...", "cmd/internal/durable/snapfile/..."}},
 	{"engine", []string{"cmd/internal/engine", "cmd/internal/engine/operation", "cmd/internal/durable/statecode"}},
