@@ -41,6 +41,9 @@ const planReference = `--explain prints the formulas of the numbers, in letters 
 --added plans for keys that grow from --keys on, by a share or a number per time: the base of kind folding, when its
 fold changes, and what is sent. One message is sent each time, or --per-hour. See docs/folding.md.
 
+--machines plans how several machines make the filter: in parts with different keys, or with different cells if the filter
+is larger than the memory of a machine. See docs/scale.md.
+
 --number M shows how well a filter of M groups of cells folds, and which numbers near M are better. It folds to each
 divisor of M, so a good size has many divisors, close to each other. A fold keeps the cells of a group together: 1 cell
 in a small filter, 64 in a large one. So for 64,000 cells in a large filter, give 1000.
@@ -56,6 +59,7 @@ const planExample = `  umbel plan -n 1e8 --fpr 1%
   umbel plan -n 10000 --fpr 1% --kind counting --peers 20
   umbel plan -n 10000 --sent 10000B --curve -
   umbel plan -n 10000 --fpr 1% --added 5%/day --for 30d
+  umbel plan -n 1e11 --machines 8 --memory 32GiB
   umbel plan --number 1e6 --within 5%`
 
 // kindPlan is the plan of one kind for a goal.
@@ -80,6 +84,7 @@ type planRun struct {
 	explained bool
 	message   messageFlags
 	growth    growthFlags
+	machines  machinesFlags
 	size      numberFlags
 	given     cli.Given
 }
@@ -105,6 +110,7 @@ func PlanCommand() *cobra.Command {
 	r.message.add(cmd)
 	r.growth.add(cmd)
 	r.size.add(cmd)
+	r.machines.add(cmd)
 	completeKinds(cmd)
 	r.given = cli.GivenFlags(cmd)
 	return cli.Verb(cmd, r.run)
@@ -119,6 +125,9 @@ func (r *planRun) run(_ context.Context, streams *cli.Streams, _ []string) error
 		return cli.UsageError(errors.New("--bytes is 0, want a size above 0; without the flag it is planned"))
 	}
 	s := r.wanted.Spec()
+	if r.given["machines"] {
+		return r.machines.print(streams, r.kind, s)
+	}
 	if r.given["added"] {
 		if err := r.message.check(r.given); err != nil {
 			return cli.UsageError(err)
