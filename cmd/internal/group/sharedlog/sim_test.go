@@ -136,7 +136,7 @@ func (w *world) trouble(ctx context.Context, random *rand.Rand) {
 			other.mu.Unlock()
 		}
 	}
-	switch random.IntN(9) {
+	switch random.IntN(11) {
 	case 0:
 		m.mu.Lock()
 		if m.kill != nil {
@@ -176,15 +176,18 @@ func (w *world) trouble(ctx context.Context, random *rand.Rand) {
 	case 6:
 		m.set(span(time.Hour) - 30*time.Minute)
 	case 7:
-		m.mu.Lock()
-		if m.eager != nil {
-			m.eager(errEager)
-		}
-		m.mu.Unlock()
+		m.claimAtOnce()
 	case 8:
 		m.mu.Lock()
 		m.leaves = true
 		m.mu.Unlock()
+	case 9, 10: // the leader loses its connection, and another takes over at once
+		m.link.Set(mediumtest.Faults{Down: true, Hang: random.Float64(), Late: span(40 * time.Second)})
+		time.AfterFunc(span(8*time.Second), func() { m.link.Set(calm) })
+		pause.For(ctx, span(500*time.Millisecond))
+		if other := w.members[random.IntN(len(w.members))]; other != m {
+			other.claimAtOnce()
+		}
 	}
 }
 

@@ -193,6 +193,15 @@ func (m *member) live(ctx context.Context, state kept) error {
 	}
 }
 
+// claimAtOnce makes the member claim if it follows.
+func (m *member) claimAtOnce() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.eager != nil {
+		m.eager(errEager)
+	}
+}
+
 var errEager = errors.New("claims at once")
 
 // reign is a member that leads.
