@@ -53,15 +53,21 @@ func (l *Log) Claim(ctx context.Context) (*Leader, error) {
 	return newLeader(l, after, began, free), nil
 }
 
+// claim reads a claim, which is never deleted. The error wraps ErrHole if it is missing.
+func (l *Log) claim(ctx context.Context, number uint64) (frame, error) {
+	f, _, err := l.get(ctx, longest, number)
+	if errors.Is(err, ErrNone) {
+		err = sentinel.Errorf(ErrHole, "claim %d is missing", number)
+	}
+	return f, err
+}
+
 // claims returns the numbers of all claims up to a position: each names the one before.
 func (l *Log) claims(ctx context.Context, at Position) (all map[uint64]bool, err error) {
 	all = make(map[uint64]bool)
 	for n := at.Claim; n != 0; {
-		f, _, err := l.get(ctx, 0, n)
+		f, err := l.claim(ctx, n)
 		if err != nil {
-			if errors.Is(err, ErrNone) {
-				err = sentinel.Errorf(ErrHole, "claim %d is missing", n)
-			}
 			return nil, err
 		}
 		all[n] = true

@@ -21,7 +21,7 @@ import (
 //
 // It goes on after errors of the medium. Data and Scope of an Entry belong to each.
 func (l *Log) Follow(ctx context.Context, each func(Entry) error) error {
-	quiet, ahead, arrived := l.o.clock(), 1, false
+	quiet, ahead, arrived, checked := l.o.clock(), 1, false, false
 	limit := l.o.Silence + jitter(l.o.Silence/2)
 	for try := 0; ; {
 		began := time.Now()
@@ -50,12 +50,16 @@ func (l *Log) Follow(ctx context.Context, each func(Entry) error) error {
 			continue
 		}
 		ahead = 1
-		if now := l.o.clock(); l.left && arrived || now.least(quiet) >= limit {
+		now := l.o.clock()
+		if silent := l.left && arrived || now.least(quiet) >= limit; silent || !checked {
 			switch err := l.check(ctx); {
 			case err == nil:
 				l.note(nil)
 				l.setCurrent(began)
-				return ErrSilent
+				if silent {
+					return ErrSilent
+				}
+				checked = true
 			case !isTrouble(err):
 				return err
 			default:
@@ -90,7 +94,7 @@ func isTrouble(err error) bool {
 
 // inTrouble returns err as trouble if it is an error of the medium.
 func inTrouble(err error) error {
-	for _, own := range []error{ErrNone, ErrDamaged, ErrVersion} {
+	for _, own := range []error{ErrNone, ErrHole, ErrDamaged, ErrVersion} {
 		if errors.Is(err, own) {
 			return err
 		}
@@ -220,9 +224,9 @@ func (l *Log) hole(ctx context.Context, at Position, all []uint64) error {
 		}
 	}
 	for n, epoch := latest.Claim, latest.Epoch; epoch > at.Epoch; epoch-- {
-		f, _, err := l.get(ctx, longest, n)
+		f, err := l.claim(ctx, n)
 		if err != nil {
-			return fmt.Errorf("claim %d: %w", n, inTrouble(err))
+			return inTrouble(err)
 		}
 		if epoch == at.Epoch+1 && n <= at.Number {
 			return sentinel.Errorf(ErrFork, "epoch %d begins with entry %d, and this node has entry %d of the epoch before: %s", epoch, n, at.Number, restored)

@@ -309,6 +309,10 @@ func TestLongAway(t *testing.T) {
 		if batches, _, err := follow(t, open(t, m, at, "")); !errors.Is(err, sharedlog.ErrHole) || len(batches) > 0 {
 			t.Errorf("Follow of a node that was away for as long: %d batches, %v; want ErrHole", len(batches), err)
 		}
+		began := time.Now()
+		if _, _, err := follow(t, open(t, m, sharedlog.Position{}, "")); !errors.Is(err, sharedlog.ErrHole) || time.Since(began) >= l.Silence() {
+			t.Errorf("Follow of a new node: %v after %v, want ErrHole sooner than the silence", err, time.Since(began))
+		}
 		if err := leader.Trim(t.Context(), leader.Committed().Number); err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ type Log struct {
 // Open opens the log of a group at the position of the last entry that this node has, which is zero for a new node. It
 // proves that the medium does what a log needs. If the medium is empty, it begins a log.
 //
-// The error wraps ErrUnfit, ErrOtherGroup, ErrVersion or ErrDamaged. An error of the medium is returned as it is: Open
+// The error wraps ErrUnfit, ErrOtherGroup, ErrVersion, ErrDamaged or ErrHole. An error of the medium is returned as it is: Open
 // may be called again.
 func Open(ctx context.Context, m Medium, at Position, o Options) (*Log, error) {
 	o.Silence, o.Poll = cmp.Or(o.Silence, DefaultSilence), cmp.Or(o.Poll, DefaultPoll)
@@ -117,9 +117,9 @@ func Open(ctx context.Context, m Medium, at Position, o Options) (*Log, error) {
 			"each group needs its own prefix or stream", begin.Group, at.Group)
 	}
 	if c := l.at.Claim; c != 0 {
-		f, _, err := l.get(ctx, 0, c)
+		f, err := l.claim(ctx, c)
 		if err != nil {
-			return nil, fmt.Errorf("claim %d: %w", c, err)
+			return nil, err
 		}
 		l.leader = f.data
 	}

@@ -53,8 +53,8 @@ func (o Openers) Open(ctx context.Context, rawURL string) (Medium, error) {
 	}
 	open := o[u.Scheme]
 	if open == nil {
-		return nil, fmt.Errorf("this program keeps no log at %q, but at URLs that begin with %s; buckets and NATS need the program of package cmd/cloud/umbel",
-			rawURL, strings.Join(o.schemes(), ", "))
+		return nil, fmt.Errorf("this program keeps no log at %q, but at URLs that begin with %s; buckets and NATS need the program of package "+
+			"github.com/umbel-filters/umbel/cmd/cloud/umbel", u.Redacted(), strings.Join(o.schemes(), ", "))
 	}
 	return open(ctx, u)
 }
