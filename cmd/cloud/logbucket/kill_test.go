@@ -66,8 +66,8 @@ func TestKill(t *testing.T) {
 	mediumtest.Kill(t, logbucket.Open, slowS3(t, 0.02), d, nil)
 }
 
-// BenchmarkCommit commits batches of 768 KiB, four at a time as the journal of a node does, in a bucket that needs 20 ms for
-// a request. A digest has 16 bytes.
+// BenchmarkCommit commits batches of 768 KiB, four at a time as the journal of a node does, in a bucket that needs 20
+// ms for a request. A digest has 16 bytes.
 func BenchmarkCommit(b *testing.B) {
 	u, err := url.Parse(slowS3(b, 0))
 	if err != nil {

@@ -25,8 +25,8 @@ type Medium struct{ bucket *blob.Bucket }
 
 var _ sharedlog.Medium = Medium{}
 
-// Open is the sharedlog.Opener of URLs such as s3://BUCKET/PREFIX?region=REGION. The driver of the scheme must be linked; it reads
-// the query, and credentials from the environment.
+// Open is the sharedlog.Opener of URLs such as s3://BUCKET/PREFIX?region=REGION. The driver of the scheme must be
+// linked; it reads the query, and credentials from the environment.
 func Open(ctx context.Context, u *url.URL) (sharedlog.Medium, error) {
 	prefix := strings.Trim(u.Path, "/")
 	if prefix == "" {

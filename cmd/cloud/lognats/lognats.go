@@ -31,8 +31,8 @@ type Medium struct {
 
 var _ sharedlog.Medium = (*Medium)(nil)
 
-// Open is the sharedlog.Opener of URLs such as nats://HOST:4222,HOST:4222/STREAM?replicas=3&credentials=FILE. It makes the stream
-// if it does not exist, with 3 replicas unless the query says otherwise.
+// Open is the sharedlog.Opener of URLs such as nats://HOST:4222,HOST:4222/STREAM?replicas=3&credentials=FILE. It makes
+// the stream if it does not exist, with 3 replicas unless the query says otherwise.
 func Open(ctx context.Context, u *url.URL) (sharedlog.Medium, error) {
 	name := strings.Trim(u.Path, "/")
 	if name == "" || strings.ContainsAny(name, "./*> ") {

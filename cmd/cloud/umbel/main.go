@@ -1,5 +1,5 @@
-// Command umbel is the program of cmd/umbel with the libraries of S3, Google Cloud Storage, Azure and NATS: groups of nodes can
-// keep their log there.
+// Command umbel is the program of cmd/umbel with the libraries of S3, Google Cloud Storage, Azure and NATS: groups of
+// nodes can keep their log there.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
-// Claim puts a claim after Position, and returns the leader that this process then is. The caller has applied all entries up to
-// Position. After an error it calls Follow again.
+// Claim puts a claim after Position, and returns the leader that this process then is. The caller has applied all
+// entries up to Position. After an error it calls Follow again.
 //
 // It may be called at any time. If the leader before may still hold a lease, because Follow did not end with
 // ErrSilent, the first Commit waits until the lease is over.

@@ -53,8 +53,9 @@ func (w *world) change(random *rand.Rand, edit func([]byte) []byte) {
 	w.medium.Set(key, b)
 }
 
-// A medium damages entries, loses some, or is restored from an older copy, while members run, are killed, and start from nothing. Then
-// either nothing acknowledged is lost, or a member reports damage; and nobody applies a batch twice or in another order.
+// A medium damages entries, loses some, or is restored from an older copy, while members run, are killed, and start
+// from nothing. Then either nothing acknowledged is lost, or a member reports damage; and nobody applies a batch twice
+// or in another order.
 func TestDamage(t *testing.T) {
 	for name, damage := range faultsOfMedia {
 		t.Run(name, func(t *testing.T) {
@@ -184,8 +185,8 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// A medium with the log of another group, or with a log whose beginning is missing, is refused; so is a node whose entries the
-// medium has lost.
+// A medium with the log of another group, or with a log whose beginning is missing, is refused; so is a node whose
+// entries the medium has lost.
 func TestOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, other := new(mediumtest.Memory), new(mediumtest.Memory)
@@ -197,7 +198,7 @@ func TestOpen(t *testing.T) {
 		d.Close()
 		o := sharedlog.Options{Silence: 3 * time.Second, Settings: []byte("other")}
 		if l, err := sharedlog.Open(t.Context(), other, sharedlog.Position{}, o); err != nil || l.Silence() != o.Silence || string(l.Settings()) != "other" {
-			t.Fatalf("%v, silence %v", err, l.Silence())
+			t.Fatal("the first member's settings are not those of the log", err)
 		}
 		if _, err := sharedlog.Open(t.Context(), other, at, sharedlog.Options{}); !errors.Is(err, sharedlog.ErrOtherGroup) {
 			t.Errorf("the log of another group: %v", err)

@@ -201,7 +201,8 @@ func (l *Log) look(ctx context.Context) error {
 	}
 	switch _, there, err := l.get(ctx, longest, at.Number); {
 	case errors.Is(err, ErrNone):
-		return sentinel.Errorf(ErrRegressed, "entry %d, which this node has, is missing, and the last one is %d: %s", at.Number, last(all), restored)
+		return sentinel.Errorf(ErrRegressed, "entry %d, which this node has, is missing, and the last one is %d: %s",
+			at.Number, last(all), restored)
 	case err != nil:
 		return inTrouble(err)
 	case there != at:
@@ -229,11 +230,13 @@ func (l *Log) hole(ctx context.Context, at Position, all []uint64) error {
 			return inTrouble(err)
 		}
 		if epoch == at.Epoch+1 && n <= at.Number {
-			return sentinel.Errorf(ErrFork, "epoch %d begins with entry %d, and this node has entry %d of the epoch before: %s", epoch, n, at.Number, restored)
+			return sentinel.Errorf(ErrFork, "epoch %d begins with entry %d, and this node has entry %d of the epoch before: %s",
+				epoch, n, at.Number, restored)
 		}
 		n = f.claim
 	}
-	return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or lost", at.next(), last(all))
+	return sentinel.Errorf(ErrHole, "entry %d is missing, and entry %d exists: it was trimmed after a snapshot, or lost",
+		at.next(), last(all))
 }
 
 // last returns the last of sorted numbers, 0 if there is none.

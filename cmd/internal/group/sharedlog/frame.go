@@ -196,7 +196,8 @@ func (p Position) follow(f *frame) error {
 		return sentinel.Errorf(ErrFork, "the entry follows %x, and this node has %x before it: %s", f.chain, p.Hash, restored)
 	case f.kind > Leave:
 		return sentinel.Errorf(ErrVersion, "it has kind %d, and this program reads kinds up to %d: install a newer program", f.kind, Leave)
-	case f.epoch != epoch || f.index != index || f.claim != p.Claim || f.kind == 0 || f.kind == Begin != (p.Number == 0) || f.kind != Begin && f.epoch == 0:
+	case f.epoch != epoch || f.index != index || f.claim != p.Claim || f.kind == 0,
+		f.kind == Begin != (p.Number == 0), f.kind == Begin != (f.epoch == 0):
 		return sentinel.Errorf(ErrDamaged, "kind %d, epoch %d, index %d and claim %d, want epoch %d, index %d and claim %d",
 			f.kind, f.epoch, f.index, f.claim, epoch, index, p.Claim)
 	}

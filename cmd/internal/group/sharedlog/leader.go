@@ -50,8 +50,8 @@ func newLeader(l *Log, claim Position, began, free instant) *Leader {
 }
 
 // Propose puts a batch without waiting until it is committed, and returns its index. It waits while 16 entries are in
-// flight. The scope is left out if the entry would be too large with it. The error wraps ErrDeposed, or it is that of ctx; then the batch was not
-// put.
+// flight. The scope is left out if the entry would be too large with it. The error wraps ErrDeposed, or it is that of
+// ctx; then the batch was not put.
 func (d *Leader) Propose(ctx context.Context, batch, scope []byte) (index uint64, err error) {
 	after, err := d.begin(ctx, Batch, batch, scope)
 	return after.Index, err

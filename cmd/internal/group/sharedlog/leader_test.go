@@ -109,7 +109,8 @@ func TestTakeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		l = open(t, m, sharedlog.Position{}, "")
-		if batches, _, err := follow(t, l); !errors.Is(err, sharedlog.ErrSilent) || !slices.Equal(batches, []string{"a", "b", "c"}) || string(l.Leader()) != "second" {
+		batches, _, err := follow(t, l)
+		if !errors.Is(err, sharedlog.ErrSilent) || !slices.Equal(batches, []string{"a", "b", "c"}) || string(l.Leader()) != "second" {
 			t.Errorf("%q, %v, leader %s; want a, b, c", batches, err, l.Leader())
 		}
 	})

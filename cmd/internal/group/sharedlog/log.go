@@ -92,8 +92,8 @@ type Log struct {
 // Open opens the log of a group at the position of the last entry that this node has, which is zero for a new node. It
 // proves that the medium does what a log needs. If the medium is empty, it begins a log.
 //
-// The error wraps ErrUnfit, ErrOtherGroup, ErrVersion, ErrDamaged or ErrHole. An error of the medium is returned as it is: Open
-// may be called again.
+// The error wraps ErrUnfit, ErrOtherGroup, ErrVersion, ErrDamaged or ErrHole. An error of the medium is returned as it
+// is: Open may be called again.
 func Open(ctx context.Context, m Medium, at Position, o Options) (*Log, error) {
 	o.Silence, o.Poll = cmp.Or(o.Silence, DefaultSilence), cmp.Or(o.Poll, DefaultPoll)
 	if o.clock == nil {

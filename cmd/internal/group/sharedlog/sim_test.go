@@ -101,7 +101,8 @@ func (w *world) applied(m *member, ids []uint64) {
 	n := min(len(ids), len(w.longest))
 	from := max(0, n-50) // what is before was compared when it was applied
 	if !slices.Equal(ids[from:n], w.longest[from:n]) && len(w.damaged) == 0 {
-		w.problems = append(w.problems, fmt.Sprintf("%s has applied other batches than others up to %d: %v, %v", m.name, n, ids[from:n], w.longest[from:n]))
+		w.problems = append(w.problems, fmt.Sprintf("%s has applied other batches than others up to %d: %v, %v",
+			m.name, n, ids[from:n], w.longest[from:n]))
 	}
 	if len(ids) > len(w.longest) {
 		w.longest = slices.Clone(ids)
@@ -111,7 +112,10 @@ func (w *world) applied(m *member, ids []uint64) {
 // newWorld starts a group of three. A member has clocks whose speeds differ.
 func newWorld(seed uint64) (*world, *rand.Rand) {
 	random := rand.New(rand.NewPCG(seed, 1))
-	w := &world{began: time.Now(), medium: new(mediumtest.Memory), number: make(map[uint64]int), floor: make(map[uint64]int), damaged: make(map[string][]string)}
+	w := &world{
+		began: time.Now(), medium: new(mediumtest.Memory),
+		number: make(map[uint64]int), floor: make(map[uint64]int), damaged: make(map[string][]string),
+	}
 	for i := range 3 {
 		m := &member{w: w, name: string(rune('a' + i)), rate: 0.8 + 0.5*random.Float64(), random: rand.New(rand.NewPCG(seed, uint64(2+i)))}
 		m.link = mediumtest.NewLink(w.medium, random.Uint64(), m.wait)
@@ -258,7 +262,8 @@ func (w *world) check(final []uint64) {
 	if n := len(w.longest); n > len(final) || !slices.Equal(w.longest, final[:n]) {
 		w.fail("a member has applied %d batches that are not the first of the %d in the log", n, len(final))
 	}
-	// What was acknowledged before an addition began precedes it. latest is the greatest index of the first n acknowledged ones.
+	// What was acknowledged before an addition began precedes it. latest is the greatest index of the first n
+	// acknowledged ones.
 	latest := make([]int, len(w.acked)+1)
 	for i, id := range w.acked {
 		latest[i+1] = max(latest[i], place[id]+1)
@@ -323,8 +328,9 @@ func histories() int {
 	return 200
 }
 
-// Under kills, pauses, partitions, lost answers, late and doubled puts, throttling and clocks that jump, acknowledged batches are
-// in the log once and in order, all members apply the same ones, and no leader answers absent for what another has acknowledged.
+// Under kills, pauses, partitions, lost answers, late and doubled puts, throttling and clocks that jump, acknowledged
+// batches are in the log once and in order, all members apply the same ones, and no leader answers absent for what
+// another has acknowledged.
 func TestHistories(t *testing.T) {
 	var acked, leads, left, trims, may, mayNot atomic.Int64
 	t.Run("all", func(t *testing.T) {

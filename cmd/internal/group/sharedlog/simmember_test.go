@@ -146,7 +146,8 @@ func (m *member) run(ctx context.Context) {
 
 func isDamage(err error) bool {
 	for _, class := range []error{
-		sharedlog.ErrHole, sharedlog.ErrRegressed, sharedlog.ErrFork, sharedlog.ErrDamaged, sharedlog.ErrVersion, sharedlog.ErrOtherGroup, sharedlog.ErrUnfit,
+		sharedlog.ErrHole, sharedlog.ErrRegressed, sharedlog.ErrFork, sharedlog.ErrDamaged,
+		sharedlog.ErrVersion, sharedlog.ErrOtherGroup, sharedlog.ErrUnfit,
 	} {
 		if errors.Is(err, class) {
 			return true
@@ -223,7 +224,10 @@ func (m *member) lead(ctx context.Context, leader *sharedlog.Leader, ids []uint6
 	m.w.leads.Add(1)
 	m.setLeading(true)
 	defer m.setLeading(false)
-	r := &reign{member: m, leader: leader, ids: slices.Clone(ids), first: uint64(len(ids)) + 1, acked: uint64(len(ids)), memory: make(map[uint64]bool)}
+	r := &reign{
+		member: m, leader: leader, first: uint64(len(ids)) + 1,
+		ids: slices.Clone(ids), acked: uint64(len(ids)), memory: make(map[uint64]bool),
+	}
 	for _, id := range ids {
 		r.memory[id] = true
 	}

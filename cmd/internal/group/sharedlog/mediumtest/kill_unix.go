@@ -112,6 +112,13 @@ type observed struct {
 	longest time.Duration // without an acknowledgement
 }
 
+// few reports whether too little has happened to show anything.
+func (o *observed) few() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.acked) < 100 || o.leads < 2
+}
+
 func (p *process) start(t *testing.T, o *observed) {
 	t.Helper()
 	p.command = exec.Command(os.Args[0], "-test.run=^$")
@@ -148,9 +155,10 @@ func (p *process) kill() {
 	p.command.Wait()
 }
 
-// Kill runs three processes on the medium of a URL for some time, kills and stops them, mostly the one that leads, and
-// calls more for faults of the medium itself, if it is not nil. Then it checks that all batches that a process has printed are in the log once, in the
-// order of their process. The test calls Main in TestMain.
+// Kill runs three processes on the medium of a URL for some time, and until two of them have led. It kills and stops
+// them, mostly the one that leads, and calls more for faults of the medium itself, if it is not nil. Then it checks
+// that all batches that a process has printed are in the log once, in the order of their process. The test calls Main
+// in TestMain.
 func Kill(t *testing.T, open sharedlog.Opener, rawURL string, d time.Duration, more func()) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -168,7 +176,7 @@ func Kill(t *testing.T, open sharedlog.Opener, rawURL string, d time.Duration, m
 		t.Cleanup(func() { all[i].kill() })
 	}
 	kills, stops := 0, 0
-	for end := time.Now().Add(d); time.Now().Before(end); {
+	for end := time.Now().Add(d); time.Now().Before(end) || o.few() && time.Since(end) < 3*time.Minute; {
 		pause.For(t.Context(), 2*killSilence+rand.N(2*killSilence))
 		o.mu.Lock()
 		p := o.leader
@@ -220,8 +228,9 @@ func Kill(t *testing.T, open sharedlog.Opener, rawURL string, d time.Duration, m
 			t.Errorf("batch %q was acknowledged, and is lost", text)
 		}
 	}
-	t.Logf("%d kills, %d stops, %d leaders: %d batches, %d acknowledged; the longest time without one was %v", kills, stops, o.leads, batches, len(o.acked), o.longest)
-	if len(o.acked) < 100 || o.leads < 2 {
+	t.Logf("%d kills, %d stops, %d leaders: %d batches, %d acknowledged; the longest time without one was %v",
+		kills, stops, o.leads, batches, len(o.acked), o.longest)
+	if o.few() {
 		t.Error("too little has happened to show anything")
 	}
 }

@@ -33,8 +33,8 @@ type Link struct {
 	faults Faults
 }
 
-// NewLink returns a link to a medium. wait is called before a request is sent and before its answer is returned: it returns when the process
-// that uses the link runs.
+// NewLink returns a link to a medium. wait is called before a request is sent and before its answer is returned: it
+// returns when the process that uses the link runs.
 func NewLink(to sharedlog.Medium, seed uint64, wait func()) *Link {
 	return &Link{to: to, wait: wait, random: rand.New(rand.NewPCG(seed, 0))}
 }
@@ -60,7 +60,10 @@ func (l *Link) draw() fate {
 	defer l.mu.Unlock()
 	f, r := l.faults, l.random
 	span := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d) + 1)) }
-	x := fate{there: span(f.Delay), back: span(f.Delay), twice: r.Float64() < f.Twice, arrives: f.Late > 0 && r.IntN(2) == 0, arrivesIn: span(f.Late), againIn: span(f.Late)}
+	x := fate{
+		there: span(f.Delay), back: span(f.Delay),
+		arrives: f.Late > 0 && r.IntN(2) == 0, arrivesIn: span(f.Late), twice: r.Float64() < f.Twice, againIn: span(f.Late),
+	}
 	fails, hangs, before := r.Float64() < f.Fail || f.Down, r.Float64() < f.Hang, r.IntN(2) == 0 || f.Down
 	x.before, x.after, x.hangs = (fails || hangs) && before, (fails || hangs) && !before, hangs
 	return x

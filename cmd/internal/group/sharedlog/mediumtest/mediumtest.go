@@ -87,8 +87,8 @@ func refuses(t *testing.T, m sharedlog.Medium) {
 	}
 }
 
-// race: of values that are put for a key at the same time, the medium takes one, and returns it. After an error other than ErrExists
-// the caller reads the key.
+// race: of values that are put for a key at the same time, the medium takes one, and returns it. After an error other
+// than ErrExists the caller reads the key.
 func race(t *testing.T, m sharedlog.Medium) {
 	const keys, racers = 8, 8
 	for k := range keys {
