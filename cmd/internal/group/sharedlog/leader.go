@@ -20,6 +20,7 @@ type Leader struct {
 	free   instant // the first batch is not committed before
 	leased atomic.Pointer[instant]
 	runs   sync.WaitGroup
+	claims map[uint64]bool // see Trim; nil until the first one
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when anything below changes

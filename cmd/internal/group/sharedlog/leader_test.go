@@ -153,6 +153,52 @@ func TestLeave(t *testing.T) {
 	})
 }
 
+// While the medium fails, its errors are reported, and memory is not called current; then it is again, and the end of the
+// trouble is reported once.
+func TestTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(mediumtest.Memory)
+		link := mediumtest.NewLink(m, 1, func() {})
+		var mu sync.Mutex
+		var failures, ends int
+		l, err := sharedlog.Open(t.Context(), link, sharedlog.Position{}, sharedlog.Options{Failed: func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failures++
+			} else {
+				ends++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim(t, open(t, m, sharedlog.Position{}, ""))
+		ctx, cancel := context.WithCancel(t.Context())
+		followed := make(chan error)
+		go func() { followed <- l.Follow(ctx, func(sharedlog.Entry) error { return nil }) }()
+		wantAge := func(from, to time.Duration) {
+			t.Helper()
+			time.Sleep(time.Minute)
+			if age := time.Since(l.Current()); age < from || age > to {
+				t.Errorf("memory is current as of %v ago, want %v to %v", age, from, to)
+			}
+		}
+		wantAge(0, 2*sharedlog.DefaultPoll)
+		link.Set(mediumtest.Faults{Down: true})
+		wantAge(time.Minute, time.Minute+2*sharedlog.DefaultPoll)
+		link.Set(mediumtest.Faults{})
+		wantAge(0, 2*sharedlog.DefaultPoll)
+		cancel()
+		if err := <-followed; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if failures < 50 || ends != 1 {
+			t.Errorf("%d failures and %d ends of trouble are reported, want at least 50 and 1", failures, ends)
+		}
+	})
+}
+
 // Several entries are in flight, at most 16; none is committed before all earlier ones; and the error of the medium is
 // returned while one is put again.
 func TestFlight(t *testing.T) {

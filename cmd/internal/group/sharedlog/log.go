@@ -47,7 +47,7 @@ type Options struct {
 	// Poll is the time between two looks for a new entry; 0 means DefaultPoll.
 	Poll time.Duration
 	// Failed is called with each error of the medium after which an operation is tried again, and with nil when one
-	// succeeds after that. It must be quick. nil: nothing is called.
+	// succeeds after that, by several goroutines. It must be quick. nil: nothing is called.
 	Failed func(error)
 
 	clock clock // nil: systemClock

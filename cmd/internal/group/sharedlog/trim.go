@@ -9,8 +9,8 @@ import (
 // trims is the number of entries that Trim deletes at the same time.
 const trims = 16
 
-// Trim deletes entries whose numbers are below before: a snapshot contains them, and no node needs them any more. It keeps
-// the first entry, all claims, and the last 32 entries:
+// Trim deletes entries whose numbers are below before: a snapshot contains them, and no node needs them any more. It is
+// called by one goroutine at a time. It keeps the first entry, all claims, and the last 32 entries:
 //
 //   - A process that led long ago may still put the entry after its last one. There is a claim, so the medium refuses it.
 //   - A process that has read the log long ago may still claim after an entry that was trimmed. The medium takes the
@@ -21,9 +21,12 @@ func (d *Leader) Trim(ctx context.Context, before uint64) error {
 		return nil
 	}
 	before = min(before, at.Number-2*window)
-	claims, err := d.log.claims(ctx, at)
-	if err != nil {
-		return err
+	if d.claims == nil {
+		claims, err := d.log.claims(ctx, at)
+		if err != nil {
+			return err
+		}
+		d.claims = claims
 	}
 	all, err := d.log.numbers(ctx)
 	if err != nil {
@@ -32,7 +35,7 @@ func (d *Leader) Trim(ctx context.Context, before uint64) error {
 	deletes, ctx := errgroup.WithContext(ctx)
 	deletes.SetLimit(trims)
 	for _, n := range all {
-		if n > 1 && n < before && !claims[n] {
+		if n > 1 && n < before && !d.claims[n] {
 			deletes.Go(func() error {
 				ctx, cancel := context.WithTimeout(ctx, d.log.patience(longest))
 				defer cancel()
