@@ -1,7 +1,7 @@
 # `make test` tests every package in a few minutes; every change passes it. `make test-all` runs the shortened tests in their long
 # forms, and .ci/run runs it and the other checks.
 
-MODULES  = $(patsubst %go.mod,./%,$(filter-out tools/%,$(shell git ls-files -co --exclude-standard '*go.mod')))
+MODULES  = $(patsubst %go.mod,./%,$(filter-out tools/% connect/%,$(shell git ls-files -co --exclude-standard '*go.mod')))
 PACKAGES = $(addsuffix ...,$(MODULES))
 TOOL     = GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod
 
@@ -14,7 +14,7 @@ SLOW = ./cmd/umbel ./cmd/internal/node ./research/papers ./research/interop/faul
 # Packages whose code or tests start goroutines, and two that pass goroutines on. A test in which the race detector would
 # find nothing calls race.Skip. share/blob and cmd/cloud are left out, since the libraries of clouds take minutes to compile.
 BEGINS = ^[[:space:]]*go [a-z]|[.]Go\(|RunParallel|httptest.NewServer
-CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- '*.go' ':!cmd/umbel' ':!filter' ':!research' ':!share/blob' ':!cmd/cloud' ':!tools' ':!examples' | \
+CONCURRENT = $(shell git grep -lE '$(BEGINS)' -- '*.go' ':!cmd/umbel' ':!filter' ':!research' ':!share/blob' ':!cmd/cloud' ':!connect' ':!tools' ':!examples' | \
 	xargs -n1 dirname | sort -u | sed 's|^|./|')
 RACE = ./cmd/internal/durable/store ./share ./cmd/internal/node ./live ./multicast/sim $(CONCURRENT) ./wire/delta ./wire/hashtree
 # The laws of kinds, and other tests of filters, in which goroutines share a filter.
@@ -37,7 +37,7 @@ LIGHTTESTS = $(LIGHT),noclients
 STRIPPED = -vet=off -ldflags='-s -w'
 
 # Directories of the packages whose tests contain a function with a prefix.
-dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|'
+dirs_with = git grep -l --untracked '^func $(1)[A-Z_]' -- '*_test.go' ':!connect' | xargs -n1 dirname | sort -u | sed 's|^|./|'
 
 # A number of inputs, not a duration: Go before 1.27 may fail a target whose time ends
 # during an input (go.dev/issue/75804).
@@ -51,7 +51,7 @@ BENCHTIME = 1x
 tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5 \
 	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(PATIENT) $(1),go test $(PATIENT) $(1) $(2))
 
-.PHONY: test test-all test-rest vet tidy race purego platforms previous fuzz bench generate release rehearse recording
+.PHONY: test test-all test-rest vet tidy race purego platforms previous fuzz bench connect generate release rehearse recording
 
 # The short forms of all tests. vet is a target of its own, so that no other vets again.
 test:
@@ -104,6 +104,12 @@ platforms:
 PREVIOUS = go1.25.5
 previous:
 	GOWORK=off GOTOOLCHAIN=$(PREVIOUS) go test $(STRIPPED) -short ./...
+
+# Components for streams, in modules that go.work leaves out, with their tests on the engines.
+connect:
+	cd connect && GOWORK=off go mod tidy -diff && GOWORK=off go vet ./... && GOWORK=off $$($(TOOL) -n staticcheck) ./... && GOWORK=off go test $(STRIPPED) ./...
+	cd connect && GOWORK=off ../.ci/fuzz internal/state $(FUZZTIME)
+	cd connect/bento && GOWORK=off go vet ./... && GOWORK=off go test $(STRIPPED) ./...
 
 # A short run of each fuzz target, of two packages at a time.
 fuzz:

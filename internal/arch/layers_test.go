@@ -23,7 +23,7 @@ var layers = []layer{
 	{"recovery", []string{"cmd/internal/durable/recovery"}},
 	{"backup", []string{"cmd/internal/durable/backup"}},
 	{"store", []string{"cmd/internal/durable/store"}},
-	{"program", []string{"cmd/..."}},
+	{"program", []string{"cmd/...", "connect/..."}},
 	{"research", []string{"examples/...", "research/...", "tools/...", "spec/...", "internal/arch", "internal/freeport", "filter/internal/gen"}},
 }
 
@@ -77,10 +77,12 @@ var kindAgnostic = []string{
 
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
-	"github.com/gofrs/flock": {"cmd/internal/durable/disk", "internal/wholefile", "share/dir"},
-	"gocloud.dev":            {"share/blob", "cmd/cloud/logbucket", "cmd/cloud/umbel"},
-	"github.com/maypok86":    {"cmd/internal/webcache/httpcache"},
-	"github.com/nats-io":     {"share/nats", "cmd/cloud/lognats"},
+	"github.com/gofrs/flock":    {"cmd/internal/durable/disk", "internal/wholefile", "share/dir"},
+	"gocloud.dev":               {"share/blob", "cmd/cloud/logbucket", "cmd/cloud/umbel"},
+	"github.com/maypok86":       {"cmd/internal/webcache/httpcache"},
+	"github.com/nats-io":        {"share/nats", "cmd/cloud/lognats"},
+	"github.com/redpanda-data":  {"connect/benthos", "connect/umbel-connect"},
+	"github.com/warpstreamlabs": {"connect/bento", "connect/bento/umbel-bento"},
 }
 
 // layerOf returns the index of the layer of a package, and false if there is none. A

@@ -16,7 +16,7 @@ import (
 const root = "github.com/umbel-filters/umbel"
 
 // published contains the directories of the published modules. Each requires only modules before it.
-var published = []string{".", "share/blob", "share/nats", "cmd", "cmd/cloud"}
+var published = []string{".", "share/blob", "share/nats", "cmd", "cmd/cloud", "connect", "connect/bento"}
 
 // pathOf returns the path of the module in dir.
 func pathOf(dir string) string { return path.Join(root, dir) }
