@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -94,11 +95,25 @@ type Digest struct{ H1, H2 uint64 }
 // The hash must be uniformly distributed over all 64 bits. It must not be an integer key:
 // small integers share their high bits, so that blocked and splitblock put them all into
 // one block. For integers use [Hasher.HashUint64], or [AddKey].
-func DigestFromHash64(hash uint64) Digest {
-	z := hash + 0x9e3779b97f4a7c15
+func DigestFromHash64(hash uint64) Digest { return Digest{hash, mix64(hash)} }
+
+// mix64 is one step of SplitMix64.
+func mix64(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return Digest{hash, z ^ z>>31}
+	return z ^ z>>31
+}
+
+// Split divides keys evenly between n filters, where n is at least 1: it returns the number, below n, of the one that has the keys with
+// digest d. The numbers do not depend on the cells that the digest sets, so each filter has the rate that it was planned for with
+// its part of the keys. All filters must have the same [Hasher]. The rule is in spec/split.md, and never changes.
+//
+// The number is ⌊v·n/2^64⌋ (Lemire 2019), where v is a step of SplitMix64 (Steele, Lea and Flood 2014) from H1 xor H2 rotated by 32
+// bits.
+func (d Digest) Split(n uint64) uint64 {
+	number, _ := bits.Mul64(mix64(d.H1^bits.RotateLeft64(d.H2, 32)), n)
+	return number
 }
 
 // String returns d as 32 hexadecimal digits, H1 before H2, most significant digits first.

@@ -183,6 +183,44 @@ def check_hashing(name, rows):
     return len(rows)
 
 
+# split.md
+
+def split_number(h1, h2, n):
+    v = h1 ^ (h2 << 32 | h2 >> 32) & MASK
+    v = v + 0x9E3779B97F4A7C15 & MASK
+    v = (v ^ v >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    v = (v ^ v >> 27) * 0x94D049BB133111EB & MASK
+    return (v ^ v >> 31) * n >> 64
+
+
+def slot(tag):
+    crc = 0
+    for byte in tag:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc % 16384
+
+
+def split_name(name, i, n):
+    r = 0
+    while slot(b"%d.%d.%d" % (i, n, r)) * n // 16384 != i:
+        r += 1
+    return "%s{%d.%d.%d}" % (name, i, n, r)
+
+
+def check_split(name, rows):
+    for row in rows:
+        if name == "keys":
+            got = [str(split_number(*digest(row[0]), int(row[1])))]
+            assert got == row[2:], f"{row}: {got}"
+        else:
+            got = split_name(row[2], int(row[0]), int(row[1]))
+            assert got == row[3], f"{row}: {got}"
+            assert slot(got[got.index("{") + 1:-1].encode()) == int(row[4]), f"{row}: slot"
+    return len(rows)
+
+
 def check_packet(fields, body):
     try:
         header = Header(bytes.fromhex(body))
@@ -245,6 +283,8 @@ def check(path):
         return check_positions(path.stem, fields, rows)
     if path.parent.name == "hashing":
         return check_hashing(path.stem, rows)
+    if path.parent.name == "split":
+        return check_split(path.stem, rows)
     if path.parent.name == "share":
         return check_share(path.stem, fields, body)
     if path.parent.name == "inpacket":
@@ -256,7 +296,7 @@ def check(path):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing", "inpacket", "share") for p in (root / folder).glob("*.txt"))
+    paths = sorted(p for folder in ("container", "codings", "deltas", "kinds", "positions", "hashing", "split", "inpacket", "share") for p in (root / folder).glob("*.txt"))
     answers, wrong = 0, 0
     for path in paths:
         try:

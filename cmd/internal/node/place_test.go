@@ -100,7 +100,7 @@ func TestSlotMapOverHTTP(t *testing.T) {
 	want(421, "/problems/elsewhere", "POST", "a/has", api.MediaJSON, `{"keys":["x"]}`)
 	want(421, "/problems/elsewhere", "POST", "b/copy", api.MediaJSON, `{"name":"a"}`)
 	want(421, "/problems/elsewhere", "PATCH", "b", api.MediaMerge, `{"name":"a"}`)
-	want(404, "/problems/not-found", "GET", "a", api.MediaJSON, "")
+	want(421, "/problems/elsewhere", "GET", "a", api.MediaJSON, "")
 	want(201, `"name":"a"`, "PUT", "a", api.MediaJSON, `{"keys":100}`, api.HeaderMove, "1")
 	want(200, `"name":"a"`, "GET", "a", api.MediaJSON, "")
 	want(204, "", "DELETE", "a", api.MediaJSON, "")

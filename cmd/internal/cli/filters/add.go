@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -46,6 +45,7 @@ type addRun struct {
 	changeOptions
 	format     keys.Format
 	allowEmpty bool
+	split      int
 
 	read, listed uint64
 	changed      umbel.Filter // nil on a node
@@ -64,10 +64,16 @@ func AddCommand() *cobra.Command {
 	cli.AddFormatFlag(cmd, &r.format)
 	AddStrictFlag(cmd, &r.Tolerance)
 	cli.AddAllowEmptyFlag(cmd, &r.allowEmpty)
-	return changeCommand(cmd, &r.changeOptions, r.change)
+	AddSplitFlag(cmd, &r.split)
+	changeCommand(cmd, &r.changeOptions, r.change)
+	cli.Exclusive(cmd, "split", "output")
+	return cmd
 }
 
 func (r *addRun) change(args []string) (change, func(*Summary) string, error) {
+	if r.split != 0 && r.node.Addr == "" {
+		return change{}, nil, errSplitInFile
+	}
 	return change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return f, r.inMemory(f, args[0], args[1:]) },
 		onNode: func(ctx context.Context, n *remote.Client, name string) (remote.Info, error) {
@@ -104,7 +110,8 @@ func (r *addRun) onNode(ctx context.Context, n *remote.Client, name string, args
 	if !r.allowEmpty {
 		batches = cli.OrError(batches, cli.NoKeys(args[1:]))
 	}
-	if r.read, err = addOnNode(ctx, n, name, batches); err != nil {
+	f := nodeFilter{n, name, r.split}
+	if r.read, err = f.add(ctx, batches); err != nil {
 		if name == args[0] && errors.Is(err, context.Canceled) {
 			return remote.Info{}, cli.Interrupted(ctx, fmt.Sprintf("at least %v keys were added", quantity.Count(r.read)))
 		}
@@ -113,7 +120,7 @@ func (r *addRun) onNode(ctx context.Context, n *remote.Client, name string, args
 		}
 		return remote.Info{}, err
 	}
-	in, err := n.Info(ctx, name)
+	_, in, err := f.open(ctx)
 	if in.Kind == ribbon.Name {
 		r.listed = uint64(in.Params["listed"])
 	}
@@ -144,22 +151,4 @@ func listedKeys(s umbel.State) uint64 {
 func listedWords(file string, listed uint64) string {
 	return fmt.Sprintf("%s stores %v of its keys in a list, %v in all, since they were added after it was made; make it again from all keys with umbel make",
 		file, quantity.Count(listed), quantity.Size(16*listed))
-}
-
-// addOnNode adds keys to a node's filter and returns how many were acknowledged. On an error
-// the node may have added more.
-func addOnNode(ctx context.Context, n *remote.Client, name string, batches iter.Seq2[[][]byte, error]) (uint64, error) {
-	f, _, err := n.Filter(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	var added uint64
-	err = f.Each(ctx, remote.Add, batches, func(keys [][]byte, _ []uint64) error {
-		added += uint64(len(keys))
-		return nil
-	})
-	if e, ok := errors.AsType[*remote.Error](err); ok {
-		added += e.Done
-	}
-	return added, err
 }

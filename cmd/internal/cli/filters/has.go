@@ -51,8 +51,9 @@ type HasRun struct {
 	Selection
 	asked, there uint64
 
-	keys cli.KeyOptions
-	node cli.Node
+	keys  cli.KeyOptions
+	node  cli.Node
+	split int
 }
 
 // HasCommand is umbel has.
@@ -74,6 +75,8 @@ func HasCommand() *cobra.Command {
 	cli.Exclusive(cmd, "invert", "explain")
 	cli.AddKeyFlags(cmd, &q.keys)
 	cli.AddAddrFlags(cmd, &q.node)
+	AddSplitFlag(cmd, &q.split)
+	cli.Exclusive(cmd, "split", "explain")
 	return cli.Verb(cmd, q.run)
 }
 
@@ -128,7 +131,13 @@ func hintKeyFile(streams *cli.Streams, file, key string) {
 
 // querier returns the filter to query. With --explain it is not on a node.
 func (q *HasRun) querier(ctx context.Context, t target, name string) (querier, error) {
-	if !q.explain {
+	switch {
+	case q.split != 0 && t.node == nil:
+		return nil, cli.UsageError(errSplitInFile)
+	case q.split != 0:
+		a, _, err := nodeFilter{t.node, name, q.split}.open(ctx)
+		return a, err
+	case !q.explain:
 		return t.querier(ctx, name)
 	}
 	f, err := q.explained(ctx, t, name)

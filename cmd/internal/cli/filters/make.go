@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
-	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
 	"github.com/umbel-filters/umbel/cmd/internal/files/build"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
@@ -94,6 +92,7 @@ type makeRun struct {
 	allowEmpty bool
 	part       partFlags
 	node       cli.Node
+	split      int // number of filters on nodes, 0 for one
 	Tolerance
 	given cli.Given
 }
@@ -118,6 +117,7 @@ func MakeCommand() *cobra.Command {
 	flags.Var(&r.memory, "max-memory", "`SIZE` of memory at most while the number of keys is unknown")
 	cli.AddFormatFlag(cmd, &r.format)
 	cli.AddAddrFlags(cmd, &r.node)
+	AddSplitFlag(cmd, &r.split)
 	AddStrictFlag(cmd, &r.Tolerance)
 	r.part.add(cmd)
 	cli.Exclusive(cmd, "like", "weights-log")
@@ -143,6 +143,9 @@ func (r *makeRun) run(ctx context.Context, streams *cli.Streams, args []string) 
 	if err != nil {
 		return err
 	}
+	if t.node == nil && r.split != 0 {
+		return cli.UsageError(errSplitInFile)
+	}
 	if t.node == nil {
 		return r.inFile(ctx, order, files)
 	}
@@ -151,7 +154,7 @@ func (r *makeRun) run(ctx context.Context, streams *cli.Streams, args []string) 
 			return cli.UsageError(fmt.Errorf("%s can't be combined with --addr; make a file and upload it with umbel node put", flag))
 		}
 	}
-	return t.make(ctx, r.output, order, r.wanted.Spec(), r.format, files, r.allowEmpty)
+	return t.make(ctx, nodeFilter{t.node, r.output, r.split}, order, r.wanted.Spec(), r.format, files, r.allowEmpty)
 }
 
 // order checks the flags, and returns what they state of the filter.
@@ -274,7 +277,7 @@ var errNoGoal = errors.New("an empty filter needs the number of keys that it wil
 
 // make makes a filter on a node and adds the keys of the files. On an error, and if there are no
 // keys unless allowEmpty, it deletes the filter.
-func (t target) make(ctx context.Context, name string, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
+func (t target) make(ctx context.Context, f nodeFilter, order build.Order, s spec.Spec, format keys.Format, files []*os.File, allowEmpty bool) error {
 	order.Keys = keys.Job{Format: format, Workers: 1} // to count them
 	order, sized, err := order.Sized(files)
 	if err != nil {
@@ -288,35 +291,26 @@ func (t target) make(ctx context.Context, name string, order build.Order, s spec
 			"a size with --bytes, or write the keys to a file"))
 	}
 	s.Goal = order.Goal
-	if _, err := t.node.Make(ctx, name, s.JSON(order.Kind.Name)); err != nil {
+	if err := f.make(ctx, s.JSON(order.Kind.Name)); err != nil {
 		return err
 	}
 	batches, stop := t.ReadKeys(ctx, format, files)
-	read, err := addOnNode(ctx, t.node, name, batches)
+	read, err := f.add(ctx, batches)
 	stop()
 	if err == nil && read == 0 && !allowEmpty {
 		err = errNoKeys
 	}
 	var in remote.Info
 	if err == nil {
-		in, err = t.made(ctx, name)
+		in, err = f.made(ctx)
 	}
 	if err != nil {
-		return t.undo(ctx, name, err)
+		return f.undo(ctx, err)
 	}
-	sum := SummaryOf(name, in)
+	sum := SummaryOf(f.name, in)
 	sum.Read = &read
-	if err := t.SettleOnNode(t.Streams, sum, func(failed error) error { return t.undo(ctx, name, failed) }); err != nil {
+	if err := t.SettleOnNode(t.Streams, sum, func(failed error) error { return f.undo(ctx, failed) }); err != nil {
 		return err
 	}
 	return sum.Print(t.Streams, quantity.Count(read).Of("key")+" read"+sum.room(s.Goal.Bytes != 0))
-}
-
-// made seals a filter of a kind that is sealed, and returns its description.
-func (t target) made(ctx context.Context, name string) (remote.Info, error) {
-	in, err := t.node.Info(ctx, name)
-	if err == nil && slices.Contains(in.Can, "seal") {
-		in, err = t.node.Do(ctx, name, operation.Seal, umbel.Number{})
-	}
-	return in, err
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
@@ -157,7 +156,7 @@ func (t target) changeOnNode(ctx context.Context, name, output string, c change)
 	}
 	in, err := c.onNode(ctx, t.node, output)
 	if err != nil {
-		err = t.undo(ctx, output, err)
+		err = nodeFilter{t.node, output, 0}.undo(ctx, err)
 	}
 	return in, err
 }
@@ -167,17 +166,7 @@ func (t target) undoing(ctx context.Context, name, output string) func(error) er
 	if output == name {
 		return nil
 	}
-	return func(failed error) error { return t.undo(ctx, output, failed) }
-}
-
-// undo deletes the filter that a verb made before it failed.
-func (t target) undo(ctx context.Context, name string, failed error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer stop()
-	if err := t.node.Delete(ctx, name); err != nil {
-		return fmt.Errorf("%w; the incomplete filter %s could not be deleted: %w", failed, name, err)
-	}
-	return failed
+	return func(failed error) error { return nodeFilter{t.node, output, 0}.undo(ctx, failed) }
 }
 
 // querier runs one verb for many keys, on a node's filter or on one in memory.

@@ -20,7 +20,7 @@ const nodeExample = `  umbel node list
 func NodeCommand() *cobra.Command {
 	return cli.Noun("node", "list, fetch and upload the filters of a node, and manage it", nodeHelp, nodeExample,
 		listCommand(), getCommand(), putCommand(), deleteCommand(),
-		statusCommand(), configCommand(), snapshotCommand(), acknowledgeCommand())
+		slotsCommand(), statusCommand(), configCommand(), snapshotCommand(), acknowledgeCommand())
 }
 
 // onNode makes cmd a verb that calls run with a node: that of --addr, or the one on this machine.

@@ -283,6 +283,7 @@ const (
 	WordExists       = "exists"
 	WordReadOnly     = "read-only"
 	WordPrecondition = "precondition"
+	WordAbsent       = "absent"    // the node does not have the function
 	WordElsewhere    = "elsewhere" // the slot map gives the filter to another node
 )
 

@@ -80,7 +80,7 @@ var (
 	readOnly         = problemType{api.WordReadOnly, "Writes are refused", http.StatusServiceUnavailable}
 	notPublished     = problemType{"not-published", "Publishing the filter failed", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
-	absent           = problemType{"absent", "Not enabled", http.StatusNotImplemented}
+	absent           = problemType{api.WordAbsent, "Not enabled", http.StatusNotImplemented}
 	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}
 )
 

@@ -33,6 +33,7 @@ type Client struct {
 	Token   string // "": none; Base may contain a user and a password
 	HTTP    *http.Client
 	Timeout time.Duration // how long the node may be silent, for every request; 0: Patience, or 15 minutes for work on whole filters
+	Move    bool          // requests move filters between the nodes of a slot map: api.HeaderMove
 	Refused func(error)   // is called before a refused change is sent again, perhaps concurrently; may be nil
 }
 
@@ -145,6 +146,9 @@ func (c *Client) do(ctx context.Context, req request) (*http.Response, error) {
 	}
 	for name, value := range req.header {
 		r.Header.Set(name, value)
+	}
+	if c.Move {
+		r.Header.Set(api.HeaderMove, "1")
 	}
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)

@@ -208,10 +208,18 @@ func readLines(response *http.Response, n int) ([]uint64, error) {
 // stops at the first error of batches, a request or answered. It does not wait for batches to
 // return.
 func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error {
+	return each(ctx, v, f.Keys, batches, answered)
+}
+
+// keysFunc is Filter.Keys.
+type keysFunc func(ctx context.Context, v Verb, keys [][]byte) ([]uint64, error)
+
+// each is Filter.Each with requests by run.
+func each(ctx context.Context, v Verb, run keysFunc, batches iter.Seq2[[][]byte, error], answered func(keys [][]byte, ns []uint64) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	sent := make(chan *batch, parallel-1)
-	go f.sendAll(ctx, v, batches, sent)
+	go sendAll(ctx, v, run, batches, sent)
 	for {
 		select {
 		case <-ctx.Done():
@@ -228,7 +236,7 @@ func (f *Filter) Each(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, e
 }
 
 // sendAll sends requests, and passes each to the receiver of sent.
-func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte, error], sent chan<- *batch) {
+func sendAll(ctx context.Context, v Verb, run keysFunc, batches iter.Seq2[[][]byte, error], sent chan<- *batch) {
 	defer close(sent)
 	for list, err := range batches {
 		b := &batch{keys: cloneKeys(list), done: make(chan struct{}), err: err}
@@ -243,7 +251,7 @@ func (f *Filter) sendAll(ctx context.Context, v Verb, batches iter.Seq2[[][]byte
 		}
 		go func() {
 			defer close(b.done)
-			b.answers, b.err = f.Keys(ctx, v, b.keys)
+			b.answers, b.err = run(ctx, v, b.keys)
 		}()
 	}
 }

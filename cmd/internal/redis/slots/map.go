@@ -164,7 +164,7 @@ func (p *parser) line(n int, words []string) error {
 // end returns the map, which must have all slots.
 func (p *parser) end() (*Map, error) {
 	if len(p.Shards) == 0 {
-		return nil, fmt.Errorf("the slot map is empty; umbel node slots --nodes prints one")
+		return nil, fmt.Errorf("the slot map is empty; umbel node slots --map-nodes prints one")
 	}
 	if first := slices.Index(p.lineOf[:], 0); first >= 0 {
 		last := first

@@ -14,7 +14,7 @@ func Plan(shards []Shard, old *Map) *Map {
 	for slot := range Count {
 		i := -1
 		if old != nil {
-			i = m.heir(old.Shards[old.Owner(slot)])
+			i = m.Heir(old.Shards[old.Owner(slot)])
 		}
 		if i < 0 || left[i] == 0 {
 			free = append(free, slot)
@@ -37,8 +37,8 @@ func Plan(shards []Shard, old *Map) *Map {
 	return m
 }
 
-// heir returns the index of the shard that has a node of s, -1 for none.
-func (m *Map) heir(s Shard) int {
+// Heir returns the index of the shard that has a node of s, -1 for none.
+func (m *Map) Heir(s Shard) int {
 	for _, n := range s.Nodes {
 		if i, _, ok := m.find(n.Addr); ok {
 			return i
@@ -49,14 +49,23 @@ func (m *Map) heir(s Shard) int {
 
 // Moves reports whether the filters of a slot must move from m to another shard of the map to.
 func (m *Map) Moves(to *Map, slot int) bool {
-	return to.heir(m.Shards[m.Owner(slot)]) != to.Owner(slot)
+	return to.Heir(m.Shards[m.Owner(slot)]) != to.Owner(slot)
 }
 
 // WithMoving returns m, in which the slots that must move to another shard of to refuse changes.
 func (m *Map) WithMoving(to *Map) *Map {
+	return m.withMoving(func(slot int) bool { return m.Moves(to, slot) })
+}
+
+// WithMovingFrom returns m, in which the slots that have moved from another shard of old refuse changes.
+func (m *Map) WithMovingFrom(old *Map) *Map {
+	return m.withMoving(func(slot int) bool { return old.Moves(m, slot) })
+}
+
+func (m *Map) withMoving(moves func(slot int) bool) *Map {
 	moving := *m
 	for slot := range Count {
-		moving.moving[slot] = m.Moves(to, slot)
+		moving.moving[slot] = moves(slot)
 	}
 	return &moving
 }

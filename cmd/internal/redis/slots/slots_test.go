@@ -321,3 +321,54 @@ func BenchmarkOf(b *testing.B) {
 		})
 	}
 }
+
+// The names are those of the specification, in the slots that it states.
+func TestSplitName(t *testing.T) {
+	text, err := os.ReadFile("../../../../spec/vectors/split/names.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(text), "\n\n")
+	compared := 0
+	for row := range strings.Lines(rows) {
+		var i, n, slot int
+		var name, want string
+		if _, err := fmt.Sscan(row, &i, &n, &name, &want, &slot); err != nil {
+			t.Fatal(err)
+		}
+		if got := SplitName(name, i, n); got != want || Of([]byte(got)) != slot {
+			t.Errorf("%d of %d: %s, want %s in slot %d", i, n, got, want, slot)
+		}
+		compared++
+	}
+	if compared < 50 {
+		t.Errorf("%d names", compared)
+	}
+}
+
+// Each node has the same number of filters of a split filter, give or take one or two, in any map of consecutive slots.
+func TestSplitIsEven(t *testing.T) {
+	for _, n := range []int{1, 4, 16, 30, 64} {
+		for nodes := 1; nodes <= 12; nodes++ {
+			had := make([]int, nodes)
+			for i := range n {
+				slot := Of([]byte(SplitName("big", i, n)))
+				node := 0
+				for (node+1)*Count/nodes <= slot {
+					node++
+				}
+				had[node]++
+			}
+			for _, h := range had {
+				if h < n/nodes-1 || h > n/nodes+2 {
+					t.Errorf("%d filters on %d nodes: %v", n, nodes, had)
+				}
+			}
+		}
+	}
+	for name, n := range map[string]int{"a": 0, "b": MaxSplit + 1, "a{b": 3} {
+		if CheckSplit(name, n) == nil {
+			t.Errorf("%s: %d is accepted", name, n)
+		}
+	}
+}

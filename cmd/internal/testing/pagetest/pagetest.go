@@ -120,7 +120,11 @@ func (s *session) same() bool {
 // their output goes.
 func ready(command string) string {
 	if strings.HasPrefix(command, "umbel serve") {
-		return "until umbel node status --check >/dev/null 2>&1; do sleep 0.05; done\n"
+		addr := ""
+		if _, other, ok := strings.Cut(command, " --http "); ok {
+			addr = " --addr " + strings.Fields(other)[0]
+		}
+		return "until umbel node status --check" + addr + " >/dev/null 2>&1; do sleep 0.05; done\n"
 	}
 	_, file, _ := strings.Cut(command, " >")
 	file, _, _ = strings.Cut(file, " ")

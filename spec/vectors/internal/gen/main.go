@@ -74,11 +74,11 @@ func isFrozen(file string) bool {
 }
 
 // folders are the folders of the vectors in spec/vectors.
-var folders = []string{"container", "codings", "deltas", "trees", "kinds", "positions", "hashing", "inpacket"}
+var folders = []string{"container", "codings", "deltas", "trees", "kinds", "positions", "hashing", "split", "inpacket"}
 
 // all returns all vectors.
 func all() ([]file, error) {
-	files := slices.Concat(hashing(), containers(), codings(), deltas(), trees())
+	files := slices.Concat(hashing(), split(), containers(), codings(), deltas(), trees())
 	k, err := kinds()
 	if err != nil {
 		return nil, err
