@@ -1,11 +1,6 @@
 package httpapi
 
-import (
-	"net/http"
-	"net/http/pprof"
-
-	"github.com/umbel-filters/umbel/cmd/internal/node/access"
-)
+import "github.com/umbel-filters/umbel/cmd/internal/node/access"
 
 // route is one method of one path.
 type route struct {
@@ -62,20 +57,6 @@ func (h *handler) routes() []route {
 	rs = append(rs, subscriptionRoutes()...)
 	if h.Profile {
 		rs = append(rs, profiles()...)
-	}
-	return rs
-}
-
-// profiles are the routes of /debug/pprof.
-func profiles() []route {
-	var rs []route
-	for path, f := range map[string]http.HandlerFunc{
-		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
-	} {
-		rs = append(rs, route{pattern: "GET /debug/pprof/" + path, right: access.Admin, serve: func(req *request) error {
-			f(req.response, req.http)
-			return nil
-		}})
 	}
 	return rs
 }
