@@ -74,7 +74,7 @@
 // # Files
 //
 // publisher_*.go and subscriber_*.go are the two sides, head_*.go and object_*.go what goes from one to the other.
-// record.go and store.go are what carriers implement. publisher_class.go writes the deltas and the snapshot of a version, and
+// store.go is what carriers implement. publisher_class.go writes the deltas and the snapshot of a version, and
 // publisher_catalog.go has the rules for when a snapshot is written and which deltas remain. In this order, each file refers to later ones only:
 // publisher_run, publisher_publish, publisher_resume, publisher_notes, publisher, publisher_class, …, and
 // subscriber_run, subscriber_update, subscriber, subscriber_cache, subscriber_choose, subscriber_fetch, ….

@@ -2,8 +2,14 @@ package share
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/umbel-filters/umbel"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Source is where a subscriber reads a publication. Nothing that it returns is trusted. Methods are
@@ -89,3 +95,68 @@ func putBytes(ctx context.Context, store Store, data []byte) (Ref, error) {
 		return err
 	})
 }
+
+// HeadName is the name of the record that contains the head of a publication.
+const HeadName = "head"
+
+// classPrefix is the beginning of the names of the records of classes.
+const classPrefix = HeadName + "-"
+
+// ClassRecord returns the name of the record with the heads of the class of a factor: HeadName for the
+// whole filter, otherwise head-FACTOR.
+func ClassRecord(fold uint64) string {
+	if fold <= 1 {
+		return HeadName
+	}
+	return classPrefix + strconv.FormatUint(fold, 10)
+}
+
+// IsHead reports whether name is that of a record with heads: of the whole filter or of a class. A
+// carrier for subscribers needs no other records.
+func IsHead(name string) bool {
+	if name == HeadName {
+		return true
+	}
+	digits, ok := strings.CutPrefix(name, classPrefix)
+	fold, err := strconv.ParseUint(digits, 10, 64)
+	return ok && err == nil && fold > 1 && ClassRecord(fold) == name
+}
+
+// MaxRecord is the maximum number of bytes of a record.
+const MaxRecord = 16 << 10
+
+// CheckRecord returns an error wrapping ErrCorrupt unless name can be the name of a record: that of a
+// head (IsHead), or 1 to 32 lower-case letters, but not "objects", which carriers may use for the objects.
+func CheckRecord(name string) error {
+	if IsHead(name) {
+		return nil
+	}
+	notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
+	if name == "" || len(name) > 32 || name == "objects" || strings.ContainsFunc(name, notLetter) {
+		return sentinel.Errorf(ErrCorrupt, "%.40q is not the name of a record, want 1 to 32 of a-z, or head- and a number", name)
+	}
+	return nil
+}
+
+// Errors that callers distinguish.
+var (
+	// ErrCorrupt is umbel.ErrCorrupt: data violates its format, or has another hash.
+	ErrCorrupt = umbel.ErrCorrupt
+	// ErrNotFound: a source has no such record or object.
+	ErrNotFound = errors.New("not found")
+	// ErrSignature: a head is not signed with a key that the subscriber trusts, or is the head of
+	// another publication.
+	ErrSignature = errors.New("no valid signature")
+	// ErrReplayed: a head is older than one that was accepted before.
+	ErrReplayed = errors.New("older than a head that was accepted before")
+	// ErrFork: two heads contradict each other. The key signs for two publishers.
+	ErrFork = errors.New("two different heads claim to be the same version")
+	// ErrFuture: the time of a head is ahead of the subscriber's clock.
+	ErrFuture = errors.New("from the future")
+	// ErrStale: there is no head whose validity has not ended.
+	ErrStale = errors.New("stale")
+	// ErrBudget: an update waits until Budget.BytesPerSecond permits it.
+	ErrBudget = errors.New("the budget of bytes per second is spent")
+	// ErrSeed: publishing the filter would publish its secret seed.
+	ErrSeed = errors.New("the filter has a secret seed")
+)

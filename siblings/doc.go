@@ -19,12 +19,12 @@
 //
 // # Files
 //
-//   - mesh.go makes and runs a node; options.go and peeroptions.go are its settings, status.go its state and its counters
-//   - transport.go answers a request; proxy.go and handler.go are the sidecar and its paths, deny.go and headers.go what it excludes and adds
+//   - mesh.go makes and runs a node; options.go has its settings, status.go its state and its counters
+//   - transport.go answers a request; proxy.go and handler.go are the sidecar and its paths, headers.go what it adds
 //   - held.go is the set, with table.go and wheel.go; summary.go is its filter, and key.go and vary.go name what is in it
 //   - peer.go follows a sibling and logs its failures; suspension.go decides when it is tried again; contact.go, describe.go and
 //     squidpeer.go read its publication, its address, and the digest of a Squid
-//   - fetch.go requests a response from a sibling and judges it: fresh.go, stamp.go, encoding.go, body.go, continue.go
+//   - fetch.go requests a response from a sibling and judges it: fresh.go, stamp.go, encoding.go, body.go
 //   - absent.go and changed.go are what siblings and the cache report; probe.go tests by samples whether the cache holds the set
 //
 // docs/siblings.md is a guide for operators. The design follows Fan, Cao, Almeida and Broder, Summary Cache (2000), with

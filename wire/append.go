@@ -16,8 +16,10 @@
 package wire
 
 import (
+	"encoding/hex"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cells"
@@ -104,3 +106,29 @@ func stateEnd(off uint64, s umbel.State, array func(off uint64, a cells.Array) u
 	}
 	return off
 }
+
+// MagicBytes is the number of bytes that [Is] needs.
+const MagicBytes = len(format.Magic)
+
+// Is reports whether b begins like a container of any version.
+func Is(b []byte) bool {
+	return strings.HasPrefix(string(b[:min(len(b), MagicBytes)]), format.Magic[:MagicBytes-1]) || format.IsShort(b, format.ShortMagic)
+}
+
+// KindBytes is the number of bytes that [KindOf] needs at most.
+const KindBytes = MagicBytes + 1 + 64
+
+// KindOf returns the kind of the container that begins with b, and false if b is too short, or doesn't begin like a
+// container of a known version.
+func KindOf(b []byte) (kind string, ok bool) {
+	kind, err := format.Kind(b)
+	return kind, err == nil
+}
+
+// ID identifies a state: the root of a hash tree over its arrays and other fields
+// (spec/container.md, "ID"). States are equal if and only if their IDs are, regardless of
+// the encoding and of the goals that the filters were planned for. Package wire/hashtree computes IDs.
+type ID [32]byte
+
+// String returns the ID as 64 hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }

@@ -8,8 +8,12 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/umbel-filters/umbel/cmd/internal/cli/color"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 )
@@ -116,4 +120,31 @@ func RateOf(p float64) string {
 		return "0"
 	}
 	return quantity.Rate(p).String()
+}
+
+// NameWords returns the name of a filter, quoted if a character isn't printable.
+func NameWords(name string) string {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// Paint returns text for standard output, in a style if that is a terminal with colors.
+func Paint(s color.Style, text string) string {
+	if !color.Enabled(os.Stdout) {
+		return text
+	}
+	return s.Paint(text)
+}
+
+// PaintState returns the state of a subscription in its color, green, yellow or red.
+func PaintState(state string) string {
+	switch state {
+	case api.SubscriptionExact:
+		return Paint(color.Green, state)
+	case api.SubscriptionStale:
+		return Paint(color.Red, state)
+	}
+	return Paint(color.Yellow, state)
 }

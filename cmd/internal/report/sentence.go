@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/internal/event"
 )
 
@@ -159,4 +163,25 @@ func (a attributed) Handle(_ context.Context, r slog.Record) error { return a.ha
 // WithAttrs implements slog.Handler.
 func (a attributed) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return attributed{a.Sentences, append(a.attrs[:len(a.attrs):len(a.attrs)], attrs...)}
+}
+
+// Text returns the text of err on one line. If it is that of a file on a full disk, it states what to do.
+func Text(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of errors.Join
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		text += remedy(file)
+	}
+	return text
+}
+
+// remedy says what to do if the disk of a file is full. Devices such as standard output have no directory to say it of.
+func remedy(e *fs.PathError) string {
+	if !disk.IsFull(e.Err) || strings.HasPrefix(e.Path, "/dev/") {
+		return ""
+	}
+	directory := filepath.Dir(e.Path)
+	if directory == "." {
+		directory = "the current directory"
+	}
+	return "; free space on the disk of " + directory
 }

@@ -1,11 +1,14 @@
 package imported
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/filter/internal/doublehash"
+	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
 // Form is the way in which a library derives positions from a hash, and its file format. Numbers never change their
@@ -113,4 +116,84 @@ func (f *Filter) next(w *walk) uint64 {
 		return w.block + v%blockBits
 	}
 	return doublehash.Position(v, f.bits.Len, f.scale)
+}
+
+// Strategies of Guava, the first byte of its files.
+const (
+	strategy32 = 0
+	strategy64 = 1
+)
+
+// ParseGuava returns the filter that BloomFilter.writeTo of Guava wrote, within all of b, which it copies. Its keys are
+// bytes, strings in UTF-8 and integers of 64 bits, as those of the funnels byteArrayFunnel, stringFunnel(UTF_8) and
+// longFunnel. It returns an error wrapping umbel.ErrCorrupt unless b is the whole file of a filter. It allocates no more than b is
+// long.
+//
+// The file, big-endian: the strategy 1 | k 1 | number of words 4 | words of 64 bits, bit i in word i/64.
+func ParseGuava(b []byte) (*Filter, error) {
+	const header = 6
+	if len(b) < header || b[0] > strategy64 {
+		return nil, corrupt("guava: the file begins with %x, want a strategy, 00 or 01, and 5 more bytes", b[:min(len(b), header)])
+	}
+	s := Shape{Form: Guava32, K: int(b[1]), M: uint64(binary.BigEndian.Uint32(b[2:])) * 64}
+	if b[0] == strategy64 {
+		s.Form = Guava64
+	}
+	s.Hasher = s.Form.hasher()
+	return fromWords(s, b[header:], binary.BigEndian)
+}
+
+// ParseSpark returns the filter that BloomFilter.writeTo of Spark wrote, version 1 or 2, within all of b, which it
+// copies. Its keys are bytes, strings and integers of 64 bits. It returns an error wrapping umbel.ErrCorrupt unless b is
+// the whole file of a filter. It allocates no more than b is long.
+//
+// The file, big-endian: the version 4 | k 4 | in version 2 a seed 4 | number of words 4 | words of 64 bits, bit i in word
+// i/64.
+func ParseSpark(b []byte) (*Filter, error) {
+	be := binary.BigEndian
+	if len(b) < 12 || be.Uint32(b) != 1 && be.Uint32(b) != 2 || be.Uint32(b) == 2 && len(b) < 16 {
+		return nil, corrupt("spark: the file of %d bytes begins with %x, want version 1 or 2 and a header of 12 or 16 bytes", len(b), b[:min(len(b), 4)])
+	}
+	s := Shape{Form: Spark1, K: int(min(be.Uint32(b[4:]), maxK+1)), Hasher: Spark1.hasher()}
+	rest := b[8:]
+	if be.Uint32(b) == 2 {
+		var seed [16]byte
+		binary.LittleEndian.PutUint32(seed[:], be.Uint32(rest))
+		s.Form, s.Hasher.Seed, rest = Spark2, umbel.SeedFrom(seed), rest[4:]
+	}
+	s.M = uint64(be.Uint32(rest)) * 64
+	return fromWords(s, rest[4:], be)
+}
+
+const (
+	blobloomMagic  = "blobloom"
+	blobloomHeader = 64
+	commentBytes   = 44
+)
+
+// ParseBlobloom returns the filter that Dump of greatroar/blobloom wrote, and its comment, from all of b, which it copies.
+// Its program hashed the keys to 64 bits itself. h is umbel.XXH64 if it did so by xxhash, and umbel.Caller for any other hash,
+// also that of 64 bits of XXH3; digests are then those of [umbel.DigestFromHash64]. With the wrong one of these, keys are not
+// found. ParseBlobloom returns an error wrapping umbel.ErrGoal for another hasher, and umbel.ErrCorrupt unless b is the whole file
+// of a filter. It allocates no more than b is long.
+//
+// The file, little-endian: "blobloom" 8 | version 0 4 | number of blocks less one 4 | k 4 | comment 44, padded with
+// zeros | blocks of 64 bytes, bit i of a block in its byte i/8.
+func ParseBlobloom(b []byte, h umbel.Hasher) (f *Filter, comment string, err error) {
+	if h.Alg != umbel.XXH64 && h.Alg != umbel.Caller {
+		return nil, "", sentinel.Errorf(umbel.ErrGoal,
+			"imported: blobloom's program hashed the keys itself: give umbel.XXH64 or umbel.Caller as the hasher, not %v", h.Alg)
+	}
+	le := binary.LittleEndian
+	if len(b) < blobloomHeader || string(b[:8]) != blobloomMagic || le.Uint32(b[8:]) != 0 {
+		return nil, "", corrupt("blobloom: the file of %d bytes begins with %q, want %q, version 0 and a header of 64 bytes",
+			len(b), b[:min(len(b), 8)], blobloomMagic)
+	}
+	text, padding, _ := bytes.Cut(b[20:blobloomHeader], []byte{0})
+	if len(bytes.Trim(padding, "\x00")) > 0 {
+		return nil, "", corrupt("blobloom: the comment contains a zero byte")
+	}
+	s := Shape{Form: Blobloom, K: int(min(le.Uint32(b[16:]), maxK+1)), M: (uint64(le.Uint32(b[12:])) + 1) * blockBits, Hasher: h}
+	f, err = fromWords(s, b[blobloomHeader:], le)
+	return f, string(text), err
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
@@ -16,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/foreignfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/nixbloom"
 	"github.com/umbel-filters/umbel/filter/foreign/squid"
@@ -257,4 +260,24 @@ func filterOf[T umbel.Filter](s source, name string) (T, error) {
 		return t, sentinel.Errorf(errors.ErrUnsupported, "%s is a filter of kind %s with hash %v, not one of kind %s", s.name, s.state.Kind, f.Hasher(), name)
 	}
 	return t, nil
+}
+
+// dumpChunks writes one command, or one object, per chunk.
+func dumpChunks(w io.Writer, key string, chunks iter.Seq2[int64, []byte], asJSON bool) error {
+	for next, data := range chunks {
+		var err error
+		if asJSON {
+			err = cli.JSONLine(w, struct {
+				Key  string `json:"key"`
+				Iter int64  `json:"iter"`
+				Data []byte `json:"data"`
+			}{key, next, data})
+		} else {
+			_, err = w.Write(resp.Append(nil, []byte(foreignfile.LoadChunk), []byte(key), strconv.AppendInt(nil, next, 10), data))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

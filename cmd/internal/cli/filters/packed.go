@@ -1,9 +1,11 @@
 package filters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -13,9 +15,11 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 	"github.com/umbel-filters/umbel/filter/sparse"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 	"github.com/umbel-filters/umbel/wire"
+	"github.com/umbel-filters/umbel/wire/mapped"
 )
 
 // packedInfo is the size of a packed filter.
@@ -117,4 +121,30 @@ func openSparse(file string, s umbel.State) (*sparse.Filter, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return f, nil
+}
+
+// packedFile is a packed filter in its file. Queries decode the blocks that they need.
+type packedFile struct {
+	name string
+	file *mapped.Filter
+}
+
+// Each implements [querier], for the verb has.
+func (p packedFile) Each(_ context.Context, _ remote.Verb, batches iter.Seq2[[][]byte, error], answered func([][]byte, []uint64) error) error {
+	var has []bool
+	return inBatches(p.file.State().Hasher, batches, answered, func(ns []uint64, ds []umbel.Digest, _ [][]byte) error {
+		has = slices.Grow(has[:0], len(ds))[:len(ds)]
+		if err := p.file.HasAll(has, ds); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		for i, yes := range has {
+			ns[i] = AnswerOf(yes)
+		}
+		return nil
+	})
+}
+
+// Keys implements [querier], for the verb has.
+func (p packedFile) Keys(ctx context.Context, v remote.Verb, list [][]byte) ([]uint64, error) {
+	return oneBatch(ctx, p, v, list)
 }

@@ -13,8 +13,8 @@
 //	index.go      which responses are stored; memory.go and disk.go keep their bodies
 //	pass.go       requests that are not cached, and what they invalidate
 //
-// The other files have the rules, as functions without side effects: directives.go, date.go, freshness.go,
-// storable.go, vary.go, conditional.go, ranges.go, fields.go.
+// The other files have the rules, as functions without side effects: directives.go, freshness.go, vary.go,
+// conditional.go, fields.go.
 //
 // No lock is held while a body is read or written.
 package httpcache

@@ -1,8 +1,10 @@
 package httpcache
 
 import (
+	"context"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/faultlog"
+	"github.com/umbel-filters/umbel/internal/hop"
 )
 
 const (
@@ -116,3 +119,23 @@ func (o *origins) end(log *slog.Logger) {
 
 // discard is the logger of messages that are omitted.
 var discard = slog.New(slog.DiscardHandler)
+
+// NewTransport returns a transport to origins. It leaves bodies as they are, limits their headers to 256 KiB, and has
+// no limit of connections. The dialer may be nil.
+func NewTransport(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Transport {
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
+	}
+	return hop.Prepare(&http.Transport{
+		DialContext:            dial,
+		DisableCompression:     true,
+		MaxIdleConnsPerHost:    64,
+		MaxIdleConns:           1024,
+		IdleConnTimeout:        time.Minute,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ResponseHeaderTimeout:  time.Minute,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		ForceAttemptHTTP2:      true,
+	})
+}

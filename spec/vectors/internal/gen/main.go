@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 //go:generate go run . ../..
@@ -94,3 +96,8 @@ func all() ([]file, error) {
 	files = slices.Concat(files, k, p, packets)
 	return slices.DeleteFunc(files, func(f file) bool { return isFrozen(f.Path) }), nil
 }
+
+type (
+	file  = vector.File
+	field = vector.Field
+)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/umbel-filters/umbel/spec/vectors/internal/vector"
 )
 
 //go:generate go run . ../../share
@@ -72,3 +74,8 @@ func all() ([]file, error) {
 	}
 	return slices.Concat([]file{objects(), order()}, heads(), badHeads(), indexes, badIndexes(), publications), nil
 }
+
+type (
+	file  = vector.File
+	field = vector.Field
+)
