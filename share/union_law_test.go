@@ -26,14 +26,15 @@ import (
 //
 // After each step, a union is, bit for bit, the filter of the keys of all versions that it has taken, at its size; and after a
 // restart it has what it published before. When the faults are over, each union gets the keys of all sources that lead to it, and none
-// publishes any more. UMBEL_LONG=1 runs 10^5 histories.
+// publishes any more. UMBEL_LONG=1 runs 10^5 histories, and
+// UMBEL_HISTORIES another number.
 func TestUnions(t *testing.T) {
-	histories := 500
+	histories := number(t, "UMBEL_HISTORIES", 500)
 	switch {
 	case os.Getenv("UMBEL_LONG") != "":
 		histories = 100_000
 	case testing.Short():
-		histories = 100
+		histories = min(histories, 100)
 	}
 	var total unionCounts
 	const bubble = 250
@@ -85,6 +86,7 @@ type unionPublication struct {
 	w     *unionWorld
 	name  string
 	store *disk
+	saved *disk // a backup
 	p     *share.Publisher
 }
 
@@ -175,6 +177,13 @@ func (p *unionPublication) start() error {
 		p.p = next
 	}
 	return err
+}
+
+// restore replaces the store by its backup.
+func (p *unionPublication) restore() error {
+	b := p.saved.clone()
+	p.store.records, p.store.objects, p.store.failing = b.records, b.objects, 0
+	return p.start()
 }
 
 // filterOf returns the filter of keys.
@@ -372,7 +381,7 @@ func (w *unionWorld) run() error {
 // event does something that may happen.
 func (w *unionWorld) event() error {
 	o, x := w.origins[w.rng.IntN(len(w.origins))], w.unions[w.rng.IntN(len(w.unions))]
-	switch n := w.rng.IntN(20); {
+	switch n := w.rng.IntN(22); {
 	case n < 5:
 		if o.dead {
 			return nil
@@ -392,7 +401,8 @@ func (w *unionWorld) event() error {
 	case n == 16:
 		x.store.failing = []float64{0, 0.05, 0.3}[w.rng.IntN(3)]
 	case n == 17:
-		o.backup = maps.Clone(o.keys)
+		o.backup, o.saved = maps.Clone(o.keys), o.store.clone()
+		x.saved = x.store.clone()
 	case n == 18 && !o.dead: // cleared or set back
 		w.set++
 		o.keys = maps.Clone(o.backup)
@@ -403,6 +413,19 @@ func (w *unionWorld) event() error {
 		return err
 	case n == 19:
 		o.dead = w.rng.IntN(4) == 0
+	case n == 20 && o.saved != nil && !o.dead: // versions repeat, with other keys
+		w.set++
+		o.keys = maps.Clone(o.backup)
+		if err := o.restore(); err != nil {
+			return err
+		}
+		o.keys[w.rng.Uint64()] = true
+		_, err := o.publish()
+		return err
+	case n == 21 && x.saved != nil: // what only this union had is lost
+		w.set++
+		x.published = keySet{}
+		return errors.Join(x.restore(), x.restart())
 	}
 	return nil
 }
