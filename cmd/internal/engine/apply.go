@@ -96,16 +96,14 @@ func (f *Filter) apply(c Change) error {
 		umbel.AddAll(f.filter, nil, c.Digests)
 		return nil
 	case OpRemove:
-		r, ok := f.filter.(umbel.Remover)
-		if !ok {
-			return f.unsupported("remove")
-		}
-		for _, d := range c.Digests {
-			r.Remove(d)
-		}
-		return nil
+		return f.removeAll(c.Digests)
 	case OpReplace:
-		return f.applyReplace(c)
+		g, err := f.replacement(c)
+		if err != nil {
+			return err
+		}
+		f.setFilter(g)
+		return nil
 	}
 	op := operationOf(c.Op)
 	if op == nil {
@@ -114,47 +112,67 @@ func (f *Filter) apply(c Change) error {
 	return op.Do(f.filter, umbel.Uint(c.Number))
 }
 
-// applyReplace applies an OpReplace. The caller holds both locks.
-func (f *Filter) applyReplace(c Change) error {
+// removeAll removes digests. The caller holds both locks.
+func (f *Filter) removeAll(ds []umbel.Digest) error {
+	r, ok := f.filter.(umbel.Remover)
+	if !ok {
+		return f.unsupported("remove")
+	}
+	for _, d := range ds {
+		r.Remove(d)
+	}
+	return nil
+}
+
+// replacement opens the state of an OpReplace.
+func (f *Filter) replacement(c Change) (umbel.Filter, error) {
 	if c.State == nil {
-		return fmt.Errorf("replacement without a state")
+		return nil, fmt.Errorf("replacement without a state")
 	}
 	g, err := f.open(*c.State)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := (umbel.State{Kind: f.Kind(), Hasher: f.hasher}).CheckMatch(g.State()); err != nil {
-		return fmt.Errorf("replacement of a filter: %w", err)
+		return nil, fmt.Errorf("replacement of a filter: %w", err)
 	}
-	f.setFilter(g)
-	return nil
+	return g, nil
 }
 
 func (e *Engine) applyCreate(c Change) error {
 	if e.byID(c.Filter) != nil {
 		return nil
 	}
+	f, err := e.created(c)
+	if err != nil {
+		return err
+	}
+	f.ownExtra().replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
+	e.addReplayed(f)
+	return nil
+}
+
+// created makes the filter of an OpCreate. It is not in the index yet.
+func (e *Engine) created(c Change) (*Filter, error) {
 	if c.State == nil {
-		return sentinel.Errorf(umbel.ErrCorrupt, "change %d: filter %q has no state", c.Position, c.Name)
+		return nil, sentinel.Errorf(umbel.ErrCorrupt, "change %d: filter %q has no state", c.Position, c.Name)
 	}
 	g, err := e.kinds.Open(*c.State)
 	if err != nil {
-		return fmt.Errorf("change %d of filter %q: %w", c.Position, c.Name, err)
+		return nil, fmt.Errorf("change %d of filter %q: %w", c.Position, c.Name, err)
 	}
 	f, err := e.newFilter(c.Filter, c.Name, g, *c.State)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.set(flagIncomplete, c.Number&1 != 0)
 	if c.Last {
 		f.setLost()
 	}
 	f.storeExpires(int64(c.Number >> 1))
-	f.ownExtra().replay = &replay{from: c.Position, to: c.Position, claim: c.Position}
 	f.last.Store(uint64(c.Position))
 	f.recount()
-	e.addReplayed(f)
-	return nil
+	return f, nil
 }
 
 // applyFlush drops all filters that existed before a position.

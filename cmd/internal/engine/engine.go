@@ -77,7 +77,8 @@ type Engine struct {
 	faulty   map[*Filter]struct{} // see Faults
 	faults   atomic.Uint64        // since the start
 
-	missing atomic.Pointer[MissingNames] // see MissingNames; changed with directory held
+	missing  atomic.Pointer[MissingNames] // see MissingNames; changed with directory held
+	deferred atomic.Bool                  // see Defer
 
 	refusedMemory, refusedDisk Refusals
 }

@@ -124,10 +124,10 @@ func (f *Filter) Idle() int64 { return max(0, f.engine.now()-f.used.Load()) }
 
 func (f *Filter) markUsed() { f.used.Store(f.engine.now()) }
 
-// isExpired reports whether the filter's expiry has passed.
+// isExpired reports whether the filter's expiry has passed, and it need not wait for a change: see Defer.
 func (f *Filter) isExpired() bool {
 	at := f.Expires()
-	return at != 0 && at <= f.engine.now()
+	return at != 0 && at <= f.engine.now() && !f.engine.deferred.Load()
 }
 
 // lock acquires f.changes exclusively, after a reader or a change that makes changes wait. It

@@ -82,10 +82,19 @@ func (f *Filter) reserveEstimate(n int) error {
 		f.recount()
 		err = f.engine.grow(more)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		f.bytes.Add(more)
+		x.estimated += more
 	}
+	return err
+}
+
+// addEstimate is reserveEstimate without limits, after the digests were added.
+func (f *Filter) addEstimate(n int) {
+	x, more := f.ownExtra(), uint64(n)*digestBytes
 	f.bytes.Add(more)
-	x.estimated += more
-	return nil
+	f.engine.memory.used.Add(more)
+	if x.estimated += more; x.estimated > max(64<<10, f.bytes.Load()/8) {
+		f.recount()
+	}
 }
