@@ -57,6 +57,7 @@ type Engine struct {
 	journal  Journal                    // may be nil
 	overfull func(*Filter, umbel.Stats) // Options.Overfull
 	onFault  func(Fault)                // Options.Fault
+	fresh    func() error               // see SetFresh; may be nil
 	memory   memory
 	// longBytes is the size of a state above which a change is queued with Journal.Begin. Smaller
 	// ones are queued while locks are held.

@@ -15,6 +15,9 @@ import (
 // for Options.ReadOnly.
 var ErrReplica = errors.New("this is a replica; change the filter where it is published")
 
+// ErrFollower means that the node follows the leader of its group, which alone accepts changes of clients.
+var ErrFollower = errors.New("this node follows the leader of its group")
+
 // ErrMaybe is the result of a check of Follow if every key may be present. Queries then return true. It
 // wraps share.ErrStale.
 var ErrMaybe = fmt.Errorf("every query returns true, because the version is %w", share.ErrStale)
@@ -64,12 +67,24 @@ func (e *Engine) Follow(name string, g umbel.Filter, version uint64, check func(
 	return f, nil
 }
 
-// outdated returns why the answers of a followed filter must not be given, nil if they may.
+// SetFresh sets a function that returns why answers must not be given, nil if they may, of a node whose filters may be behind those of
+// another one. Its error wraps share.ErrStale. It is called for each query and must be quick. SetFresh is called before the engine is used.
+func (e *Engine) SetFresh(check func() error) { e.fresh = check }
+
+// outdated returns why the answers of a filter must not be given, nil if they may.
 func (f *Filter) outdated() error {
-	if !f.is(flagFollowed) {
+	if f.is(flagFollowed) {
+		return f.extra().check()
+	}
+	return f.engine.outdated()
+}
+
+// outdated returns why answers must not be given, nil if they may.
+func (e *Engine) outdated() error {
+	if e.fresh == nil {
 		return nil
 	}
-	return f.extra().check()
+	return e.fresh()
 }
 
 // outdatedAnswer reports whether every key may be present because a followed filter is out of date. Its

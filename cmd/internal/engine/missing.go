@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -43,12 +44,18 @@ var ErrNamesMissing = errors.New("no filter has this name, but names of filters 
 // MissingNames returns nil unless names may be missing.
 func (e *Engine) MissingNames() *MissingNames { return e.missing.Load() }
 
-// CheckAbsent returns the error for a name without a filter: ErrNotFound, or one that wraps ErrNamesMissing
-// while names may be missing.
-func (e *Engine) CheckAbsent() error {
+// CheckAbsent returns the error for a name without a filter: that of CheckNames, or ErrNotFound.
+func (e *Engine) CheckAbsent() error { return cmp.Or(e.CheckNames(), ErrNotFound) }
+
+// CheckNames returns why a name without a filter may be that of a filter, nil if it is not: an error that wraps ErrNamesMissing while names
+// may be missing, or that of SetFresh.
+func (e *Engine) CheckNames() error {
+	if err := e.outdated(); err != nil {
+		return err
+	}
 	m := e.missing.Load()
 	if m == nil {
-		return ErrNotFound
+		return nil
 	}
 	return fmt.Errorf("%w (%v); find out which filters are missing, acknowledge the loss with umbel node acknowledge, then create them", ErrNamesMissing, *m)
 }

@@ -42,6 +42,9 @@ func (r *Reader) Next() engine.Position { return r.next }
 // Counts returns the number of changes and digests that were read.
 func (r *Reader) Counts() (changes, digests uint64) { return r.changes, r.digests }
 
+// Open reports whether there are changes that have no end yet.
+func (r *Reader) Open() bool { return len(r.open) > 0 }
+
 // Unfinished returns the changes that have no end yet, in the order of their filters.
 func (r *Reader) Unfinished() (list []engine.Change) {
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {

@@ -118,6 +118,7 @@ type Journal struct {
 	closed   bool                   // Append keeps nothing
 	session  bool                   // the next batch is the first of the process
 	number   uint64                 // of the last batch in the log
+	from     uint64                 // of the first batch with a part of a change of another node that has not ended; 0: none
 	long     map[*longPart]struct{} // long changes whose end is not in the log
 	writing  engine.Change          // the change of appendLong, which would be allocated otherwise
 	commits  uint64
@@ -198,6 +199,9 @@ func (j *Journal) ReplayFrom() (number uint64, kept engine.Position) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	number = j.number + 1
+	if j.from != 0 {
+		number = min(number, j.from)
+	}
 	for l := range j.long {
 		if l.number != 0 {
 			number = min(number, l.number)

@@ -43,7 +43,9 @@ type Options struct {
 	Lost string
 	// Check makes Run read the previous snapshot too, which a start needs only if the last one is damaged.
 	Check bool
-	Log   *slog.Logger
+	// Follow makes changes that have no end at the end of the log continue in the batches that Follower.Batch is given.
+	Follow bool
+	Log    *slog.Logger
 }
 
 // Report describes what a recovery found.
@@ -87,6 +89,8 @@ type Result struct {
 	// whole again.
 	Damaged bool
 	Report  Report
+	// Follower applies the batches that come next, with Options.Follow.
+	Follower *Follower
 }
 
 // Run fills the engine, which must be empty. The error wraps ErrLost if durable data is missing, and
@@ -102,6 +106,7 @@ func Run(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine,
 	result := Result{Set: r.set, Position: p.position, Batch: p.batch, Damaged: r.damaged || r.losses.any, Report: p.report}
 	result.Report.Snapshot, result.Report.Lost = r.snapshot, r.losses.list
 	result.Report.Took = time.Since(begin)
+	result.Follower = &Follower{p}
 	result.Report.count(e)
 	return result, err
 }

@@ -32,6 +32,7 @@ type Replayer struct {
 
 	position engine.Position // of the last change
 	batch    uint64          // number of the last batch
+	open     uint64          // number of the first batch with a part of a change that has not ended; 0: none
 }
 
 // extent is how far the copy of a filter reaches.
@@ -84,6 +85,7 @@ func (p *Replayer) replay(ctx context.Context, l *wal.Log, from uint64) error {
 		if err := p.Batch(b); err != nil {
 			return fmt.Errorf("batch %d: %w", number, err)
 		}
+		p.noteOpen(number)
 		return nil
 	}
 	var err error
@@ -125,6 +127,16 @@ func (p *Replayer) Batch(b []byte) error {
 		return err
 	}
 	return p.reader.Batch(b)
+}
+
+// noteOpen notes, after a batch, from where on the log has parts of changes that have not ended.
+func (p *Replayer) noteOpen(number uint64) {
+	switch {
+	case !p.reader.Open():
+		p.open = 0
+	case p.open == 0:
+		p.open = number
+	}
 }
 
 // checkContinuity reports changes that are missing before a batch.
@@ -217,7 +229,9 @@ func (p *Replayer) end() error {
 	if err := p.reader.Flush(); err != nil {
 		return err
 	}
-	p.noteTorn()
+	if !p.losses.o.Follow {
+		p.noteTorn()
+	}
 	p.report.Changes, p.report.Digests = p.reader.Counts()
 	if next := p.reader.Next(); next > 0 {
 		p.position = max(p.position, next-1)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -28,13 +29,23 @@ type episode struct {
 }
 
 // Ready is that of engine.Journal. The error wraps errFull if the disk is full.
-func (s *Store) Ready() error { return s.counted(s.journal.Ready()) }
+func (s *Store) Ready() error {
+	if err := s.role(); err != nil {
+		return err
+	}
+	return s.counted(s.journal.Ready())
+}
 
 // ReadyToFree is that of engine.Journal. A full disk is no error.
-func (s *Store) ReadyToFree() error { return s.counted(s.journal.ReadyToFree()) }
+func (s *Store) ReadyToFree() error {
+	if err := s.role(); err != nil {
+		return err
+	}
+	return s.counted(s.journal.ReadyToFree())
+}
 
 // Writable is Ready for callers that do not change anything: its error is not counted as a refused change.
-func (s *Store) Writable() error { return s.journal.Ready() }
+func (s *Store) Writable() error { return cmp.Or(s.role(), s.journal.Ready()) }
 
 // counted counts a refused change if err is not nil, and returns err. It does not wait: locks are held.
 func (s *Store) counted(err error) error {
@@ -96,7 +107,7 @@ func (s *Store) logFull(err error, reserve int64) {
 // endEpisode ends the episode, if there is one and it is over, and logs that. It is called by one goroutine.
 func (s *Store) endEpisode() {
 	e := &s.episode
-	if !e.open.Load() || s.full.Load() != nil || s.Writable() != nil || !e.isCalm() {
+	if !e.open.Load() || s.full.Load() != nil || s.journal.Ready() != nil || !e.isCalm() {
 		return
 	}
 	e.open.Store(false)

@@ -72,6 +72,8 @@ type Options struct {
 	Check      bool         // see recovery.Options
 	Log        *slog.Logger // nil: nowhere
 	Seed       []byte       // of the hash of new filters, for backups; nil: none
+	// Follow makes the store begin as that of a node that follows another: see Store.Follow. Durability is not None.
+	Follow bool
 	// Committed and Synced are those of journal.Options.
 	Committed, Synced func(time.Duration)
 }
@@ -87,6 +89,7 @@ type Store struct {
 
 	stop    context.CancelFunc // ends scheduled snapshots
 	abort   context.CancelFunc // ends the writer, which otherwise ends when all is written
+	run     func()             // begins the writer
 	runs    sync.WaitGroup     // scheduled snapshots
 	writing sync.WaitGroup     // the writer
 	closed  sync.Once
@@ -95,6 +98,9 @@ type Store struct {
 	kick    chan struct{}         // makes schedule look at once
 	escape  escape                // of schedule
 	episode episode
+
+	following atomic.Pointer[error] // why this node makes no changes: it follows another one; nil: it makes changes
+	follower  *recovery.Follower    // of a store that followed
 }
 
 // Open restores the filters of e, which must be empty and not yet in use, from the snapshots in files
@@ -105,7 +111,7 @@ func Open(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r, err := recovery.Run(ctx, l, files, e, recovery.Options{AcceptLoss: o.AcceptLoss, Lost: o.Lost, Check: o.Check, Log: o.Log})
+	r, err := recovery.Run(ctx, l, files, e, recovery.Options{AcceptLoss: o.AcceptLoss, Lost: o.Lost, Check: o.Check, Follow: o.Follow, Log: o.Log})
 	if err != nil {
 		return nil, r.Report, err
 	}
@@ -114,19 +120,28 @@ func Open(ctx context.Context, l *wal.Log, files *snapfile.Dir, e *engine.Engine
 	o = s.o
 	s.journal = journal.New(l, r.Position, r.Batch, journal.Options{Durability: o.Durability, CommitDelay: o.CommitDelay,
 		Failed: s.noteFailed, Growing: s.growing, Committed: o.Committed, Synced: o.Synced, Log: o.Log})
-	s.taker = snapshot.New(files, l, s.journal, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
+	s.taker = snapshot.New(files, l, positions{s.journal, s}, e, r.Set, snapshot.Options{Logged: o.Durability != None, LogBytes: o.SnapshotBytes, Log: o.Log})
 	if !files.ReadOnly() {
 		s.prepare(ctx, r.Damaged)
 		s.warnLimit()
 	}
 	e.SetJournal(s) // before the first snapshot
-	if len(r.Report.Lost) > 0 && !files.ReadOnly() {
+	if o.Follow {
+		s.follower = r.Follower
+		s.journal.Applied(r.Position)
+		s.journal.Followed(r.Batch, s.follower.Open(), 0)
+		s.SetLeader("")
+		e.Defer(true)
+	} else if len(r.Report.Lost) > 0 && !files.ReadOnly() {
 		e.RecordLosses()
 	}
 	background, stop := context.WithCancel(context.Background())
 	writing, abort := context.WithCancel(context.Background())
 	s.stop, s.abort = stop, abort
-	s.writing.Go(func() { s.journal.Run(writing) })
+	s.run = func() { s.writing.Go(func() { s.journal.Run(writing) }) }
+	if !o.Follow {
+		s.run()
+	}
 	if !files.ReadOnly() {
 		s.runs.Go(func() { s.schedule(background, r.Damaged) })
 		s.runs.Go(func() { s.logRefusals(background) })
@@ -166,6 +181,9 @@ func (s *Store) Append(c engine.Change) engine.Position {
 
 // Begin is that of engine.Journal.
 func (s *Store) Begin(c engine.Change) (engine.LongChange, error) {
+	if err := s.role(); err != nil {
+		return nil, err
+	}
 	l, err := s.journal.Begin(c)
 	return l, s.counted(err)
 }
@@ -185,7 +203,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	if s.o.Durability == None {
 		return s.Snapshot(ctx)
 	}
-	return s.journal.Sync(ctx, s.Last())
+	return positions{s.journal, s}.Sync(ctx, s.Last())
 }
 
 // Snapshot copies all filters that changed since the last snapshot and truncates the log. It returns soon
@@ -239,7 +257,7 @@ func (s *Store) schedule(ctx context.Context, damaged bool) {
 		}
 		byTime := s.o.SnapshotInterval > 0 && time.Since(last) >= s.o.SnapshotInterval
 		byBytes := s.o.SnapshotBytes > 0 && s.taker.LogLength() >= s.o.SnapshotBytes
-		if !byTime && !byBytes && !s.nearMaxDisk() && !s.nearFull() || s.Writable() != nil {
+		if !byTime && !byBytes && !s.nearMaxDisk() && !s.nearFull() || s.journal.Ready() != nil {
 			continue
 		}
 		_ = s.snapshot(ctx) // it logs its error
@@ -307,7 +325,7 @@ func (s *Store) Status() Status {
 		st.Missing = s.lacks(leastReserve)
 		st.NeededMax = s.neededLimit(st.Missing)
 	}
-	if st.Err = s.Writable(); st.Err == nil {
+	if st.Err = s.journal.Ready(); st.Err == nil {
 		st.Err = s.log.Health()
 	}
 	return st

@@ -20,6 +20,23 @@ func (l *Log) Purge(ctx context.Context, before uint64) error {
 	return err
 }
 
+// StartAt makes an empty log begin with a number: what is before it is elsewhere. It returns an error if the log is not empty.
+func (l *Log) StartAt(ctx context.Context, number uint64) error {
+	_, err := l.syncing.do(ctx, func() (uint64, error) {
+		l.mu.Lock()
+		used := l.tip.index
+		if used == 0 && l.lost == nil {
+			l.tip.index, l.durable.index, l.head.durable.index = number-1, number-1, number-1
+		}
+		l.mu.Unlock()
+		if used != 0 {
+			return 0, fmt.Errorf("the log has batches up to %d, want none", used)
+		}
+		return 0, l.outcome(l.cutFront(number), "start")
+	})
+	return err
+}
+
 // cutFront is Purge, but leaves the files. Called with syncing held.
 func (l *Log) cutFront(before uint64) error {
 	if err := l.ready(); err != nil {

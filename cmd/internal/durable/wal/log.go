@@ -69,6 +69,13 @@ func (l *Log) Bounds() (first, last uint64) {
 	return l.first, l.last()
 }
 
+// Next returns the number that the next batch gets.
+func (l *Log) Next() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next()
+}
+
 // next returns the index of the next entry. Called with mu held.
 func (l *Log) next() uint64 { return max(l.tip.index, l.floor) + 1 }
 

@@ -5,15 +5,16 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/redis/resp"
 )
 
-// guard makes a command fail while names of filters may be missing, if one of its keys has no filter: its reply
-// would depend on that. Keys that the command may make are left to engine.Put.
+// guard makes a command fail while names of filters may be missing, or the filters may be out of date, if one of its keys has no filter:
+// its reply would depend on that. Keys that the command may make are left to engine.Put.
 func (r *Row) guard(e *engine.Engine) {
 	if r.Keys == (Keys{}) {
 		return
 	}
 	keys, made := r.Keys, r.Makes
 	unknown := func(args [][]byte) string {
-		if e.MissingNames() == nil {
+		err := e.CheckNames()
+		if err == nil {
 			return ""
 		}
 		last := keys.Last
@@ -22,7 +23,7 @@ func (r *Row) guard(e *engine.Engine) {
 		}
 		for i := keys.First; i <= min(last, len(args)-1); i++ {
 			if i != made && e.Get(args[i]) == nil {
-				return Text(e.CheckAbsent())
+				return Text(err)
 			}
 		}
 		return ""
