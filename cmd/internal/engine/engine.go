@@ -169,6 +169,9 @@ func (e *Engine) checkFreeing() error {
 
 func readOnly(err error) error { return fmt.Errorf("%w: %w", ErrReadOnly, err) }
 
+// Position returns the position of the last change.
+func (e *Engine) Position() Position { return e.lastPosition() }
+
 // lastPosition returns the position of the last change of any filter.
 func (e *Engine) lastPosition() Position {
 	if e.journal == nil {

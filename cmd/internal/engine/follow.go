@@ -16,7 +16,21 @@ import (
 var ErrReplica = errors.New("this is a replica; change the filter where it is published")
 
 // ErrFollower means that the node follows the leader of its group, which alone accepts changes of clients.
-var ErrFollower = errors.New("this node follows the leader of its group")
+var ErrFollower = errors.New("changes are for the leader of the group")
+
+// FollowerError is an ErrFollower.
+type FollowerError struct {
+	Leader string // address for Redis clients; "": unknown, or none
+}
+
+func (e *FollowerError) Error() string {
+	if e.Leader == "" {
+		return "this node follows, and its group has no leader now; try again"
+	}
+	return "this node follows the leader of its group, " + e.Leader
+}
+
+func (e *FollowerError) Unwrap() error { return ErrFollower }
 
 // ErrMaybe is the result of a check of Follow if every key may be present. Queries then return true. It
 // wraps share.ErrStale.

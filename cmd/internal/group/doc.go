@@ -3,4 +3,5 @@
 //
 //	sharedlog  the log: its entries, who leads, the lease of the leader; mediumtest tests media
 //	logdir     a directory as the medium of a log
+//	member     a node's part: it follows, leads, and takes snapshots of the group
 package group

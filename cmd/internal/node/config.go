@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
+	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/publish/replica"
 )
@@ -29,6 +31,10 @@ type Config struct {
 	Cache         string                // cache
 	Stale         string                // stale: error, maybe or last
 	Every         time.Duration         // every
+
+	Log    string            // log: URL of the log of a group; "": the node is in none
+	MaxAge time.Duration     // max-age; 0: any
+	Logs   sharedlog.Openers // how a program opens logs; no setting
 
 	Limits
 
@@ -140,6 +146,7 @@ const startAndEnd = "Start and end"
 // dataFlags are the settings of nodes with a data directory.
 func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Data, "data", "umbel-data", "data `DIRECTORY`")
+	c.groupFlags(fs)
 	choiceVar(fs, &c.Durability, "durability", "always", "when writes are acknowledged: always = after fsync; everysec = at "+
 		"once, synced every second; none = at once, durable at the next snapshot", "always", "everysec", "none")
 	quantity.DurationVar(fs, &c.CommitDelay, "commit-delay", 0, "`DURATION` to wait for more changes before a write to the log")
@@ -158,11 +165,11 @@ func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
 	fs.StringVar(&c.SlotMap, "slot-map", "", "`FILE` that assigns slots to nodes, for clients of Redis Cluster; see docs/scale.md")
-	fs.StringVar(&c.Advertise, "advertise", "", "`ADDRESS` at which Redis clients reach this node, as in the slot map; the default is that of --resp")
+	fs.StringVar(&c.Advertise, "advertise", "", "`ADDRESS` at which Redis clients reach this node, as in the slot map and in a group; the default is that of --resp")
 	fs.Var(&c.Publications, "publications", "filters to publish, a `LIST` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
 	spec.Group(fs, "Writes to the disk", "commit-delay", "snapshot-interval", "snapshot-bytes")
 	spec.Group(fs, startAndEnd, "accept-loss", "snapshot-at-shutdown")
-	spec.Group(fs, "Several nodes", "slot-map", "advertise")
+	spec.Group(fs, "Several nodes", "log", "max-age", "slot-map", "advertise")
 	spec.Group(fs, "Filters that clients make", "default-hash", "bf-error-rate", "bf-initial-size", "bf-expansion-factor", "cuckoo-emulation", "atomic-madd")
 }
 
@@ -220,7 +227,7 @@ func (c Config) validateData() error {
 	case c.CommitDelay > time.Second:
 		return fmt.Errorf("commit-delay is %v, want at most 1s because every write waits for it", c.CommitDelay)
 	}
-	return c.validatePlace()
+	return cmp.Or(c.validatePlace(), c.validateGroup())
 }
 
 // checkReach returns an error if other machines can connect without TLS and users, unless that is

@@ -79,7 +79,7 @@ func (p process) Info() []builtin.Section {
 			{"umbel_names_missing", flag(p.engine.MissingNames() != nil)},
 		}},
 		{Name: "Stats", Fields: p.statsFields()},
-		{Name: "Replication", Fields: [][2]string{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}},
+		p.replication(),
 		{Name: "CPU", Fields: [][2]string{
 			{"used_cpu_sys", seconds(use.system)},
 			{"used_cpu_user", seconds(use.user)},
@@ -238,7 +238,7 @@ func (n *Node) status() api.Status {
 		Filters: n.engine.Len(), Incomplete: n.engine.LostLen(), Faulty: faulty, Bytes: used, MaxBytes: limit, Clients: n.clients(), ClientBytes: n.budget.Used(),
 		Durability: n.config.Durability, DiskBytes: s.LogBytes + n.shared.Used(), MaxDisk: s.MaxBytes, SnapshotNeed: s.Needed,
 		MissingBytes: s.Missing, NeededMaxDisk: s.NeededMax, PendingBytes: s.Pending, LagSeconds: s.Lag.Seconds(),
-		Snapshotting: s.Snapshotting, Growth: n.growth.status(), Publications: n.publications.List(), Subscriptions: n.following.List(),
+		Snapshotting: s.Snapshotting, Growth: n.growth.status(), Publications: n.publications.List(), Subscriptions: n.following.List(), Group: n.groupStatus(),
 	}
 	if m := n.engine.MissingNames(); m != nil {
 		status.Missing = &api.Missing{Since: m.Time(), Batches: m.Batches}

@@ -19,6 +19,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/wal"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/cmd/internal/group/member"
 	"github.com/umbel-filters/umbel/cmd/internal/http/httpapi"
 	"github.com/umbel-filters/umbel/cmd/internal/node/access"
 	"github.com/umbel-filters/umbel/cmd/internal/node/metrics"
@@ -49,7 +50,8 @@ type Node struct {
 	expired atomic.Uint64 // filters that sweep deleted
 	// publications publishes filters; nil in a replica.
 	publications *publish.Set
-	following    *replica.Set // nil unless the node is a replica
+	following    *replica.Set   // nil unless the node is a replica
+	member       *member.Member // nil unless the node is in a group
 	latencies    *metrics.Latencies
 
 	// place is that of the node in a slot map, nil without one.
@@ -93,7 +95,7 @@ func start(ctx context.Context, c Config, log *slog.Logger, level *slog.LevelVar
 		latencies:  new(metrics.Latencies),
 		data:       data{openLog: open},
 		interfaces: interfaces{monitor: builtin.NewMonitor(), servers: service.NewGroup()},
-		lifecycle:  lifecycle{asked: make(chan struct{})},
+		lifecycle:  lifecycle{asked: make(chan struct{}), again: make(chan error, 1)},
 	}
 	n.limits.Store(&c)
 	n.rates = httpapi.NewRates(c.HTTPRate)
@@ -147,11 +149,22 @@ func (n *Node) open(ctx context.Context) error {
 	if n.config.Replica {
 		return n.follow(ctx)
 	}
-	if err := n.recover(ctx); err != nil {
+	err := n.recover(ctx)
+	if n.isDamage(err) {
+		n.log.Warn("data of this node are damaged; beginning with those of the group", event.DamageRepaired, "error", err)
+		err = errors.Join(n.wal.Close(), member.Reset(n.config.Data))
+		if err == nil {
+			err = n.recover(ctx)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if err := n.publish(); err != nil {
 		return fmt.Errorf("publications: %w", err)
+	}
+	if s, ok := n.store.(*store.Store); ok && n.member != nil {
+		n.runMember(s)
 	}
 	return nil
 }
@@ -180,6 +193,11 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
+	if c.Log != "" {
+		if err := member.Prepare(c.Data, logDir(c.Data), snapshotsDir(c.Data)); err != nil {
+			return fmt.Errorf("data: %w", err)
+		}
+	}
 	on, err := openData(ctx, c, n.log, n.openLog, n.disk, false)
 	if err != nil {
 		return err
@@ -189,12 +207,17 @@ func (n *Node) recover(ctx context.Context) (err error) {
 	if err := removeCopies(ctx, func() (disk.Dir, error) { return disk.Make(copiesDir(c.Data)) }); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	if _, err := hashersOf(c); err != nil { // makes the seed that backups contain
-		return err
-	}
 	n.makeEngine(nil)
 	l := n.startLoading()
 	defer l.end()
+	if c.Log != "" {
+		if err := n.join(ctx, on); err != nil {
+			return err
+		}
+	}
+	if _, err := hashersOf(c); err != nil { // makes the seed that backups contain
+		return err
+	}
 	kept, found, err := store.Open(ctx, n.wal, on.snapshots, n.engine, store.Options{
 		Durability:       durabilities[c.Durability],
 		CommitDelay:      c.CommitDelay,
@@ -208,6 +231,7 @@ func (n *Node) recover(ctx context.Context) (err error) {
 		Synced:           n.latencies.Sync,
 		AcceptLoss:       c.AcceptLoss,
 		Lost:             on.lost,
+		Follow:           n.member != nil,
 		Log:              n.log.With("part", "store"),
 	})
 	logTorn(n.log, found)
@@ -345,8 +369,11 @@ func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("shutting down")
 	}
-	if n.following != nil {
+	switch {
+	case n.following != nil:
 		return n.following.Exact()
+	case n.member != nil:
+		return n.member.Fresh()
 	}
 	return nil
 }

@@ -113,5 +113,13 @@ func (n *Node) publish() error {
 		<-n.working.Done()
 		n.publications.Close()
 	})
-	return n.publications.Apply(n.config.Publications)
+	return n.applyPublications(n.config.Publications)
+}
+
+// applyPublications makes the publications of the node those of a list. A member of a group begins to publish when it leads.
+func (n *Node) applyPublications(list Publications) error {
+	if n.member != nil && !n.member.Leads() {
+		return publish.Check(list)
+	}
+	return n.publications.Apply(list)
 }

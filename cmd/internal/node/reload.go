@@ -31,7 +31,7 @@ func (n *Node) Reload(c Config) error {
 	errs = append(errs, n.setLevel(c.LogLevel))
 	n.setMemory(c.MaxMemory)
 	if n.publications != nil {
-		if err := n.publications.Apply(c.Publications); err != nil {
+		if err := n.applyPublications(c.Publications); err != nil {
 			errs = append(errs, err)
 			c.Publications = n.limits.Load().Publications
 		}

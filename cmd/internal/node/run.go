@@ -16,8 +16,10 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/cli/table"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
+	"github.com/umbel-filters/umbel/cmd/internal/group/member"
 	"github.com/umbel-filters/umbel/cmd/internal/report"
 	"github.com/umbel-filters/umbel/internal/event"
+	"github.com/umbel-filters/umbel/internal/pause"
 )
 
 // errForced is returned by Run after a second signal.
@@ -25,7 +27,7 @@ var errForced = errors.New("forced shutdown (second signal)")
 
 // Run serves until ctx is done, a client or a signal requests shutdown, or a listener fails, and
 // then calls Shutdown. A second signal makes it return errForced at once. SIGHUP calls reload and
-// applies the settings. It logs to stderr.
+// applies the settings. It logs to stderr. A member of a group that has to follow instead of leading starts again in the same process.
 func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config, error)) error {
 	level := new(slog.LevelVar)
 	log := report.New(stderr, c.LogFormat, level)
@@ -37,6 +39,22 @@ func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config,
 		signal.Notify(hangups, reloadSignal)
 		defer signal.Stop(hangups)
 	}
+	for {
+		err := run(ctx, stderr, c, reload, log, level, signals, hangups)
+		if !errors.Is(err, member.ErrAgain) {
+			return err
+		}
+		log.Info("starting again as a follower", event.GroupDeposed, "error", err)
+		release() // the memory of the filters
+		if errors.Is(err, errLeaves) {
+			pause.For(ctx, leaveTime)
+		}
+	}
+}
+
+// run is Run for one start. The error wraps member.ErrAgain if the node has to start again.
+func run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config, error), log *slog.Logger, level *slog.LevelVar,
+	signals chan os.Signal, hangups <-chan os.Signal) error {
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a signal cancels the start
@@ -79,10 +97,16 @@ func Run(ctx context.Context, stderr io.Writer, c Config, reload func() (Config,
 			log.Info("signal", event.Signal, "signal", s.String())
 		case err = <-n.Failed():
 			log.Error("fatal: listener failed", event.ListenerFailed, "error", err)
+		case err = <-n.Again():
+			n.abandon(err)
 		}
 		break
 	}
-	notify("STOPPING=1")
+	if errors.Is(err, member.ErrAgain) {
+		notify("RELOADING=1")
+	} else {
+		notify("STOPPING=1")
+	}
 	ending, hurry := context.WithCancel(context.WithoutCancel(ctx))
 	defer hurry()
 	done := make(chan error, 1)

@@ -46,7 +46,7 @@ func (n *Node) serve() error {
 	if n.config.Metrics != off {
 		n.metrics = metrics.New(metrics.Options{
 			Engine: n.engine, Status: n.store.Status, Clients: n.clients, Totals: n.totals, Publications: n.publications.List,
-			Subscriptions: n.following.List, Disk: n.latencies, Usage: n.resp.Usage,
+			Subscriptions: n.following.List, Group: n.groupStatus, Disk: n.latencies, Usage: n.resp.Usage,
 			Filters: n.config.MetricsFilters, Every: 15 * time.Second, Version: version(),
 		})
 	}
@@ -195,7 +195,11 @@ func (n *Node) api(h hashers) http.Handler {
 	if n.config.Metrics == "http" {
 		o.Metrics = n.metrics.Handler()
 	}
-	return httpapi.New(o)
+	if n.member != nil {
+		o.Leader = func() string { return n.member.Leader().HTTP }
+		o.TakeOver, o.Leave = n.takeOver, n.leave
+	}
+	return n.positioned(httpapi.New(o))
 }
 
 // serveHTTP serves HTTP on l.

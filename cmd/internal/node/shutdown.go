@@ -22,6 +22,8 @@ type lifecycle struct {
 	draining   atomic.Bool
 	asked      chan struct{} // closed when a client requests shutdown
 	ask        sync.Once
+	again      chan error  // see Again
+	abandoned  atomic.Bool // see Abandon
 	end        sync.Once
 	ended      error
 }
@@ -47,8 +49,12 @@ const lastWritesTimeout = 5 * time.Second
 func (n *Node) shutdown(ctx context.Context) error {
 	n.draining.Store(true)
 	n.log.Info("shutting down", event.Stopping, "drain", n.config.DrainDelay, "timeout", n.config.ShutdownTimeout)
-	pause.For(ctx, n.config.DrainDelay)
 	timeout := n.config.ShutdownTimeout
+	if n.abandoned.Load() {
+		timeout = abandonTimeout
+	} else {
+		pause.For(ctx, n.config.DrainDelay)
+	}
 	if errors.Is(n.store.Writable(), syscall.EROFS) {
 		timeout = min(timeout, lastWritesTimeout) // no change will be written
 	}
@@ -68,6 +74,9 @@ func (n *Node) shutdown(ctx context.Context) error {
 	return nil
 }
 
+// abandonTimeout is the time for requests of a node that starts again: none of their changes can be made.
+const abandonTimeout = time.Second / 2
+
 // closeStore waits for the background tasks and closes store and log. Tasks may wait for a filter
 // whose change waits for the disk, and only closing the store ends that wait. So the store is
 // closed after the tasks or, if they have not ended when closing is done, before them.
@@ -85,7 +94,16 @@ func (n *Node) closeStore(closing, final context.Context) error {
 	if n.config.SnapshotAtShutdown && closing.Err() == nil && n.store.Writable() == nil {
 		err = n.store.Snapshot(closing)
 	}
-	err = errors.Join(err, n.store.Close(final))
+	if n.abandoned.Load() {
+		done, cancel := context.WithCancel(final)
+		cancel()
+		_ = n.store.Close(done) // which says that changes are lost that were not acknowledged
+	} else {
+		err = errors.Join(err, n.store.Close(final))
+	}
+	if n.member != nil {
+		err = errors.Join(err, n.member.Close(final))
+	}
 	select {
 	case <-ended:
 	case <-final.Done(): // a task waits for a call of the operating system

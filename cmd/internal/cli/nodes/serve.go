@@ -56,6 +56,7 @@ type serveOptions struct {
 func (o *serveOptions) run(ctx context.Context, streams *cli.Streams, _ []string) error {
 	load := func() (node.Config, error) {
 		c, _, err := node.LoadConfig(o.flags)
+		c.Logs = o.logs
 		return c, err
 	}
 	c, err := load()

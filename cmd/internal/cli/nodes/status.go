@@ -139,6 +139,9 @@ func writeStatus(w io.Writer, s api.Status) error {
 	if s.Missing != nil {
 		rows = append(rows, [2]string{"missing", missingText(*s.Missing)})
 	}
+	if s.Group != nil {
+		rows = append(rows, groupRows(*s.Group)...)
+	}
 	for _, p := range s.Publications {
 		rows = append(rows, [2]string{"publication", publicationText(p)})
 	}
@@ -155,6 +158,9 @@ func writeStatus(w io.Writer, s api.Status) error {
 
 // changesText describes whether a node accepts changes.
 func changesText(s api.Status) string {
+	if g := s.Group; g != nil && g.Role == api.RoleFollower && g.Leader != "" {
+		return "sent to the leader of the group"
+	}
 	if s.Problem != "" {
 		return cli.Paint(color.Red, "refused: "+s.Problem)
 	}

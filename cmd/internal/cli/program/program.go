@@ -75,7 +75,7 @@ func Umbel(e Engines) cli.Program {
 			{Title: "Sizes and kinds", Verbs: []*cobra.Command{filters.KindsCommand(), filters.MeasureCommand()}},
 			{Title: "Other formats", Verbs: []*cobra.Command{filters.ParquetCommand()}},
 			{Title: "Nodes", Verbs: []*cobra.Command{
-				nodes.NodeCommand(), nodes.UserCommand(), nodes.BackupCommand(),
+				nodes.NodeCommand(), nodes.GroupCommand(), nodes.UserCommand(), nodes.BackupCommand(),
 			}},
 			{Title: "Publications", Verbs: []*cobra.Command{
 				publications.KeygenCommand(), publications.PublishCommand(), publications.ReplicaCommand(), publications.FetchCommand(), publications.UniteCommand(),

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/journal"
+	"github.com/umbel-filters/umbel/cmd/internal/durable/snapshot"
 	"github.com/umbel-filters/umbel/cmd/internal/engine"
+	"github.com/umbel-filters/umbel/internal/event"
 )
 
 // A node of a group follows the node that leads: it writes the batches of the leader to its own log, and applies them.
@@ -40,10 +42,7 @@ func (s *Store) Lead(l journal.Log) {
 
 // SetLeader says who leads, for the errors of changes: an address, or "" if that is unknown.
 func (s *Store) SetLeader(address string) {
-	err := engine.ErrFollower
-	if address != "" {
-		err = fmt.Errorf("%w; its leader is %s", engine.ErrFollower, address)
-	}
+	var err error = &engine.FollowerError{Leader: address}
 	s.following.Store(&err)
 }
 
@@ -73,4 +72,14 @@ func (p positions) Sync(ctx context.Context, pos engine.Position) error {
 	}
 	_, err := p.store.log.Commit(ctx)
 	return err
+}
+
+// LastSnapshot returns the last snapshot, nil if there is none, which is not deleted until release is called.
+func (s *Store) LastSnapshot(ctx context.Context) (last *snapshot.Snapshot, release func(), err error) {
+	last, err = s.taker.Hold(ctx)
+	return last, func() {
+		if err := s.taker.Release(context.WithoutCancel(ctx)); err != nil {
+			s.o.Log.Warn("could not delete obsolete snapshot data; will retry", event.CleanupFailed, "error", err)
+		}
+	}, err
 }

@@ -349,4 +349,37 @@ type Status struct {
 	Growth        []Growth       `json:"growthRefused,omitempty"` // by the limits that refuse changes now; other changes are accepted
 	Publications  []Publication  `json:"publications,omitempty"`
 	Subscriptions []Subscription `json:"subscriptions,omitempty"` // of a replica
+	Group         *Group         `json:"group,omitempty"`         // of a member of a group
+}
+
+// Headers of the members of a group.
+const (
+	// HeaderPosition is, in a response, the position of a change: those before it are in the answer, or are made by the request. In a request it makes
+	// a member wait until it has the changes up to a position.
+	HeaderPosition = "Umbel-Position"
+	// HeaderAge is the time in seconds for which the member may lack changes, at most.
+	HeaderAge = "Umbel-Age"
+)
+
+// The roles of the members of a group.
+const (
+	RoleLeader   = "leader"
+	RoleFollower = "follower"
+	RoleStranded = "stranded" // the member can neither follow nor lead
+)
+
+// Group is the state of a member of a group.
+type Group struct {
+	Role           string     `json:"role"`
+	Leader         string     `json:"leader,omitempty"`     // address for Redis clients
+	LeaderHTTP     string     `json:"leaderHTTP,omitempty"` // URL
+	Epoch          uint64     `json:"epoch"`                // number of times that a member began to lead
+	Entry          uint64     `json:"entry"`                // number of the last entry of the log that the member has
+	Batch          uint64     `json:"batch"`                // number of batches up to this entry
+	Position       uint64     `json:"position"`             // of the last change
+	AgeSeconds     float64    `json:"ageSeconds"`           // for which the member may lack changes, at most; -1: it has not seen the end of the log
+	SilenceSeconds float64    `json:"silenceSeconds"`       // after which another member leads
+	Problem        string     `json:"problem,omitempty"`
+	LastSnapshot   *time.Time `json:"lastSnapshot,omitempty"` // of the group, that this process has taken
+	SnapshotFailed string     `json:"snapshotFailed,omitempty"`
 }

@@ -46,10 +46,14 @@ type Options struct {
 	Publications *publish.Set
 	// Subscriptions are the publications that a replica follows; nil: the server is none.
 	Subscriptions *replica.Set
-	Profile       bool           // serve /debug/pprof to administrators
-	Rates         *Rates         // requests per client; nil: no limit
-	Budget        *budget.Budget // memory of bodies and answers; nil: no limit
-	Disk          *budget.Budget // bytes of the files in Dir; nil: no limit
+	// Leader returns the URL of the leader of the node's group, "" if it is unknown; TakeOver makes the node lead, and Leave makes it follow. nil: the
+	// node is in no group.
+	Leader          func() string
+	TakeOver, Leave func() error
+	Profile         bool           // serve /debug/pprof to administrators
+	Rates           *Rates         // requests per client; nil: no limit
+	Budget          *budget.Budget // memory of bodies and answers; nil: no limit
+	Disk            *budget.Budget // bytes of the files in Dir; nil: no limit
 	// Serving is done when the server shuts down: open streams of keys then end with a problem. It
 	// may be nil.
 	Serving context.Context

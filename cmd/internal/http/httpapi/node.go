@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	_ "embed"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -93,6 +94,31 @@ func (req *request) takeSnapshot() error {
 	}
 	if err := req.Snapshot(req.http.Context()); err != nil {
 		return loggedError{err}
+	}
+	req.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// toLeader makes a response send the client to the leader of the group. If that is unknown, it returns err as a problem that will pass.
+func (req *request) toLeader(w http.ResponseWriter, err error) error {
+	url := ""
+	if req.Leader != nil {
+		url = req.Leader()
+	}
+	if url == "" {
+		return asProblem(readOnly, err)
+	}
+	w.Header().Set("Location", url+req.http.URL.RequestURI())
+	return fmt.Errorf("%w (%s)", err, url)
+}
+
+// group makes the node lead its group, or follow. The response does not wait for that.
+func (req *request) group(do func() error) error {
+	if do == nil {
+		return problemf(absent, "the server is in no group; umbel serve --log makes it a member of one")
+	}
+	if err := do(); err != nil {
+		return asProblem(roleConflict, err)
 	}
 	req.WriteHeader(http.StatusNoContent)
 	return nil

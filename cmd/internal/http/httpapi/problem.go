@@ -78,8 +78,10 @@ var (
 	notKept          = problemType{"not-kept", "Change applied, but perhaps not durable", http.StatusServiceUnavailable}
 	busy             = problemType{"busy", "Too many requests at a time", http.StatusServiceUnavailable}
 	readOnly         = problemType{api.WordReadOnly, "Writes are refused", http.StatusServiceUnavailable}
+	follower         = problemType{"follower", "Changes are for the leader of the group", http.StatusTemporaryRedirect}
 	notPublished     = problemType{"not-published", "Publishing the filter failed", http.StatusServiceUnavailable}
 	notReady         = problemType{"not-ready", "Not ready", http.StatusServiceUnavailable}
+	roleConflict     = problemType{"role", "The member of the group has another role", http.StatusConflict}
 	absent           = problemType{api.WordAbsent, "Not enabled", http.StatusNotImplemented}
 	internalError    = problemType{"internal", "Internal error", http.StatusInternalServerError}
 )
@@ -96,6 +98,7 @@ var sentinels = []struct {
 	{engine.ErrExists, problemType{api.WordExists, "Filter exists", http.StatusConflict}},
 	{engine.ErrIncomplete, incomplete},
 	{engine.ErrMemory, problemType{"memory", "Memory limit reached", http.StatusInsufficientStorage}},
+	{engine.ErrFollower, follower},
 	{engine.ErrReplica, problemType{"replica", "Read-only replica", http.StatusForbidden}},
 	{engine.ErrDisk, problemType{"disk", "Disk limit reached", http.StatusInsufficientStorage}},
 	{engine.ErrReadOnly, readOnly},

@@ -14,7 +14,7 @@ import (
 // kinds are all kinds of problems.
 func kinds() []problemType {
 	all := []problemType{
-		badRequest, unauthorized, noPath, methodNotAllowed, notAcceptable, precondition, tooLarge, mediaType, misdirected,
+		badRequest, unauthorized, noPath, methodNotAllowed, notAcceptable, precondition, tooLarge, mediaType, misdirected, elsewhere, roleConflict,
 		crossOrigin, tooMany, incomplete, notKept, notPublished, notReady, busy, absent, internalError,
 	}
 	for _, s := range sentinels {

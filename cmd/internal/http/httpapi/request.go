@@ -67,6 +67,9 @@ func (h *handler) serveRoute(to route) http.Handler {
 			if _, logged := errors.AsType[loggedError](err); !logged && problemTypeOf(err) == internalError {
 				h.Log.Error("http request failed", event.HTTPFailed, "method", r.Method, "path", r.URL.EscapedPath(), "error", err)
 			}
+			if problemTypeOf(err) == follower {
+				err = req.toLeader(w, err)
+			}
 			writeProblem(w, r, err)
 		}
 	})

@@ -30,6 +30,8 @@ func (h *handler) routes() []route {
 		{pattern: "GET /v1/status", right: access.Read, serve: (*request).nodeStatus},
 		{pattern: "GET /v1/backup", right: access.Admin, serve: (*request).serveBackup},
 		{pattern: "POST /v1/snapshot", right: access.Admin, serve: (*request).takeSnapshot},
+		{pattern: "POST /v1/group/take-over", right: access.Admin, serve: func(req *request) error { return req.group(req.TakeOver) }},
+		{pattern: "POST /v1/group/leave", right: access.Admin, serve: func(req *request) error { return req.group(req.Leave) }},
 		{pattern: "POST /v1/acknowledge", right: access.Admin, serve: (*request).acknowledge},
 
 		{pattern: "GET /v1/slots", serve: (*request).slotMap},

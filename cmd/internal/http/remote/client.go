@@ -261,6 +261,11 @@ func (c *Client) Snapshot(ctx context.Context) error {
 	return c.json(ctx, http.MethodPost, "/v1/snapshot", nil, nil)
 }
 
+// Group makes a member of a group "leave", so that it follows, or "take-over", so that it leads.
+func (c *Client) Group(ctx context.Context, do string) error {
+	return c.json(ctx, http.MethodPost, "/v1/group/"+do, nil, nil)
+}
+
 // Acknowledge ends the state of the node in which names of filters may be missing, and reports whether it was in
 // this state.
 func (c *Client) Acknowledge(ctx context.Context) (bool, error) {

@@ -27,6 +27,8 @@ type Options struct {
 	Publications func() []api.Publication
 	// Subscriptions returns the states of the publications that a replica follows.
 	Subscriptions func() []api.Subscription
+	// Group returns the state of a member of a group, nil if the node is none.
+	Group func() *api.Group
 	// Usage calls each with the commands that clients called: see resp.Server.Usage.
 	Usage   func(each func(*resp.Command, resp.Usage))
 	Disk    *Latencies    // nil: none
@@ -70,6 +72,9 @@ func (m *Metrics) rows() []status.Metric {
 	all = append(all, m.survey.metrics()...)
 	if m.o.Publications != nil {
 		all = append(all, publications(m.o.Publications())...)
+	}
+	if m.o.Group != nil {
+		all = append(all, group(m.o.Group())...)
 	}
 	if m.o.Subscriptions != nil {
 		all = append(all, subscriptions(m.o.Subscriptions())...)

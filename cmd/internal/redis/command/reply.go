@@ -25,13 +25,15 @@ func Fail(c *resp.Conn, err error) { c.Error(Text(err)) }
 // ReadOnly is the reply of a replica to a command that changes something. It begins as that of Redis.
 const ReadOnly = "READONLY You can't write against a read only replica; change the filter where it is published"
 
-// Text returns the reply for an error: MISCONF if no changes are accepted, READONLY by a replica, STALE if
+// Text returns the reply for an error: MISCONF if no changes are accepted, READONLY by a replica or a follower, STALE if
 // its version is out of date, OOM if the memory limit is reached, otherwise ERR, followed by the text of
 // the error on one line.
 func Text(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrReplica):
 		return ReadOnly
+	case errors.Is(err, engine.ErrFollower):
+		return followerReply(err)
 	case errors.Is(err, share.ErrStale):
 		return "STALE " + line(err)
 	case errors.Is(err, engine.ErrReadOnly):
@@ -40,6 +42,12 @@ func Text(err error) string {
 		return "OOM " + line(err)
 	}
 	return "ERR " + line(err)
+}
+
+// followerReply is the reply of a follower to a command that changes something.
+func followerReply(err error) string {
+	f, _ := errors.AsType[*engine.FollowerError](err)
+	return "READONLY You can't write against a read only replica; " + line(f)
 }
 
 // Unkept returns the reply for a change that was made but may not be durable. MISCONF means that
