@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/engine/operation"
+	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
 )
@@ -19,6 +20,7 @@ import (
 func AddSplitFlag(cmd *cobra.Command, split *int) {
 	cmd.Flags().IntVar(split, "split", 0, "the filter is split into this `NUMBER` of filters, which are on all nodes of a slot map; see docs/scale.md")
 	cmd.Flags().Lookup("split").DefValue = ""
+	spec.Group(cmd.Flags(), "Parts of a filter", "split")
 }
 
 // errSplitInFile is the error of --split without a node.
@@ -41,11 +43,11 @@ func (f nodeFilter) open(ctx context.Context) (querier, remote.Info, error) {
 	return q, in, err
 }
 
-func (f nodeFilter) make(ctx context.Context, spec api.FilterSpec) error {
+func (f nodeFilter) make(ctx context.Context, want api.FilterSpec) error {
 	if f.split != 0 {
-		return f.node.MakeSplit(ctx, f.name, f.split, spec)
+		return f.node.MakeSplit(ctx, f.name, f.split, want)
 	}
-	_, err := f.node.Make(ctx, f.name, spec)
+	_, err := f.node.Make(ctx, f.name, want)
 	return err
 }
 
