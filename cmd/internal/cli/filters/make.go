@@ -12,6 +12,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/build"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
+	"github.com/umbel-filters/umbel/cmd/internal/files/object"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
@@ -57,6 +58,10 @@ repetitions. Frequent keys that are absent get more cells. The rate is then that
 with the same distribution. The summary states how many false positives remain, relative to a
 bloom or counting filter of the same size including the table of these keys; see docs/kinds/weighted.md.
 
+The program umbel of cmd/cloud, which links the libraries of clouds, takes URLs of objects in buckets for KEYFILE and -o:
+s3://BUCKET/NAME?region=REGION, gs:// and azblob://. With --part it reads the ranges of the part. A result is written to a file first, and
+its MD5 is compared after it was put. Other keys of objects are read as those of a pipe.
+
 Hashes: xxh3 is the default. siphash is for untrusted keys; its seed is random unless --seed is
 given. xxh64 with kind splitblock makes Parquet's filter. murmur64a is the default of kind
 redisbloom. md5 is for other programs. With caller, keys are digests of 32 hexadecimal digits.
@@ -84,6 +89,8 @@ type makeRun struct {
 	*cli.Streams
 	wanted *spec.Flags
 	output string
+	file   string // the file that is written: the output, or one that is put there
+	stores object.Stores
 	like   string // a filter with the kind, hash and size to use
 	log    string // of queried keys
 	memory quantity.Size
@@ -91,15 +98,17 @@ type makeRun struct {
 
 	allowEmpty bool
 	part       partFlags
+	waits      []func() error // for objects that are read by pipes
+	finish     func(context.Context) error
 	node       cli.Node
 	split      int // number of filters on nodes, 0 for one
 	Tolerance
 	given cli.Given
 }
 
-// MakeCommand is umbel make.
-func MakeCommand() *cobra.Command {
-	r := &makeRun{memory: 512 << 20}
+// MakeCommand is umbel make, with what opens URLs.
+func MakeCommand(stores object.Stores) *cobra.Command {
+	r := &makeRun{memory: 512 << 20, stores: stores}
 	cmd := &cobra.Command{
 		Use:         "make -o FILE [KEYFILE...]",
 		Short:       "make a filter of keys",
@@ -131,10 +140,16 @@ func (r *makeRun) run(ctx context.Context, streams *cli.Streams, args []string) 
 	if err != nil {
 		return err
 	}
+	out, err := r.stores.Output(r.output)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	r.file, r.finish = out.Path, out.Finish
 	if r.given["part"] {
 		return r.inPart(ctx, order, args)
 	}
-	files, closeFiles, err := r.OpenKeys(args)
+	files, closeFiles, err := r.openInputs(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -187,6 +202,11 @@ func (r *makeRun) inFile(ctx context.Context, order build.Order, files []*os.Fil
 	stopEnding := r.EndAtSignal(ctx, "nothing was written")
 	defer stopEnding()
 	made, err := r.make(order, files)
+	for _, wait := range r.waits {
+		if err == nil {
+			err = wait() // a pipe whose object can't be read ends early
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -202,7 +222,10 @@ func (r *makeRun) inFile(ctx context.Context, order build.Order, files []*os.Fil
 	replaced := filterAt(r.output)
 	s, err := r.settle(r.Streams, r.output, made.Filter, func() error {
 		stopEnding() // writing handles signals
-		return container.Write(r.output, made.Filter.State())
+		if err := container.Write(r.file, made.Filter.State()); err != nil {
+			return err
+		}
+		return r.finish(ctx)
 	})
 	if err != nil {
 		return err

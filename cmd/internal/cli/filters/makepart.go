@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/keys"
 	"github.com/umbel-filters/umbel/cmd/internal/files/merging"
+	"github.com/umbel-filters/umbel/cmd/internal/files/object"
 	"github.com/umbel-filters/umbel/cmd/internal/files/part"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/files/spec"
@@ -66,7 +67,7 @@ func (r *makeRun) inPart(ctx context.Context, order build.Order, names []string)
 	if err != nil {
 		return err
 	}
-	in, err := r.openPart(names)
+	in, err := r.openPart(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -74,11 +75,19 @@ func (r *makeRun) inPart(ctx context.Context, order build.Order, names []string)
 	stopEnding := r.EndAtSignal(ctx, "nothing was written")
 	defer stopEnding()
 	made, write, err := r.makePart(order, in)
+	for _, wait := range r.waits {
+		if err == nil {
+			err = wait()
+		}
+	}
 	if err != nil {
 		return err
 	}
 	stopEnding() // writing handles signals
 	if err := write(); err != nil {
+		return err
+	}
+	if err := r.finish(ctx); err != nil {
 		return err
 	}
 	return r.Report(r.output, made, func(w io.Writer) error {
@@ -154,7 +163,7 @@ func (r *makeRun) makePart(order build.Order, in *partInput) (made partMade, wri
 	}
 	m := part.ManifestOf(number, in.identity, false, read)
 	made = partMade{r.output, number.Part, number.Of, read, s.Kind, s.Arrays[0].Len, s.Bytes()}
-	return made, func() error { return container.Write(r.output, m.State(s)) }, nil
+	return made, func() error { return container.Write(r.file, m.State(s)) }, nil
 }
 
 // makeRange makes a part with a range of the cells.
@@ -175,7 +184,7 @@ func (r *makeRun) makeRange(s umbel.State, job keys.Job, in *partInput) (made pa
 	}
 	made = partMade{r.output, number.Part, number.Of, read, s.Kind, s.Arrays[0].Len, cells.Bytes()}
 	return made, func() error {
-		return replace(r.output, func(w io.Writer) error { return cells.Write(w, m) })
+		return replace(r.file, func(w io.Writer) error { return cells.Write(w, m) })
 	}, nil
 }
 
@@ -197,13 +206,13 @@ type partInput struct {
 }
 
 // openPart opens what the part reads of the named inputs.
-func (r *makeRun) openPart(names []string) (*partInput, error) {
+func (r *makeRun) openPart(ctx context.Context, names []string) (*partInput, error) {
 	if r.part.way() == part.None {
 		id, err := part.Identity(nil, part.None, r.part.job)
 		if err != nil {
 			return nil, err
 		}
-		files, closeFiles, err := r.OpenKeys(names)
+		files, closeFiles, err := r.openInputs(ctx, names)
 		return &partInput{cli.Readers(files), id, cli.TotalBytes(files), closeFiles}, err
 	}
 	if len(names) == 0 || slices.Contains(names, "-") {
@@ -211,7 +220,18 @@ func (r *makeRun) openPart(names []string) (*partInput, error) {
 	}
 	files := make(lazyFiles, len(names))
 	inputs := make([]part.Input, len(names))
+	in := &partInput{close: files.close}
 	for i, name := range names {
+		if r.stores.IsURL(name) {
+			o, err := r.stores.Open(ctx, name)
+			if err != nil {
+				in.close()
+				return nil, err
+			}
+			files[i].object = o
+			inputs[i] = part.Input{Name: name, ReaderAt: o, Size: o.Size()}
+			continue
+		}
 		info, err := os.Stat(name)
 		if err == nil && !info.Mode().IsRegular() {
 			err = fmt.Errorf("%s is no regular file and can't be divided; give --divide none if its keys are those of this part only", name)
@@ -222,10 +242,9 @@ func (r *makeRun) openPart(names []string) (*partInput, error) {
 		files[i].name = name
 		inputs[i] = part.Input{Name: name, ReaderAt: &files[i], Size: info.Size()}
 	}
-	in := &partInput{close: files.close}
 	var err error
 	if in.identity, err = part.Identity(inputs, r.part.way(), r.part.job); err == nil {
-		files.close() // of many files, a part reads few
+		files.rest() // of many files, a part reads few
 		var pieces []keys.Piece
 		pieces, err = part.Of(inputs, r.part.number, r.part.way(), r.format.Separator)
 		for _, p := range pieces {
@@ -239,10 +258,40 @@ func (r *makeRun) openPart(names []string) (*partInput, error) {
 	return in, err
 }
 
+// openInputs opens files as OpenKeys does, and objects as pipes.
+func (r *makeRun) openInputs(ctx context.Context, names []string) (files []*os.File, closeAll func(), err error) {
+	if !slices.ContainsFunc(names, r.stores.IsURL) {
+		return r.OpenKeys(names)
+	}
+	closeAll = func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	for _, name := range names {
+		var more []*os.File
+		if r.stores.IsURL(name) {
+			f, wait, err := r.stores.Pipe(ctx, name)
+			if err != nil {
+				closeAll()
+				return nil, nil, err
+			}
+			r.waits = append(r.waits, wait)
+			more = []*os.File{f}
+		} else if more, _, err = r.OpenKeys([]string{name}); err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, closeAll, nil
+}
+
 // lazyFile is a file that is opened when it is read.
 type lazyFile struct {
-	name string
-	file *os.File
+	name   string
+	file   *os.File
+	object object.Object // instead of a file
 }
 
 // ReadAt implements io.ReaderAt. It is not safe for concurrent use.
@@ -257,8 +306,18 @@ func (f *lazyFile) ReadAt(b []byte, at int64) (n int, err error) {
 
 type lazyFiles []lazyFile
 
-// close closes the files that are open.
+// close closes all files and objects.
 func (fs lazyFiles) close() {
+	fs.rest()
+	for i := range fs {
+		if fs[i].object != nil {
+			fs[i].object.Close()
+		}
+	}
+}
+
+// rest closes the files that are open, until they are read again.
+func (fs lazyFiles) rest() {
 	for i := range fs {
 		if fs[i].file != nil {
 			fs[i].file.Close()

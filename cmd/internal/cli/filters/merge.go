@@ -18,6 +18,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/ability"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/merging"
+	"github.com/umbel-filters/umbel/cmd/internal/files/object"
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/cmd/internal/http/remote"
@@ -44,7 +45,8 @@ can those that are made with umbel make --like. Counting filters that are joined
 Parts of a filter, which umbel make --part has made, are joined to the filter that one umbel make would have written, as a
 stream. The files must have each part once: one that is missing, doubled or of another filter is named, and
 nothing is written. --expect NUMBER checks their number as well. With --partial some may be missing, and the result
-is a part. After an interruption the same command continues with FILE.partial.
+is a part. After an interruption the same command continues with FILE.partial. In the program umbel of cmd/cloud, FILE may be a URL, as with
+umbel make.
 
 With --estimate nothing is written. The number of distinct keys in all files is estimated, with
 its 95% confidence interval.
@@ -71,6 +73,8 @@ const mergeExample = `  umbel merge monday.umb tuesday.umb -o week.umb
 type mergeRun struct {
 	*cli.Streams
 	output   string
+	file     string // the file that is written: the output, or one that is put there
+	stores   object.Stores
 	estimate bool
 	subtract bool
 	form     merging.Form
@@ -78,13 +82,18 @@ type mergeRun struct {
 	target   target
 	node     cli.Node
 	Tolerance
-	bar   atomic.Pointer[progress.Bar] // of a stream
-	given cli.Given
+	bar    atomic.Pointer[progress.Bar] // of a stream
+	finish func() error                 // puts the file to the output
+	given  cli.Given
 }
 
-// MergeCommand is umbel merge.
-func MergeCommand() *cobra.Command {
-	r := new(mergeRun)
+// MergeCommand is umbel merge, with what opens URLs.
+func MergeCommand(stores object.Stores) *cobra.Command {
+	return (&mergeRun{stores: stores}).command()
+}
+
+// command is the verb of a run.
+func (r *mergeRun) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "merge FILE FILE... (-o FILE [--subtract] | --estimate)",
 		Aliases: []string{"union"},
@@ -92,7 +101,7 @@ func MergeCommand() *cobra.Command {
 		Long:    mergeHelp,
 		Example: mergeExample,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && isPart(args[0]) {
+			if len(args) == 1 && (isPart(args[0]) || r.stores.IsURL(args[0])) {
 				return nil
 			}
 			return cli.Arguments(2, -1)(cmd, args)
@@ -138,13 +147,8 @@ func (r *mergeRun) run(ctx context.Context, streams *cli.Streams, names []string
 	}
 	if r.target.node != nil {
 		names = apartFrom(r.output, names)
-	} else {
-		if r.given["expect"] || r.given["partial"] || slices.ContainsFunc(names, isPart) {
-			return r.joinParts(ctx, names)
-		}
-		if s, err := r.joined(ctx, names); !errors.Is(err, errApart) {
-			return r.printMerged(s, len(names), err)
-		}
+	} else if done, err := r.inStream(ctx, names); done || err != nil {
+		return err
 	}
 	s, err := r.target.change(ctx, names[0], r.output, change{
 		inMemory: func(f umbel.Filter) (umbel.Filter, error) { return r.inMemory(ctx, f, names) },

@@ -58,7 +58,7 @@ func (r *mergeRun) joinParts(ctx context.Context, names []string) error {
 	}
 	stop := r.EndAtSignal(ctx, "nothing was written")
 	defer stop()
-	g, err := r.gather(names)
+	g, err := r.gather(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func (r *mergeRun) joinParts(ctx context.Context, names []string) error {
 	if g.manifest.Complete() && g.manifest.Keys == 0 {
 		return errors.New("no part has read a key; nothing was written; to make an empty filter use umbel make --allow-empty")
 	}
-	rest, resumed := r.resume(g)
+	rest, resumed := r.resume(ctx, g)
 	if resumed > 0 {
 		r.Remark("%s: continues with %s, which has %d of %d parts", r.output, r.partialFile(), resumed, g.manifest.Of())
 	}
 	stop() // writing handles signals
-	s, err := r.joinSteps(rest, g.manifest.Complete())
+	s, err := r.joinSteps(ctx, rest, g.manifest.Complete())
 	switch {
 	case err != nil:
 		return err
@@ -98,10 +98,10 @@ type mergedParts struct {
 
 // gather reads the beginnings of the named parts. It returns an error that names a part which does not belong to most others, or
 // which another file has as well.
-func (r *mergeRun) gather(names []string) (g gathered, err error) {
+func (r *mergeRun) gather(ctx context.Context, names []string) (g gathered, err error) {
 	heads := make([]merging.Head, len(names))
 	for i, name := range names {
-		source := r.source(name)
+		source := r.source(ctx, name)
 		if heads[i], err = source.ReadHead(); err != nil {
 			return g, err
 		}
@@ -179,12 +179,12 @@ func (r *mergeRun) checkComplete(m part.Manifest) error {
 }
 
 // partialFile is the file with the parts that are already joined, while there are more.
-func (r *mergeRun) partialFile() string { return r.output + ".partial" }
+func (r *mergeRun) partialFile() string { return r.file + ".partial" }
 
 // resume returns the sources that are still to be read, and the number of parts that the file of an interrupted run has: that file is
 // then the first source. It is not used if one of its parts has been made again since.
-func (r *mergeRun) resume(g gathered) (rest []merging.Source, resumed uint64) {
-	source := r.source(r.partialFile())
+func (r *mergeRun) resume(ctx context.Context, g gathered) (rest []merging.Source, resumed uint64) {
+	source := r.source(ctx, r.partialFile())
 	info, err := os.Stat(source.Name)
 	if err != nil || !isPart(source.Name) {
 		return g.sources, 0
@@ -230,14 +230,14 @@ func step(sources []merging.Source, most int64) int {
 
 // joinSteps joins sources in steps, and returns the summary of the result if it is complete. The result of each step but the last is in
 // the partial file.
-func (r *mergeRun) joinSteps(sources []merging.Source, complete bool) (sum Summary, err error) {
+func (r *mergeRun) joinSteps(ctx context.Context, sources []merging.Source, complete bool) (sum Summary, err error) {
 	for {
 		n := step(sources, r.parts.stepBytes)
 		last := n == len(sources)
 		s, path := r.stream(), r.partialFile()
 		s.Sources, s.Part = sources[:n], !last || !complete
 		if last {
-			path = r.output
+			path = r.file
 		}
 		m := *sources[0].Manifest
 		for _, source := range s.Sources[1:] {
@@ -246,7 +246,7 @@ func (r *mergeRun) joinSteps(sources []merging.Source, complete bool) (sum Summa
 			}
 		}
 		s.Manifest = &m
-		if !last && !isReplaced(r.output) {
+		if !last && !isReplaced(r.file) {
 			return sum, fmt.Errorf("%d files are too many for an output that is no file; give a file", len(sources))
 		}
 		if sum, err = r.write(s, path, nil); err != nil {
@@ -258,7 +258,7 @@ func (r *mergeRun) joinSteps(sources []merging.Source, complete bool) (sum Summa
 		if last {
 			break
 		}
-		joined := r.source(path)
+		joined := r.source(ctx, path)
 		joined.Manifest = &m
 		sources = append([]merging.Source{joined}, sources[n:]...)
 	}

@@ -6,13 +6,14 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/umbel-filters/umbel"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/cmd/internal/files/atomicfile"
 	"github.com/umbel-filters/umbel/cmd/internal/files/container"
 	"github.com/umbel-filters/umbel/cmd/internal/files/merging"
-	"github.com/umbel-filters/umbel/cmd/internal/files/part"
+	"github.com/umbel-filters/umbel/cmd/internal/files/object"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
 	"github.com/umbel-filters/umbel/wire"
 )
@@ -22,6 +23,40 @@ const maxOpen = 256
 
 // errApart means that filters are not joined in a stream: they are merged in memory, perhaps in another form.
 var errApart = errors.New("not joined in a stream")
+
+// inStream joins parts, or filters of one shape, without memory for them, in files or at URLs. It reports whether it has done so;
+// otherwise nothing is written.
+func (r *mergeRun) inStream(ctx context.Context, names []string) (done bool, err error) {
+	out, err := r.stores.Output(r.output)
+	if err != nil {
+		return false, err
+	}
+	defer out.Close()
+	r.file, r.finish = out.Path, func() error { return out.Finish(ctx) }
+	parts := r.given["expect"] || r.given["partial"]
+	for _, name := range names {
+		if !r.stores.IsURL(name) {
+			parts = parts || isPart(name)
+			continue
+		}
+		h, err := r.source(ctx, name).ReadHead()
+		if err != nil {
+			return false, err
+		}
+		parts = parts || h.Manifest != nil
+	}
+	if parts {
+		return true, r.joinParts(ctx, names)
+	}
+	s, err := r.joined(ctx, names)
+	if !errors.Is(err, errApart) {
+		return true, r.printMerged(s, len(names), err)
+	}
+	if r.stores.IsURL(r.output) || slices.ContainsFunc(names, r.stores.IsURL) {
+		return false, errors.New("at URLs only filters of one kind, hash, seed and size are merged, with a rate that is at most twice the planned one; copy these to files")
+	}
+	return false, nil
+}
 
 // joined joins filters of one shape cell by cell, without memory for them. The error wraps errApart if they have different shapes, or
 // if the rate of the result is so high that another form needs to be considered; nothing is then written.
@@ -34,11 +69,10 @@ func (r *mergeRun) joined(ctx context.Context, names []string) (Summary, error) 
 	s := r.stream()
 	var first umbel.State
 	for i, name := range names {
-		kind, _, ok := container.Describe(name)
-		if !ok || kind == part.Kind {
+		if _, _, ok := container.Describe(name); !ok && !r.stores.IsURL(name) {
 			return Summary{}, errApart
 		}
-		source := r.source(name)
+		source := r.source(ctx, name)
 		h, err := source.ReadHead()
 		if i == 0 {
 			first = h.State
@@ -56,15 +90,24 @@ func (r *mergeRun) joined(ctx context.Context, names []string) (Summary, error) 
 		return nil
 	}
 	stop() // writing handles signals
-	sum, err := r.write(s, r.output, check)
+	sum, err := r.write(s, r.file, check)
 	if errors.Is(err, umbel.ErrMismatch) {
 		err = errApart
 	}
 	return sum, err
 }
 
-// source is the container in a file, of which reading is shown.
-func (r *mergeRun) source(name string) merging.Source {
+// source is the container in a file or at a URL, of which reading is shown.
+func (r *mergeRun) source(ctx context.Context, name string) merging.Source {
+	if r.stores.IsURL(name) {
+		return merging.Source{Name: name, Open: func() (io.ReadCloser, error) {
+			o, err := r.stores.Open(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			return object.NewReader(o), nil
+		}}
+	}
 	return fileSource(name, func(n int64) {
 		if bar := r.bar.Load(); bar != nil {
 			bar.Add(n)
@@ -97,7 +140,7 @@ func (r *mergeRun) write(s *merging.Stream, path string, check func(umbel.Stats)
 		if err == nil && check != nil {
 			err = check(stats)
 		}
-		sum = summarizeStats(path, s.State(), stats)
+		sum = summarizeStats(r.output, s.State(), stats)
 		if err == nil && r.Strict {
 			err = sum.Judge(r.Streams, r.Tolerance, "nothing was written (--strict)")
 		}
@@ -128,6 +171,9 @@ func (r *mergeRun) write(s *merging.Stream, path string, check func(umbel.Stats)
 	r.bar.Store(bar)
 	if err = replace(path, put); errors.Is(err, errLayout) {
 		err = replace(path, put)
+	}
+	if err == nil && path == r.file {
+		err = r.finish()
 	}
 	if err == nil && !s.Part {
 		err = sum.Judge(r.Streams, r.Tolerance, "")

@@ -8,6 +8,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/cli/filters"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/nodes"
 	"github.com/umbel-filters/umbel/cmd/internal/cli/publications"
+	"github.com/umbel-filters/umbel/cmd/internal/files/object"
 	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 )
 
@@ -54,7 +55,8 @@ const rootExample = `  umbel make -o words.umb < /usr/share/dict/words
 
 // Engines are what a program can use of other systems.
 type Engines struct {
-	Logs sharedlog.Openers // where a group of nodes keeps its log
+	Logs    sharedlog.Openers // where a group of nodes keeps its log
+	Objects object.Stores     // what make and merge read and write besides files
 }
 
 // Umbel returns the verbs of a program with engines.
@@ -63,11 +65,11 @@ func Umbel(e Engines) cli.Program {
 		Name: "umbel", Short: "Bloom filters in files and on servers", Long: rootHelp, Example: rootExample,
 		Groups: []cli.Group{ // the first are the verbs to begin with
 			{Title: "To begin with", Verbs: []*cobra.Command{
-				filters.MakeCommand(), filters.HasCommand(), filters.AddCommand(), filters.InfoCommand(), filters.PlanCommand(), nodes.ServeCommand(e.Logs),
+				filters.MakeCommand(e.Objects), filters.HasCommand(), filters.AddCommand(), filters.InfoCommand(), filters.PlanCommand(), nodes.ServeCommand(e.Logs),
 			}},
 			{Title: "Filters in files and on nodes", Verbs: []*cobra.Command{
 				filters.RemoveCommand(), filters.CountCommand(), filters.UniqCommand(), filters.ShowCommand(), filters.ShellCommand(),
-				filters.FoldCommand(), filters.MergeCommand(), filters.IntersectCommand(), filters.EditCommand(), filters.VerifyCommand(),
+				filters.FoldCommand(), filters.MergeCommand(e.Objects), filters.IntersectCommand(), filters.EditCommand(), filters.VerifyCommand(),
 			}},
 			{Title: "Messages", Verbs: []*cobra.Command{
 				filters.ConvertCommand(), filters.DiffCommand(), filters.PatchCommand(),
