@@ -78,7 +78,7 @@ var kindAgnostic = []string{
 // owners maps an external module to the only packages that may import it.
 var owners = map[string][]string{
 	"github.com/gofrs/flock":    {"cmd/internal/durable/disk", "internal/wholefile", "share/dir"},
-	"gocloud.dev":               {"share/blob", "cmd/cloud/logbucket", "cmd/cloud/umbel"},
+	"gocloud.dev":               {"share/blob", "cmd/cloud/logbucket", "cmd/cloud/objects", "cmd/cloud/umbel"},
 	"github.com/maypok86":       {"cmd/internal/webcache/httpcache"},
 	"github.com/nats-io":        {"share/nats", "cmd/cloud/lognats"},
 	"github.com/redpanda-data":  {"connect/benthos", "connect/umbel-connect"},
