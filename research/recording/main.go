@@ -26,7 +26,7 @@ var session = []step{
 	{"umbel has numbers.umb 77 zebra", 2 * time.Second, ""},
 	{"umbel info numbers.umb", 5 * time.Second, ""},
 	{"umbel show numbers.umb --map", 6 * time.Second, ""},
-	{"umbel plan -n 1e6 --fpr 1% | cut -c -74 | head -16", 6 * time.Second, ""},
+	{"umbel plan -n 1e6 --fpr 1% | cut -c -80 | head -16", 6 * time.Second, ""},
 	{"go run ./examples/demo --for 8s", 4 * time.Second, "demo --for 8s"},
 }
 
