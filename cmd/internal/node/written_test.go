@@ -23,6 +23,7 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/filter"
 	"github.com/umbel-filters/umbel/filter/foreign/redisbloom"
+	"github.com/umbel-filters/umbel/internal/race"
 	"github.com/umbel-filters/umbel/wire"
 	"github.com/umbel-filters/umbel/wire/hashtree"
 )
@@ -259,6 +260,7 @@ func described(t *testing.T, n *Node, c *resptest.Client, name string) string {
 // last state, are the same after each way in which they leave a node and come back. UMBEL_TRIALS is the number
 // of creations.
 func TestReadsWhatItWrites(t *testing.T) {
+	race.Skip(t, "one client varies filters, one after the other, and computes their rates")
 	trials := 60
 	if testing.Short() {
 		trials = 15
