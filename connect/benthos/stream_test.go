@@ -225,3 +225,26 @@ func TestLint(t *testing.T) {
 		}
 	}
 }
+
+// The engine's linter accepts the components of the configuration in docs/scale.md.
+func TestLintOfPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "scale.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	between := func(begin, end string) (text string) {
+		_, text, found := strings.Cut(string(page), begin)
+		if !found {
+			t.Fatalf("docs/scale.md has no %q", begin)
+		}
+		text, _, _ = strings.Cut(text, end)
+		return text
+	}
+	b := service.NewStreamBuilder()
+	if err := b.AddProcessorYAML("umbel_uniq:\n" + between("    - umbel_uniq:\n", "output:\n")); err != nil {
+		t.Error(err)
+	}
+	if err := b.AddOutputYAML("umbel_publish:\n" + between("  umbel_publish:\n", "```")); err != nil {
+		t.Error(err)
+	}
+}
