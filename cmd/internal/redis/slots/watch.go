@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// watchEvery is the time between two looks at the nodes of other shards.
+// watchEvery is the time between two looks at the nodes of shards.
 const watchEvery = time.Second
 
-// Watch keeps the leaders of other shards with several nodes up to date until ctx is done: the one that answers GET /writable with
+// Watch keeps the leaders of shards with several nodes up to date until ctx is done, also that of the own shard: the one that answers GET /writable with
 // 200, as followers and replicas do not. The map has the URLs of these nodes. client must bound the time of a request.
 func (p *Place) Watch(ctx context.Context, client *http.Client) {
 	t := time.NewTicker(watchEvery)
@@ -17,7 +17,7 @@ func (p *Place) Watch(ctx context.Context, client *http.Client) {
 	for {
 		v := p.View()
 		for i, s := range v.Shards {
-			if i != v.shard && len(s.Nodes) > 1 {
+			if len(s.Nodes) > 1 {
 				p.look(ctx, client, s, v.leaders[i])
 			}
 		}
