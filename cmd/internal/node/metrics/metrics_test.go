@@ -35,6 +35,7 @@ func described(t *testing.T) (names []string) {
 		Engine: e, Filters: 10, Clients: func() int { return 0 }, Totals: func() Totals { return Totals{} },
 		Status:        func() store.Status { return store.Status{LastSnapshot: time.Now()} },
 		Publications:  func() []api.Publication { return []api.Publication{{Filter: "words", Version: 1}} },
+		Group:         func() *api.Group { return &api.Group{Role: api.RoleLeader} },
 		Subscriptions: func() []api.Subscription { return []api.Subscription{{Filter: "words", Version: 1, Expires: &expires}} },
 		Usage:         func(each func(*resp.Command, resp.Usage)) { each(&resp.Command{Name: "bf.add"}, resp.Usage{}) },
 	})
