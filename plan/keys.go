@@ -12,7 +12,7 @@ import (
 // Estimate is an estimated number of distinct keys, and the interval that contains the true
 // number with a confidence of about 95 percent. All three are real numbers, at least 0, and +Inf
 // where the filter sets no bound. Low <= Value <= High, unless Value is NaN, which means that
-// only the bounds are known.
+// only the bounds are known. Estimates of few keys extend to the whole numbers next to Value: a narrower interval could have none.
 type Estimate struct {
 	Value, Low, High float64
 }
@@ -64,9 +64,9 @@ func (f Filter) Keys(ones uint64) Estimate {
 		return planning.Crossing(low, high, reached) / k
 	}
 	e := Estimate{Value: f.keys(x), High: math.Inf(1)}
-	e.Low = min(e.Value, max(bound(planning.Sigmas95, x-0.5), x/k))
+	e.Low = min(e.Value, max(min(bound(planning.Sigmas95, x-0.5), math.Floor(e.Value)), x/k))
 	if x+0.5 < m {
-		e.High = max(e.Value, bound(-planning.Sigmas95, x+0.5))
+		e.High = max(math.Ceil(e.Value), bound(-planning.Sigmas95, x+0.5))
 	}
 	return e
 }

@@ -141,9 +141,10 @@ func (d *day) check(f *follower, at time.Duration) {
 }
 
 // The population of a set follows a day, as in Sailhan and Stehr 2012, section II. Subscribers state the rate that
-// suffices, and follow the coarsest class whose rate is at most that. For every rate that suffices, they receive at most
-// a twentieth more than if the filter were published folded to that rate, and less than a subscriber of
-// the whole filter. One that is limited to 2000 bytes per second keeps to it in a rush hour.
+// suffices, and follow the coarsest class whose rate is at most that. For rates above 3 %, they receive at most
+// a twentieth more than if the filter were published folded to that rate, and all receive at most a tenth more than a subscriber of
+// the whole filter: a change of the class costs a message, which counts while versions change little (6.4 % at noon and 0.4 % after the
+// rush hour, for the rate of 1 %). One that is limited to 2000 bytes per second keeps to it in a rush hour.
 func TestDay(t *testing.T) {
 	race.Skip(t, "simulates a long time, in one goroutine")
 	synctest.Test(t, func(t *testing.T) {

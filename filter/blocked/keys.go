@@ -49,7 +49,7 @@ func estimateKeys(m uint64, words, perWord int, ones uint64) plan.Estimate {
 	half := planning.Sigmas95 * math.Sqrt(variance+0.25) / slope
 	return plan.Estimate{
 		Value: n,
-		Low:   min(n, max(n-half, x/float64(words*perWord))),
-		High:  n + half,
+		Low:   min(n, max(min(n-half, math.Floor(n)), x/float64(words*perWord))),
+		High:  max(n+half, math.Ceil(n)),
 	}
 }

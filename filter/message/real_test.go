@@ -18,7 +18,9 @@ import (
 // The forecasts of an option are within forecastShare and forecastBytes of real messages, besides 5 standard deviations.
 const (
 	forecastShare = 0.01
-	forecastBytes = 10 // a note of few digits takes up to 8 bytes less
+	// A forecast has a note whose rate has many digits; one of few digits takes up to 8 bytes less. The last byte of a payload, and
+	// that of its length, are up to 2 more.
+	forecastBytes = 10
 )
 
 // maxReal is the most cells of a filter that a test makes.

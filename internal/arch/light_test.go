@@ -38,7 +38,8 @@ func TestKindsLinkNoCrypto(t *testing.T) {
 }
 
 // A program that adds to a bloom filter, queries, writes and reads it is at most 0.82 MB larger than one that uses package fmt only,
-// without tables for debuggers, whose size depends more on the compiler.
+// without tables for debuggers, whose size depends more on the compiler. With Go 1.26 it is 806,912 bytes: sizes are whole pages, and
+// readers of all forms of containers, old and short, are part of it. The bound leaves three pages.
 func TestSizeOfProgramWithBloom(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("links two programs, and the bound is that of one system")

@@ -104,8 +104,8 @@ func (s Shape) keys(ones uint64) plan.Estimate {
 	zero, both := math.Exp(-x*(1-q)), math.Exp(-x*(1-q2))
 	deviation := math.Sqrt(max(0, zero*(1-zero)/blockBits+(1-1.0/blockBits)*(both-zero*zero)-x*(1-q)*(1-q)*zero*zero)/blocks) * M
 	const sigmas = 1.96
-	e.Low = max(float64(ones)/float64(j), at(max(1, float64(ones)-sigmas*deviation-0.5)))
+	e.Low = max(float64(ones)/float64(j), min(math.Floor(e.Value), at(max(1, float64(ones)-sigmas*deviation-0.5))))
 	e.Low = min(e.Low, e.Value)
-	e.High = max(e.Value, at(float64(ones)+sigmas*deviation+0.5))
+	e.High = max(math.Ceil(e.Value), at(float64(ones)+sigmas*deviation+0.5))
 	return e
 }

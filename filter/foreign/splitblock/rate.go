@@ -95,7 +95,7 @@ func estimateKeys(m, ones uint64) plan.Estimate {
 	half := planning.Sigmas95 * math.Sqrt(max(variance, 0)+0.25) / slope
 	return plan.Estimate{
 		Value: n,
-		Low:   min(n, max(n-half, x/K)),
-		High:  n + half,
+		Low:   min(n, max(min(n-half, math.Floor(n)), x/K)),
+		High:  max(n+half, math.Ceil(n)),
 	}
 }

@@ -1,6 +1,7 @@
 package arrays
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/umbel-filters/umbel"
@@ -13,13 +14,26 @@ func (a Array) Stats() umbel.Stats {
 	if a.Shape.M == 0 {
 		return umbel.Stats{}
 	}
-	n := a.Keys(func(m, ones uint64) plan.Estimate { return plan.Filter{M: m, K: a.Shape.K}.Keys(ones) })
+	n := a.Keys(a.keys)
 	nonzero, rate := a.Measure()
 	return umbel.Stats{
 		Keys: n.Value, Low: n.Low, High: n.High,
 		Fill: float64(nonzero) / float64(a.Shape.M), FPRate: rate,
 		Cells: a.Shape.M, K: float64(a.Shape.K), Bytes: a.Cells.Bytes(),
 	}
+}
+
+// keys estimates the number of keys of an array of m cells. A cell of a slice of s is zero after n keys with probability
+// (1-1/s)^n, which is less than the e^(-n/s) of cells that are not sliced.
+func (a Array) keys(m, ones uint64) plan.Estimate {
+	e := plan.Filter{M: m, K: a.Shape.K}.Keys(ones)
+	if s := float64(m) / float64(a.Shape.K); a.Kind.Sliced && s > 1 {
+		c := -1 / (s * math.Log1p(-1/s))
+		least := float64(ones) / float64(a.Shape.K)
+		value := max(e.Value*c, least)
+		e = plan.Estimate{Value: value, Low: max(min(e.Low*c, math.Floor(value)), least), High: max(e.High*c, math.Ceil(value))}
+	}
+	return e
 }
 
 // Measure returns the number of nonzero cells of an array that is not empty, and the
