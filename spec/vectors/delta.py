@@ -4,7 +4,7 @@ import struct
 
 from codings import expect, positions
 from container import BLOCK, LIMIT, Limit, Reader, crc32c, identify, pack, unpack
-from models import given, listed, refined
+from models import gapped, given, listed, refined
 from short import PLANNED, ROWS, TICK
 
 
@@ -106,9 +106,9 @@ class Change(Reader):
         array = bytearray()
         while len(array) < len(predicted):
             coding, n, left = self.number(1), 1, (len(predicted) - len(array) + BLOCK - 1) // BLOCK
-            if coding in (129, 131, 133, 137):
+            if coding in (129, 131, 133, 137, 139):
                 n = self.var()
-                expect(runs and 2 <= n <= (left if coding in (129, 137) else min(left, 64)), "run")
+                expect(runs and 2 <= n <= (left if coding in (129, 137, 139) else min(left, 64)), "run")
                 coding -= 1
             old = predicted[len(array):len(array) + n * BLOCK]
             number = min(len(old) * 8 // width, cells - len(array) * 8 // width)
@@ -121,6 +121,9 @@ class Change(Reader):
                 array += bytes(a ^ b for a, b in zip(old, flips))
             elif coding == 136:
                 array += pack(listed(self.payload(len(old)), unpack(old, width, number), width), width)
+            elif coding == 138:
+                expect(width == 1, "gaps of counters")
+                array += pack(gapped(self.payload(len(old)), unpack(old, 1, number)), 1)
             else:
                 array += self.read_block(coding, width, number)
         return bytes(array)

@@ -94,6 +94,38 @@ def listed(payload, old, width):
     return cells
 
 
+def gapped(payload, old):
+    """Returns the bits of a run, some of which the payload lists by the gaps between them."""
+    most = 2**10 + 64 * len(payload)
+    heads, start = [], 0
+    for _ in range(2):
+        length, start = leb128(payload, start)
+        expect(length <= min(len(old), most), "length")
+        low = 0
+        if length:
+            expect(start < len(payload) and payload[start] <= 57, "low bits")
+            low, start = payload[start], start + 1
+        heads.append((length, low))
+    expect(heads[0][0] + heads[1][0] > 0, "no changes")
+    strings, cells = Strings(payload[start:], 4), list(old)
+    for was, (length, low) in zip((1, 0), heads):
+        indices = [i for i, bit in enumerate(old) if bit == was]
+        gaps = strings.take(length)
+        expect(not gaps or gaps[-1] == 1 and sum(gaps) * low <= most, "gaps")
+        bits = strings.take(sum(gaps) * low)
+        at, zeros, first = 0, 0, 0
+        for bit in gaps:
+            if not bit:
+                zeros += 1
+                continue
+            at += (zeros << low) + sum(bits[first + i] << i for i in range(low))
+            expect(at < len(indices), "beyond the last one or zero")
+            cells[indices[at]] = 1 - was
+            at, zeros, first = at + 1, 0, first + low
+    strings.end()
+    return cells
+
+
 def bits_given(payload, old):
     strings, cells = Strings(payload, 2), list(old)
     for was in (1, 0):

@@ -325,10 +325,10 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 	}
 	n := uint64(1)
 	switch j.coding {
-	case codingSame + codingRun, codingDelta + codingRun, codingPositions + codingRun, codingList + codingRun:
+	case codingSame + codingRun, codingDelta + codingRun, codingPositions + codingRun, codingList + codingRun, codingGaps + codingRun:
 		j.coding -= codingRun
 		most := block.Count(a) - i
-		if j.coding != codingSame && j.coding != codingList {
+		if j.coding != codingSame && j.coding != codingList && j.coding != codingGaps {
 			most = min(most, s.runs())
 		}
 		if n, err = r.Uvarint(); err != nil {
@@ -343,6 +343,11 @@ func (r *reader) run(j *decodeJob, s source, a cells.Array, i uint64) (next uint
 	}
 	j.cells = block.Run(a, i, n)
 	switch j.coding {
+	case codingGaps:
+		if a.Width > 1 {
+			return i, sentinel.Errorf(umbel.ErrCorrupt, "gaps between changes of cells of %d bits, want 1", a.Width)
+		}
+		fallthrough
 	case codingDelta, codingPositions, codingList:
 		j.payload, err = r.Payload(j.payload[:0], j.cells.Bytes())
 		return i + n, err
@@ -361,6 +366,8 @@ func (j *decodeJob) decode() {
 		j.err = corrupt(j.Codec.Modeler.DecodeDelta(j.payload, j.cells, j.cells))
 	case j.coding == codingList:
 		j.err = corrupt(j.Codec.Modeler.DecodeListed(j.payload, j.cells))
+	case j.coding == codingGaps:
+		j.err = corrupt(j.Codec.Modeler.DecodeGapLists(j.payload, j.cells))
 	case j.coding == codingPositions:
 		j.err = corrupt(j.flip())
 	default:

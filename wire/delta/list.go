@@ -19,9 +19,17 @@ func (j *encodeJob) list(d difference) {
 	j.bytes = j.bytes[:0]
 	j.n = block.Count(d.a)
 	j.run = d.run(0, j.n)
+	coding := byte(codingList)
 	if size := j.groupSize(); size == 0 && d.a.Width <= 1 {
 		gone, come := j.split(&j.runMemory)
 		j.payload = model.AppendListedBits(j.payload[:0], gone, come)
+		if n := len(j.payload); len(gone.Ones)+len(come.Ones) >= gapChanges {
+			if j.payload = j.codec.Modeler.AppendGapLists(j.payload, gone, come); len(j.payload) > n && len(j.payload) < 2*n {
+				j.payload, coding = append(j.payload[:0], j.payload[n:]...), codingGaps
+			} else {
+				j.payload = j.payload[:n]
+			}
+		}
 	} else {
 		at, base, part := j.parts(size)
 		if max(size*uint64(len(at.Ones)), uint64(len(part.Words))) > model.MaxListed {
@@ -29,8 +37,11 @@ func (j *encodeJob) list(d difference) {
 		}
 		j.payload = j.codec.Modeler.AppendListed(j.payload[:0], size, at, base, part)
 	}
-	j.append(codingList)
+	j.append(coding)
 }
+
+// gapChanges is the number of changes from which a list by gaps may be shorter.
+const gapChanges = 100
 
 // maxGroup is the logarithm of the words of the largest groups that are tried: from words to the blocks of common
 // filters.

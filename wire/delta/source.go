@@ -22,6 +22,7 @@ const (
 	codingDelta     = 130 // given the prediction
 	codingPositions = 132 // the bits that change
 	codingList      = 136 // the cells or groups that change
+	codingGaps      = 138 // the bits that change, by the gaps between them
 	codingRun       = 1
 )
 

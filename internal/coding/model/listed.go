@@ -158,7 +158,7 @@ const skipWords = 8
 
 // flipListed flips the ones and zeros of an array at positions among its ones and among its zeros. It
 // reports whether all of them exist.
-func flipListed(a cells.Array, gone, come *entropy.Positions) bool {
+func flipListed[L interface{ Next() uint64 }](a cells.Array, gone, come L) bool {
 	nextGone, nextCome := gone.Next(), come.Next()
 	ones := uint64(0)
 	for i := 0; i < len(a.Words) && nextGone&nextCome != entropy.None; {

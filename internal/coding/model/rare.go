@@ -2,9 +2,7 @@ package model
 
 import (
 	"encoding/binary"
-	"math/bits"
 
-	"github.com/umbel-filters/umbel/internal/coding/entropy"
 	"github.com/umbel-filters/umbel/internal/sentinel"
 )
 
@@ -31,9 +29,6 @@ type Rare struct {
 // Reset empties r and keeps its memory.
 func (r *Rare) Reset() { r.At, r.Values = r.At[:0], r.Values[:0] }
 
-// lowBits returns the number of low bits of the gaps between x > 0 cells of n.
-func lowBits(x, n uint64) uint { return uint(max(bits.Len64(n/x/16), 1) - 1) }
-
 // AppendRare appends the code of the cells of a run of n cells of the given width that aren't zero, at
 // most [MaxRare].
 func (c *Modeler) AppendRare(dst []byte, r Rare, n uint64, width uint) []byte {
@@ -42,21 +37,8 @@ func (c *Modeler) AppendRare(dst []byte, r Rare, n uint64, width uint) []byte {
 	if x == 0 {
 		return append(dst, 0)
 	}
-	low := lowBits(x, n)
-	coarse := entropy.Bits{Words: c.allocZero(wordsFor(x + (n-x)>>low))}
-	lows := entropy.Bits{Words: c.allocZero(wordsFor(x * uint64(low)))}
-	next := uint64(0)
-	for _, at := range r.At {
-		gap := uint64(at) - next
-		next = uint64(at) + 1
-		coarse.Len += gap >> low
-		push(&coarse, 1)
-		putBits(lows.Words, lows.Len, gap&(1<<low-1))
-		lows.Len += uint64(low)
-	}
-	coarse.Words = coarse.Words[:wordsFor(coarse.Len)]
-	c.strs = append(c.strs, coarse, lows)
-	dst = append(binary.AppendUvarint(dst, coarse.Len), byte(low))
+	coarse, low := appendGaps(c, r.At, n)
+	dst = append(binary.AppendUvarint(dst, coarse), byte(low))
 	if width > 1 {
 		dst = append(dst, byte(c.putNumbers(r.Values)))
 	}
@@ -86,66 +68,14 @@ func (c *Modeler) DecodeRare(src []byte, r *Rare, n uint64, width uint) error {
 	if err := c.begin(src, 2+2*longest); err != nil {
 		return err
 	}
-	if err := c.rareAt(r, length, uint(head[0]), n); err != nil {
+	var err error
+	if r.At, err = readGaps(c, r.At, length, uint(head[0]), n, MaxRare); err != nil {
 		return err
 	}
 	if width > 1 {
-		var err error
 		if r.Values, err = c.getNumbers(r.Values, uint64(len(r.At)), longest); err != nil {
 			return err
 		}
 	}
 	return c.finish()
-}
-
-// rareAt reads the numbers of cells of a run of n. The string of their gaps has the given length.
-func (c *Modeler) rareAt(r *Rare, length uint64, low uint, n uint64) error {
-	coarse, err := c.getString(length)
-	if err != nil {
-		return err
-	}
-	x := ones(coarse)
-	if last := length - 1; x > MaxRare || coarse[last/64]>>(last%64) == 0 {
-		return sentinel.Errorf(ErrCorrupt, "%d cells, want at most %d, and no gap after the last one", x, MaxRare)
-	}
-	lows, err := c.getString(x * uint64(low))
-	if err != nil {
-		return err
-	}
-	next, from, read := uint64(0), uint64(0), uint64(0) // of the cells, of coarse and of lows
-	for i, w := range coarse {
-		for ; w != 0; w &= w - 1 {
-			one := uint64(i*64 + bits.TrailingZeros64(w))
-			at := next + (one-from)<<low + getBits(lows, read, low)
-			if at >= n {
-				return sentinel.Errorf(ErrCorrupt, "a cell at %d of %d", at, n)
-			}
-			r.At = append(r.At, uint32(at))
-			next, from, read = at+1, one+1, read+uint64(low)
-		}
-	}
-	return nil
-}
-
-// putBits sets the bits from at on, which are zero, to v.
-func putBits(words []uint64, at, v uint64) {
-	if v == 0 {
-		return
-	}
-	words[at/64] |= v << (at % 64)
-	if over := v >> 1 >> (63 - at%64); over != 0 {
-		words[at/64+1] |= over
-	}
-}
-
-// getBits returns n < 64 bits from at on.
-func getBits(words []uint64, at uint64, n uint) uint64 {
-	if n == 0 {
-		return 0
-	}
-	v := words[at/64] >> (at % 64)
-	if at%64+uint64(n) > 64 {
-		v |= words[at/64+1] << (64 - at%64)
-	}
-	return v & (1<<n - 1)
 }

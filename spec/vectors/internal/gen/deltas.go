@@ -75,6 +75,8 @@ const (
 	flippedRun = "\x85"
 	listing    = "\x88"
 	listingRun = "\x89"
+	gaps       = "\x8a"
+	gapsRun    = "\x8b"
 )
 
 func leb(v uint64) string { return string(binary.AppendUvarint(nil, v)) }
@@ -142,7 +144,12 @@ func flips(old, new cells.Array) string {
 
 // listOfBits returns the payload with the changes of ones and of zeros.
 func listOfBits(old, new cells.Array) string {
-	var gone, come entropy.Sparse
+	gone, come := changesOf(old, new)
+	return payload(string(model.AppendListedBits(nil, gone, come)))
+}
+
+// changesOf returns the changes of the ones of an array, and those of its zeros.
+func changesOf(old, new cells.Array) (gone, come entropy.Sparse) {
 	for i := range old.Len {
 		of := &come
 		if old.Bit(i) {
@@ -153,7 +160,14 @@ func listOfBits(old, new cells.Array) string {
 		}
 		of.Len++
 	}
-	return payload(string(model.AppendListedBits(nil, gone, come)))
+	return gone, come
+}
+
+// gapsOfBits returns the payload with the gaps between the bits that change.
+func gapsOfBits(old, new cells.Array) string {
+	var c model.Modeler
+	gone, come := changesOf(old, new)
+	return payload(string(c.AppendGapLists(nil, gone, come)))
 }
 
 // listOfGroups returns the payload with the groups of words that change.
