@@ -40,7 +40,7 @@ func (p *partFlags) add(cmd *cobra.Command) {
 	for _, name := range []string{"divide", "job"} {
 		cli.Needs(cmd, name, "part", "--part I/N")
 	}
-	for _, name := range []string{"addr", "weights-log", "max-memory", strictFlag, lossyFlag} {
+	for _, name := range []string{"addr", "split", "weights-log", "max-memory", strictFlag, lossyFlag} {
 		cli.Exclusive(cmd, "part", name)
 	}
 }
