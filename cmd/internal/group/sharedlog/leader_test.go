@@ -231,9 +231,11 @@ func TestFlight(t *testing.T) {
 			t.Errorf("%d batches are committed, and the first is not there", d.Committed().Index)
 		}
 		hold <- errors.New("503 slow down")
+		hold <- errors.New("503 slow down")
 		if _, err := d.Commit(t.Context()); err == nil || errors.Is(err, sharedlog.ErrDeposed) {
 			t.Errorf("Commit: %v, want the error of the medium", err)
 		}
+		close(hold)
 		<-more
 		commit(t, d, 17)
 		if p, err := d.Position(17); err != nil || p != d.Committed() {
@@ -242,7 +244,7 @@ func TestFlight(t *testing.T) {
 	})
 }
 
-// gated is a medium that holds the first put of some keys until it gets an error for it.
+// gated is a medium that holds the puts of some keys until it gets an error for each, or their channel is closed.
 type gated struct {
 	sharedlog.Medium
 	mu   sync.Mutex
@@ -258,10 +260,11 @@ func (g *gated) hold(key string, result chan error) {
 func (g *gated) Put(ctx context.Context, key string, data []byte) error {
 	g.mu.Lock()
 	held := g.held[key]
-	delete(g.held, key)
 	g.mu.Unlock()
 	if held != nil {
-		return <-held
+		if err, ok := <-held; ok {
+			return err
+		}
 	}
 	return g.Medium.Put(ctx, key, data)
 }
@@ -342,11 +345,13 @@ func TestLongAway(t *testing.T) {
 			t.Errorf("%d entries are left, %v; want the last 33, the first and two claims", len(all), err)
 		}
 		led <- errors.New("connection reset")
+		close(led)
 		<-old.Lost()
 		if _, err := old.Commit(t.Context()); !errors.Is(err, sharedlog.ErrDeposed) {
 			t.Errorf("Commit of the old leader: %v, want ErrDeposed", err)
 		}
 		claims <- errors.New("connection reset")
+		close(claims)
 		if err := <-claimed; !errors.Is(err, sharedlog.ErrLost) {
 			t.Errorf("Claim: %v, want ErrLost", err)
 		}
