@@ -51,11 +51,12 @@ BENCHTIME = 1x
 tests = $(if $(RERUN),$$($(TOOL) -n gotestsum) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5 \
 	--rerun-fails-abort-on-data-race --packages='$(2)' -- $(PATIENT) $(1),go test $(PATIENT) $(1) $(2))
 
-.PHONY: test test-all test-rest vet tidy race purego platforms previous fuzz bench connect generate release rehearse recording
+.PHONY: test test-all vet tidy race purego platforms previous fuzz bench connect generate release rehearse recording
 
-# The short forms of all tests. vet is a target of its own, so that no other vets again.
+# The short forms of all tests. vet is a target of its own, so that no other vets again. With AFTER=test-all, as in .ci/run,
+# packages that test-all has tested are left out.
 test:
-	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(SLOW) $(PACKAGES))
+	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(if $(AFTER),$(REST),$(SLOW) $(PACKAGES)))
 
 # The packages with tests that are shortened, or left out, in make test. The suite of kinds shortens tests of all kinds.
 LONG = ./cmd/umbel $(addprefix ./,$(shell git grep -lE 'testing[.]Short[(][)]|^//go:build .*(noopenapi|noarrow|noclients)' -- '*.go' | xargs -n1 dirname | sort -u)) \
@@ -67,10 +68,8 @@ LONG = ./cmd/umbel $(addprefix ./,$(shell git grep -lE 'testing[.]Short[(][)]|^/
 test-all:
 	$(call tests,-p $(ATONCE) $(STRIPPED),$(LONG))
 
-# The packages that test-all leaves out, whose tests have one form: after test-all, the rest of test.
+# The packages that test-all leaves out, whose tests have one form.
 REST = $(filter-out $(shell go list $(LONG)),$(shell go list $(PACKAGES)))
-test-rest:
-	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(REST))
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'gofmt would change these'; exit 1; }
