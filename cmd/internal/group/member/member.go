@@ -64,7 +64,6 @@ type Member struct {
 	o       Options
 	store   *store.Store
 	shared  atomic.Pointer[sharedlog.Log]
-	began   time.Time
 	own     map[uint64]uint64 // XXH3-64 of batches in the own log, by index, that are still to be compared with those of the shared log
 	rewound bool              // the shared log is read again: see rewindAfter
 

@@ -215,11 +215,13 @@ func TestGroupSnapshot(t *testing.T) {
 		b.start(t)
 		same(t, a, b)
 		again := 0
+		b.link.mu.Lock()
 		for key, n := range gets {
 			if n > 1 && strings.HasPrefix(key, piecePrefix) {
 				again++
 			}
 		}
+		b.link.mu.Unlock()
 		if again > 1 { // the index
 			t.Errorf("%d of %d pieces were fetched again", again, first)
 		}
