@@ -30,7 +30,7 @@ PURE = ./cells ./internal/coding/entropy ./internal/probe ./wire/... ./multicast
 PORTABLE = . ./share/nats ./cmd
 
 # Packages without large libraries of others, which take long to compile; tests also without clients of Redis.
-LIGHT = noopenapi,noarrow
+LIGHT = noopenapi,noarrow,noclouds
 LIGHTTESTS = $(LIGHT),noclients
 
 # Test binaries are linked once and run once, which is faster without tables for debuggers.
@@ -59,7 +59,7 @@ test:
 	$(call tests,-p $(ATONCE) $(STRIPPED) -short -tags $(LIGHTTESTS),$(if $(AFTER),$(REST),$(SLOW) $(PACKAGES)))
 
 # The packages with tests that are shortened, or left out, in make test. The suite of kinds shortens tests of all kinds.
-LONG = ./cmd/umbel $(addprefix ./,$(shell git grep -lE 'testing[.]Short[(][)]|^//go:build .*(noopenapi|noarrow|noclients)' -- '*.go' | xargs -n1 dirname | sort -u)) \
+LONG = ./cmd/umbel $(addprefix ./,$(shell git grep -lE 'testing[.]Short[(][)]|^//go:build .*(noopenapi|noarrow|noclouds|noclients)' -- '*.go' | xargs -n1 dirname | sort -u)) \
 	./filter/...
 
 # Their tests in the long forms, also those that compile large libraries of others, wait for other programs or compute for

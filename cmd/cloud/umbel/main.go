@@ -3,8 +3,6 @@
 package main
 
 import (
-	_ "gocloud.dev/blob/azureblob"
-	_ "gocloud.dev/blob/gcsblob"
 	_ "gocloud.dev/blob/s3blob"
 
 	"github.com/umbel-filters/umbel/cmd/cloud/logbucket"
