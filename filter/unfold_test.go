@@ -53,9 +53,9 @@ func folders(t *testing.T, keys uint64, f func(t *testing.T, kind string, empty 
 // that were unfolded, once or several times, and filled further.
 func TestKeysAfterUnfold(t *testing.T) {
 	const n = 1000
-	trials, least := 200, 0.93 // of 95 %
+	trials, least := 400, 0.93 // of 95 %
 	if testing.Short() {
-		trials, least = 50, 0.89
+		trials, least = 100, 0.89
 	}
 	folders(t, n, func(t *testing.T, kind string, empty func() umbel.Filter) {
 		for _, history := range unfoldHistories {

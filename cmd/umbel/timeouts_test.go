@@ -27,6 +27,8 @@ var networkVerbs = map[string]string{
 	"umbel node list": "--addr ADDR", "umbel make": "--addr ADDR --keys 10 a keys", "umbel merge": "a b --addr ADDR", "umbel peers": "--addr ADDR", "umbel peers has": "k --addr ADDR", "umbel node put": "a.umb a --addr ADDR",
 	"umbel remove": "a k --addr ADDR", "umbel node snapshot": "--addr ADDR", "umbel-cache squid fetch": "ADDR -o out", "umbel node status": "--addr ADDR",
 	"umbel fetch": "http://ADDR/p --public-key k.pub -o out", "umbel edit unfold": "a 2 --addr ADDR", "umbel uniq": "--addr ADDR --name a keys",
+	"umbel node slots": "--addr ADDR", "umbel group leave": "--addr ADDR", "umbel group take-over": "--addr ADDR",
+	"umbel unite": "http://ADDR/p --public-key k.pub --to out --key k.key",
 }
 
 // timeoutFlags bound the time of a verb: of all its requests, and of one transfer.

@@ -8,22 +8,9 @@ import (
 	"github.com/umbel-filters/umbel/cmd/cloud/s3test"
 	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog/mediumtest"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/blob/memblob"
 	_ "gocloud.dev/blob/s3blob"
 )
-
-// drivers open an empty bucket each.
-var drivers = []struct {
-	name string
-	open func(t *testing.T) (*blob.Bucket, error)
-}{
-	{"memory", func(*testing.T) (*blob.Bucket, error) { return memblob.OpenBucket(nil), nil }},
-	{"file", func(t *testing.T) (*blob.Bucket, error) {
-		return fileblob.OpenBucket(t.TempDir(), &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
-	}},
-}
 
 func TestMedium(t *testing.T) {
 	t.Run("s3", func(t *testing.T) {
@@ -39,16 +26,11 @@ func TestMedium(t *testing.T) {
 			return m
 		})
 	})
-	for _, d := range drivers {
-		t.Run(d.name, func(t *testing.T) {
-			mediumtest.Run(t, func(t *testing.T) sharedlog.Medium {
-				b, err := d.open(t)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { b.Close() })
-				return logbucket.New(b)
-			})
+	t.Run("memory", func(t *testing.T) {
+		mediumtest.Run(t, func(t *testing.T) sharedlog.Medium {
+			b := memblob.OpenBucket(nil)
+			t.Cleanup(func() { b.Close() })
+			return logbucket.New(b)
 		})
-	}
+	})
 }

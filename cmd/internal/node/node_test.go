@@ -20,6 +20,8 @@ import (
 
 	"github.com/umbel-filters/umbel/cmd/internal/durable/disk"
 	"github.com/umbel-filters/umbel/cmd/internal/durable/store"
+	"github.com/umbel-filters/umbel/cmd/internal/group/logdir"
+	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
 	"github.com/umbel-filters/umbel/cmd/internal/testing/resptest"
 	"github.com/umbel-filters/umbel/internal/await"
 )
@@ -307,7 +309,7 @@ func TestMetrics(t *testing.T) {
 	})
 	cancel()
 	for name := range dashboardMetrics(t) {
-		if !strings.Contains(page, "\n"+name) {
+		if !strings.HasPrefix(name, "umbel_group_") && !strings.Contains(page, "\n"+name) {
 			t.Errorf("the dashboard asks for %s", name)
 		}
 	}
@@ -315,6 +317,25 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(page, "\n"+line+"\n") {
 			t.Errorf("no %s", line)
 		}
+	}
+}
+
+// A member of a group has the other metrics of the dashboard.
+func TestMetricsOfGroup(t *testing.T) {
+	c := testConfig(t)
+	c.Log, c.Logs = "file://"+t.TempDir(), sharedlog.Openers{"file": logdir.Open}
+	_, page := get(t, started(t, c), "/metrics")
+	checked := 0
+	for name := range dashboardMetrics(t) {
+		if !strings.HasPrefix(name, "umbel_group_") {
+			continue
+		}
+		if checked++; !strings.Contains(page, "\n"+name) {
+			t.Errorf("the dashboard asks for %s", name)
+		}
+	}
+	if checked == 0 {
+		t.Error("the dashboard has no metrics of groups")
 	}
 }
 
