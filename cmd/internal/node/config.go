@@ -165,7 +165,8 @@ func (c *Config) dataFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Cuckoo, "cuckoo-emulation", false, "serve CF.* with counting filters")
 	fs.BoolVar(&c.AtomicMADD, "atomic-madd", false, "BF.MADD and BF.INSERT add all keys or none")
 	fs.StringVar(&c.SlotMap, "slot-map", "", "`FILE` that assigns slots to nodes, for clients of Redis Cluster; see docs/scale.md")
-	fs.StringVar(&c.Advertise, "advertise", "", "`ADDRESS` at which Redis clients reach this node, as in the slot map and in a group; the default is that of --resp")
+	fs.StringVar(&c.Advertise, "advertise", "",
+		"`ADDRESS` at which Redis clients reach this node, as in the slot map and in a group; the default is that of --resp")
 	fs.Var(&c.Publications, "publications", "filters to publish, a `LIST` of filter, key, period, valid, directory, public, publish-seed, folds; see docs/node.md")
 	spec.Group(fs, "Writes to the disk", "commit-delay", "snapshot-interval", "snapshot-bytes")
 	spec.Group(fs, startAndEnd, "accept-loss", "snapshot-at-shutdown")

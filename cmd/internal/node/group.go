@@ -18,7 +18,6 @@ import (
 	"github.com/umbel-filters/umbel/cmd/internal/files/quantity"
 	"github.com/umbel-filters/umbel/cmd/internal/group/member"
 	"github.com/umbel-filters/umbel/cmd/internal/http/api"
-	"github.com/umbel-filters/umbel/cmd/internal/redis/builtin"
 	"github.com/umbel-filters/umbel/internal/event"
 )
 
@@ -56,6 +55,9 @@ func (n *Node) address() (a member.Address) {
 		return net.JoinHostPort(cmp.Or(host, name), port)
 	}
 	a.RESP = cmp.Or(n.config.Advertise, at(n.listeners.resp))
+	if n.place != nil {
+		a.RESP = n.place.View().Self // the text in the map
+	}
 	if a.HTTP = at(n.listeners.http); a.HTTP != "" && n.tls != nil {
 		a.HTTP = "https://" + a.HTTP
 	} else if a.HTTP != "" {
@@ -76,7 +78,7 @@ func (n *Node) join(ctx context.Context, on onDisk) error {
 	}
 	n.member, err = member.Join(ctx, member.Options{
 		Medium: medium, Data: c.Data, Own: on.log, Files: on.snapshots, Settings: seedOf(c.Data), Address: n.address(), MaxAge: c.MaxAge,
-		Growth: uint64(c.SnapshotBytes), Led: n.led, Log: n.log.With("part", "group"),
+		Growth: uint64(c.SnapshotBytes), Led: n.led, Leader: n.placeLeader, Log: n.log.With("part", "group"),
 	})
 	if err != nil {
 		return fmt.Errorf("log %s: %w", c.Log, err)
@@ -155,32 +157,6 @@ func (n *Node) groupStatus() *api.Group {
 		}
 	}
 	return g
-}
-
-// replication is the section of INFO about the roles of nodes, as Redis has it.
-func (n *Node) replication() builtin.Section {
-	fields := [][2]string{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}
-	if g := n.groupStatus(); g != nil {
-		fields = [][2]string{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", fmt.Sprint(g.Position)}}
-		if g.Role != api.RoleLeader {
-			host, port, _ := net.SplitHostPort(g.Leader)
-			link := "up"
-			if g.Leader == "" || g.Problem != "" {
-				link = "down"
-			}
-			fields = [][2]string{
-				{"role", "slave"}, {"master_host", host}, {"master_port", cmp.Or(port, "0")}, {"master_link_status", link},
-				{"master_last_io_seconds_ago", strconv.Itoa(int(g.AgeSeconds))}, {"master_sync_in_progress", "0"},
-				{"slave_repl_offset", fmt.Sprint(g.Position)}, {"slave_read_only", "1"}, {"connected_slaves", "0"},
-				{"master_repl_offset", fmt.Sprint(g.Position)},
-			}
-		}
-		fields = append(fields, [][2]string{
-			{"umbel_group_role", g.Role}, {"umbel_group_leader", g.Leader}, {"umbel_group_epoch", fmt.Sprint(g.Epoch)}, {"umbel_group_batch", fmt.Sprint(g.Batch)},
-			{"umbel_group_age_milliseconds", fmt.Sprint(int64(g.AgeSeconds * 1000))}, {"umbel_group_problem", g.Problem},
-		}...)
-	}
-	return builtin.Section{Name: "Replication", Fields: fields}
 }
 
 // reachWait is how long a request waits for a position at most.

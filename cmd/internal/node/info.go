@@ -79,7 +79,7 @@ func (p process) Info() []builtin.Section {
 			{"umbel_names_missing", flag(p.engine.MissingNames() != nil)},
 		}},
 		{Name: "Stats", Fields: p.statsFields()},
-		p.replication(),
+		p.Replication(),
 		{Name: "CPU", Fields: [][2]string{
 			{"used_cpu_sys", seconds(use.system)},
 			{"used_cpu_user", seconds(use.user)},

@@ -50,6 +50,9 @@ func (n *Node) openPlace() (err error) {
 	if n.place, err = slots.Open(n.config.SlotMap, n.config.advertised()); err != nil {
 		return err
 	}
+	if n.config.Log != "" {
+		n.place.Lead("") // until the log says who leads
+	}
 	n.tasks.Go(func() { n.place.Watch(n.working, &http.Client{Timeout: time.Second}) })
 	return nil
 }

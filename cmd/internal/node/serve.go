@@ -98,6 +98,7 @@ func (n *Node) newRESP(table resp.Table) *resp.Server {
 		Busy:     n.engine.Busy,
 		Settle:   n.engine.Settle,
 		Slots:    n.place,
+		Follows:  n.follows,
 		Version:  n.version,
 		Observe:  n.observe,
 		Limits:   limitsOf(n.config),

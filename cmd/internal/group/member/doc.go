@@ -1,7 +1,10 @@
 // Package member makes a node a member of a group: nodes that apply the batches of one shared log (package sharedlog), in the same order.
 //
-//	member.go    Join finds the place of a node in the log; Member.Run follows and leads
+//	member.go    Member, its options, and who leads
+//	join.go      Join finds the place of a node in the log
+//	run.go       Member.Run follows, and claims the log when it is silent
 //	lead.go      what a leader does: its log, its end, snapshots of the group
+//	fresh.go     whether an answer may lack changes
 //	place.go     the file with the last place
 //	upload.go    snapshots of the group: pieces that are named by their contents, and manifests
 //	fetch.go     a new member begins with such a snapshot

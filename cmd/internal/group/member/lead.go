@@ -27,8 +27,7 @@ func (m *Member) lead(ctx context.Context, d *sharedlog.Leader) error {
 	}
 	m.leader.Store(d)
 	m.store.Lead(l)
-	a := m.o.Address
-	m.address.Store(&a)
+	m.announce(m.o.Address)
 	m.o.Log.Info("this node leads its group", event.GroupLeads, "epoch", claim.Epoch, "batch", claim.Index)
 	if m.o.Led != nil {
 		m.o.Led()
@@ -41,6 +40,7 @@ func (m *Member) lead(ctx context.Context, d *sharedlog.Leader) error {
 		case <-ctx.Done():
 			return nil // Close leaves
 		case <-d.Lost():
+			m.announce(Address{})
 			m.o.Log.Warn("this node leads its group no longer", event.GroupDeposed, "error", d.Err())
 			return fmt.Errorf("%w: %w", ErrAgain, d.Err())
 		case <-tick.C:

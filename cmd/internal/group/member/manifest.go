@@ -21,7 +21,8 @@ import (
 //	          | number of losses, 0 or 1 | a loss: milliseconds since 1970 | number of lost batches
 //	          | number of pieces | number of indexes | hashes of indexes, 32 each | SHA-256 of all before it 32
 //
-// Numbers are unsigned LEB128. Those of the snapshot are as in package snapshot; the index of a batch in the shared log is its number in the log of each member.
+// Numbers are unsigned LEB128. Those of the snapshot are as in package snapshot; the index of a batch in the shared log is its
+// number in the log of each member.
 const manifestMagic = "umbelgroup\x01"
 
 type manifest struct {

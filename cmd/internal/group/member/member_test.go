@@ -17,7 +17,8 @@ import (
 	"github.com/umbel-filters/umbel/share"
 )
 
-// A node leads a new group. Another one follows it, leads when the first one is killed, and the first one follows then. What was added is everywhere.
+// A node leads a new group. Another one follows it, leads when the first one is killed, and the first one follows then. What
+// was added is everywhere.
 func TestFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		medium := newMemory()
@@ -29,7 +30,8 @@ func TestFailover(t *testing.T) {
 		if got := string(b.member.Settings()); got != "of a" {
 			t.Errorf("b has the settings %q", got)
 		}
-		if _, _, err := b.Create("x", "bloom", umbel.Goal{Keys: 10, FPRate: .01}, nil); !errors.Is(err, engine.ErrFollower) || !strings.Contains(err.Error(), "group, a") {
+		_, _, err := b.Create("x", "bloom", umbel.Goal{Keys: 10, FPRate: .01}, nil)
+		if !errors.Is(err, engine.ErrFollower) || !strings.Contains(err.Error(), "group, a") {
 			t.Errorf("a change of b: %v, want one wrapping %v with the address of the leader", err, engine.ErrFollower)
 		}
 		a.kill()
@@ -64,8 +66,8 @@ func TestFailover(t *testing.T) {
 	})
 }
 
-// A leader that is cut off from the medium refuses queries, loses what it has not committed, and starts again as a follower. Its change that was not
-// committed is nowhere.
+// A leader that is cut off from the medium refuses queries, loses what it has not committed, and starts again as a follower.
+// Its change that was not committed is nowhere.
 func TestDeposed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		medium := newMemory()
@@ -150,8 +152,8 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// A new member begins with the last snapshot of a group whose log was trimmed. A fetch that was interrupted continues. A member that was away for too long begins with
-// the snapshot, too.
+// A new member begins with the last snapshot of a group whose log was trimmed. A fetch that was interrupted continues. A member
+// that was away for too long begins with the snapshot, too.
 func TestGroupSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		medium := newMemory()
@@ -285,8 +287,8 @@ func TestGroupSnapshotChanges(t *testing.T) {
 	})
 }
 
-// A medium that has lost its last entries, as after an old copy was restored, gets them again from a member that has them: the filters are as before. A member whose log has other
-// batches than the medium refuses to go on.
+// A medium that has lost its last entries, as after an old copy was restored, gets them again from a member that has them: the
+// filters are as before. A member whose log has other batches than the medium refuses to go on.
 func TestRegressedMedium(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		medium := newMemory()

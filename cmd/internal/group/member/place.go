@@ -1,6 +1,7 @@
 package member
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/umbel-filters/umbel/cmd/internal/group/sharedlog"
+	"github.com/umbel-filters/umbel/internal/event"
 	"github.com/umbel-filters/umbel/internal/wholefile"
 )
 
@@ -62,3 +65,50 @@ func (p place) write(data string) error {
 		return err
 	})
 }
+
+// persist writes the place of the node to its file, after the own log is durable up to it.
+func (m *Member) persist(ctx context.Context, was *sharedlog.Position) error {
+	l := m.shared.Load()
+	if l == nil {
+		return nil
+	}
+	at := l.Position()
+	if d := m.leader.Load(); d != nil {
+		if at = d.Committed(); at.Index >= m.o.Own.Next() { // not written to the own log yet
+			var err error
+			if at, err = d.Position(m.o.Own.Next() - 1); err != nil {
+				return nil
+			}
+		}
+	}
+	if at == *was {
+		return nil
+	}
+	n, err := m.o.Own.Commit(ctx)
+	if err != nil || at.Index > n {
+		return err
+	}
+	if err := (place{at: at}).write(m.o.Data); err != nil {
+		return err
+	}
+	*was = at
+	return nil
+}
+
+// Keep writes the place of the node to its file from time to time until ctx is done.
+func (m *Member) Keep(ctx context.Context) {
+	var was sharedlog.Position
+	for tick := time.NewTicker(keepEvery); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		if err := m.persist(ctx, &was); err != nil && ctx.Err() == nil {
+			m.o.Log.Warn("could not write the node's place in its group; will retry", event.CleanupFailed, "error", err)
+		}
+	}
+}
+
+const keepEvery = 5 * time.Second

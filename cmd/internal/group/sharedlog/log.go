@@ -242,8 +242,9 @@ const longest = 4
 // to put the same bytes again does no harm. Later ones have time for a slow connection.
 func (l *Log) patience(try int) time.Duration { return l.o.Silence / 4 << min(try, longest) }
 
-// put puts a frame until it is known whether the log has it. failed is called after the second attempt whose result is
-// unknown, and each further one: the first one ends soon, and its successor often succeeds. The error wraps ErrLost if another entry has the number, or ErrDamaged, or it is that of ctx.
+// put puts a frame until it is known whether the log has it. failed is called after the second attempt whose result is unknown,
+// and each further one: the first one ends soon, and its successor often succeeds. The error wraps ErrLost if another entry has
+// the number, or ErrDamaged, or it is that of ctx.
 func (l *Log) put(ctx context.Context, f *frame, encoded []byte, failed func(error)) error {
 	key := entryKey(f.number)
 	for try := 0; ; try++ {

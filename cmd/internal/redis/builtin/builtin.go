@@ -18,6 +18,7 @@ type Node interface {
 	Sync() error                // WAITAOF: waits until all changes are durable
 	Shutdown()                  // SHUTDOWN: begins it and returns
 	Info() []Section            // the process' sections of INFO
+	Replication() Section       // the one of these with that name, from which ROLE takes its reply
 	Config() Config             // CONFIG GET, SET
 }
 

@@ -84,6 +84,7 @@ type fakeNode struct {
 	broken   error
 	settings map[string]string
 	saving   func() // what takes its time
+	leader   string // host:port that is followed, "" for none
 }
 
 func (n *fakeNode) ask(what string) error {
@@ -110,7 +111,15 @@ func (n *fakeNode) Config() Config      { return n }
 
 func (n *fakeNode) Info() []Section {
 	return []Section{{"Server", [][2]string{{"redis_version", "8.0.0"}}}, {"Persistence", [][2]string{{"loading", "0"}, {"async_loading", "0"}}},
-		{"Replication", [][2]string{{"role", "master"}, {"connected_slaves", "0"}}}, {"Cluster", [][2]string{{"cluster_enabled", "0"}}}}
+		n.Replication(), {"Cluster", [][2]string{{"cluster_enabled", "0"}}}}
+}
+
+func (n *fakeNode) Replication() Section {
+	if n.leader == "" {
+		return Section{"Replication", [][2]string{{"role", "master"}, {"connected_slaves", "0"}}}
+	}
+	host, port, _ := strings.Cut(n.leader, ":")
+	return Section{"Replication", [][2]string{{"role", "slave"}, {"master_host", host}, {"master_port", port}, {"master_link_status", "up"}, {"slave_repl_offset", "7"}}}
 }
 
 func (n *fakeNode) Get(pattern string) (found [][2]string) {

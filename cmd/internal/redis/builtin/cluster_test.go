@@ -28,7 +28,9 @@ func mapped(t *testing.T, self, text string) (*slots.Place, func(*resp.Options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, func(o *resp.Options) { o.Slots, o.Version = p, func([]byte) uint64 { return 0 } }
+	return p, func(o *resp.Options) {
+		o.Slots, o.Version, o.Follows = p, func([]byte) uint64 { return 0 }, func() bool { return !p.View().Leads() }
+	}
 }
 
 // clusterConversation is what a client of Redis Cluster says to the first of two nodes, which has slots 0 to 8191. The names are of
@@ -219,6 +221,14 @@ func TestGroupInSlotMap(t *testing.T) {
 	if got := here.Line("CLUSTER INFO"); !strings.Contains(got, `cluster_state:fail\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:8192`) {
 		t.Errorf("CLUSTER INFO: %s", got)
 	}
+}
+
+// ROLE replies what the section Replication of INFO says.
+func TestRole(t *testing.T) {
+	here := start(t, nil)
+	here.Expect("ROLE", `*3[$6:"master", :0, *0[]]`)
+	here.node.leader = "a:1"
+	here.Expect("ROLE", `*5[$5:"slave", $1:"a", :1, $9:"connected", :7]`)
 }
 
 // Calls of one command with several keys in a pipeline are checked one by one.

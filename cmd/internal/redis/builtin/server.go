@@ -37,7 +37,7 @@ func (k *builtin) server() []command.Row {
 		{Name: "info", Arity: -1, Flags: "loading stale", Categories: "slow dangerous",
 			Summary: "Returns information about the server.", Run: k.info},
 		{Name: "role", Arity: 1, Flags: "noscript loading stale fast", Categories: "admin fast dangerous",
-			Summary: "Returns the role master.", Run: role},
+			Summary: "Returns whether the node leads or follows.", Run: k.role},
 	}
 }
 
@@ -163,9 +163,30 @@ func clock(c *resp.Conn, _ [][]byte) {
 	c.BulkString(strconv.Itoa(now.Nanosecond() / 1000))
 }
 
-func role(c *resp.Conn, _ [][]byte) {
-	c.Array(3)
-	c.BulkString("master")
-	c.Int(0)
-	c.Array(0)
+func (k *builtin) role(c *resp.Conn, _ [][]byte) {
+	f := map[string]string{}
+	for _, field := range k.node.Replication().Fields {
+		f[field[0]] = field[1]
+	}
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(f[name], 10, 64)
+		return n
+	}
+	if f["role"] != "slave" {
+		c.Array(3)
+		c.BulkString("master")
+		c.Int(number("master_repl_offset"))
+		c.Array(0)
+		return
+	}
+	link := "connected"
+	if f["master_link_status"] != "up" {
+		link = "connect"
+	}
+	c.Array(5)
+	c.BulkString("slave")
+	c.BulkString(f["master_host"])
+	c.Int(number("master_port"))
+	c.BulkString(link)
+	c.Int(number("slave_repl_offset"))
 }

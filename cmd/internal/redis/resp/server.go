@@ -32,6 +32,8 @@ type Options struct {
 	Room func(ctx context.Context) error
 	// HasRoom reports whether Room would return at once. nil: it may wait.
 	HasRoom func() bool
+	// Follows reports whether another node leads, for the role in the reply to HELLO; nil: none does.
+	Follows func() bool
 	// ReadOnly is the reply to commands with the flag "write"; "": they run.
 	ReadOnly string
 	// Busy reports whether a change of the whole value makes other changes of the key wait, and whether

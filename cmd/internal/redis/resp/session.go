@@ -195,10 +195,10 @@ func (c *Conn) greet() {
 		c.BulkString("cluster")
 	}
 	c.BulkString("role")
-	if c.s.o.Slots == nil || c.s.o.Slots.View().Leads() {
-		c.BulkString("master")
-	} else {
+	if c.s.o.Follows != nil && c.s.o.Follows() {
 		c.BulkString("replica")
+	} else {
+		c.BulkString("master")
 	}
 	c.BulkString("modules")
 	c.Array(len(c.s.o.Modules))

@@ -17,6 +17,7 @@ import (
 type Place struct {
 	file, self string
 	mu         sync.Mutex // held while the view is replaced
+	stated     *string    // the leader of the own shard by its group, see Lead; nil: the node is in no group
 	view       atomic.Pointer[View]
 }
 
@@ -88,22 +89,36 @@ func (p *Place) Install(text []byte) error {
 	return nil
 }
 
-// Lead sets the node that leads a shard: the one with an address of the map. "" means that none leads the node's own shard at
-// present. A group calls it for its own nodes when it elects a leader. It returns false if no node has the address.
+// Lead states who leads the node's own shard: the node with an address, "" if none does or it is unknown. A group calls it at the start and
+// whenever that changes; from then on Watch leaves the own shard to it. If the shard has no such node in the map, none leads
+// until a map has it, and Lead returns false.
 func (p *Place) Lead(addr string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.stated = &addr
 	v := *p.View()
-	shard, node, ok := v.find(addr)
-	if addr == "" {
-		shard, node, ok = v.shard, -1, v.shard >= 0
-	}
-	if ok && v.leaders[shard] != node {
+	v.leaders = slices.Clone(v.leaders)
+	p.store(&v)
+	return addr == "" || v.shard < 0 || v.leaders[v.shard] >= 0
+}
+
+// found notes that the node with an address leads its shard.
+func (p *Place) found(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := *p.View()
+	if shard, node, ok := v.find(addr); ok && v.leaders[shard] != node {
 		v.leaders = slices.Clone(v.leaders)
 		v.leaders[shard] = node
 		p.store(&v)
 	}
-	return ok
+}
+
+// watched reports whether Watch finds the leader of a shard of the view.
+func (p *Place) watched(v *View, shard int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(v.Shards[shard].Nodes) > 1 && (shard != v.shard || p.stated == nil)
 }
 
 // set makes m the map. A node that led leads further if it is there.
@@ -118,8 +133,6 @@ func (p *Place) set(m *Map) *View {
 				if shard, node, ok := m.find(s.Nodes[l].Addr); ok {
 					v.leaders[shard] = node
 				}
-			} else if v.shard >= 0 {
-				v.leaders[v.shard] = -1
 			}
 		}
 	}
@@ -127,10 +140,17 @@ func (p *Place) set(m *Map) *View {
 	return v
 }
 
+// store makes v the view. Its leaders are no other view's.
 func (p *Place) store(v *View) {
+	if p.stated != nil && v.shard >= 0 {
+		v.leaders[v.shard] = slices.IndexFunc(v.Shards[v.shard].Nodes, func(n Node) bool { return n.Addr == *p.stated })
+	}
 	v.leads = v.shard >= 0 && v.Leader(v.shard) != nil && v.Leader(v.shard).Addr == v.Self
 	p.view.Store(v)
 }
+
+// Own returns the index of the node's own shard, -1 if the map does not have it.
+func (v *View) Own() int { return v.shard }
 
 // Leader returns the node that leads a shard, nil if none does.
 func (v *View) Leader(shard int) *Node {

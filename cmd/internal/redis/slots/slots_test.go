@@ -141,22 +141,33 @@ func TestReply(t *testing.T) {
 	expect(6000, true, false, "")
 	expect(100, false, false, "MOVED 100 a:6380")
 	expect(16383, true, true, "MOVED 16383 [::1]:6380")
-	p.Lead("b2:6380")
+	p.found("b2:6380")
 	expect(6000, true, false, "MOVED 6000 b2:6380")
 	expect(6000, false, false, "MOVED 6000 b2:6380")
 	expect(6000, false, true, "")
 	expect(6000, true, true, "MOVED 6000 b2:6380")
+	p.found("c:6380") // another map's
+	expect(6000, true, false, "MOVED 6000 b2:6380")
 	p.Lead("")
+	p.found("b2:6380") // the group knows better
 	expect(6000, true, false, "CLUSTERDOWN")
 	expect(6000, false, true, "")
-	if p.Lead("c:6380") {
-		t.Error("a node leads that the map does not have")
+	for _, other := range []string{"c:6380", "a:6380"} {
+		if p.Lead(other) {
+			t.Errorf("%s leads, which the shard does not have", other)
+		}
+		expect(6000, true, false, "CLUSTERDOWN")
 	}
+	expect(100, true, false, "MOVED 100 a:6380")
+	p.Lead("b3:6380")
+	write(t, file, strings.Replace(three, "b2:6380 http://b2:8780", "b3:6380", 1))
 	if _, err := p.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	expect(6000, true, false, "CLUSTERDOWN") // the group has not changed
-	p.Lead("b:6380")
+	expect(6000, true, false, "MOVED 6000 b3:6380") // a member that was added to the map after it led
+	if !p.Lead("b:6380") {
+		t.Error("the map does not have b")
+	}
 
 	write(t, file, strings.Replace(three, "7,100-200", "6000", 1))
 	if _, err := p.Reload(); err != nil {

@@ -9,15 +9,16 @@ import (
 // watchEvery is the time between two looks at the nodes of shards.
 const watchEvery = time.Second
 
-// Watch keeps the leaders of shards with several nodes up to date until ctx is done, also that of the own shard: the one that answers GET /writable with
-// 200, as followers and replicas do not. The map has the URLs of these nodes. client must bound the time of a request.
+// Watch keeps the leaders of shards with several nodes up to date until ctx is done, except that of the own shard if its group states it
+// (Lead). The leader is the node that answers GET /writable with 200, as followers and replicas do not. The map has the URLs of
+// these nodes. client must bound the time of a request.
 func (p *Place) Watch(ctx context.Context, client *http.Client) {
 	t := time.NewTicker(watchEvery)
 	defer t.Stop()
 	for {
 		v := p.View()
 		for i, s := range v.Shards {
-			if len(s.Nodes) > 1 {
+			if p.watched(v, i) {
 				p.look(ctx, client, s, v.leaders[i])
 			}
 		}
@@ -33,7 +34,7 @@ func (p *Place) Watch(ctx context.Context, client *http.Client) {
 func (p *Place) look(ctx context.Context, client *http.Client, s Shard, present int) {
 	for i := range s.Nodes {
 		if n := s.Nodes[(max(present, 0)+i)%len(s.Nodes)]; n.URL != "" && writable(ctx, client, n.URL) {
-			p.Lead(n.Addr)
+			p.found(n.Addr)
 			return
 		}
 	}
