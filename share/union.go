@@ -210,7 +210,8 @@ func (s *unionSource) note(v *View) {
 	if v.Exact() {
 		s.stale.Succeeded(s.log).Info("the source is exact again", event.SubscriptionExact, "version", v.head.Version)
 	} else {
-		s.stale.Failed(s.log).Warn("the head of the source has expired; its last bits stay", event.SubscriptionStale, "version", v.head.Version, "expires", v.head.Expires())
+		s.stale.Failed(s.log).Warn("the head of the source has expired; its last bits stay", event.SubscriptionStale,
+			"version", v.head.Version, "expires", v.head.Expires())
 	}
 }
 

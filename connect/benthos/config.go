@@ -26,14 +26,23 @@ const (
 // filterFields are the fields of the filter of a component.
 func filterFields() []*service.ConfigField {
 	return []*service.ConfigField{
-		service.NewStringField(fieldPath).Description("Directory of the filter, which is made if there is none. Components with the same directory share the filter, and another process cannot open it. The file filter.umb in it is the filter as of the last checkpoint, for all commands of umbel."),
-		service.NewBloblangField(fieldKey).Description("Mapping of a message to its key: a string, bytes, or a value that is taken as JSON. A message whose key is null or deleted passes.").Default("content()"),
+		service.NewStringField(fieldPath).Description("Directory of the filter, which is made if there is none. Components with the same " +
+			"directory share the filter, and another process cannot open it. The file filter.umb in it is the filter as of the last checkpoint, for " +
+			"all commands of umbel."),
+		service.NewBloblangField(fieldKey).Description("Mapping of a message to its key: a string, bytes, or a value that is taken as JSON. A " +
+			"message whose key is null or deleted passes.").Default("content()"),
 		service.NewStringField(fieldKind).Description("Kind of a new filter, such as bloom, counting or scalable.").Default("bloom"),
-		service.NewIntField(fieldKeys).Description("Number of keys for which a new filter is planned.").Default(1_000_000).LintRule(`root = if this < 1 { ["want at least 1 key"] }`),
-		service.NewFloatField(fieldRate).Description("False-positive rate of a new filter with this number of keys, as a fraction.").Default(0.001).LintRule(`root = if this <= 0 || this >= 1 { ["want a rate between 0 and 1"] }`),
-		service.NewBloblangField(fieldPosition).Description("Mapping of a message to its position in its source, a whole number below 2^63, such as the offset in a partition. Messages that come again are then handled once; those of a source may overtake each other by up to 16384 positions.").Optional(),
-		service.NewBloblangField(fieldSource).Description("Mapping of a message to the name of its source, such as topic and partition. If positions begin again, as in a new topic of the same name, give it another name.").Default(`""`),
-		service.NewBoolField(fieldVolatile).Description("Do not wait until a batch is on the disk. A power failure may then lose the last ones.").Default(false).Advanced(),
+		service.NewIntField(fieldKeys).Description("Number of keys for which a new filter is planned.").
+			Default(1_000_000).LintRule(`root = if this < 1 { ["want at least 1 key"] }`),
+		service.NewFloatField(fieldRate).Description("False-positive rate of a new filter with this number of keys, as a fraction.").
+			Default(0.001).LintRule(`root = if this <= 0 || this >= 1 { ["want a rate between 0 and 1"] }`),
+		service.NewBloblangField(fieldPosition).Description("Mapping of a message to its position in its source, a whole number below 2^63, such " +
+			"as the offset in a partition. Messages that come again are then handled once; those of a source may overtake each other by up to 16384 " +
+			"positions.").Optional(),
+		service.NewBloblangField(fieldSource).Description("Mapping of a message to the name of its source, such as topic and partition. If " +
+			"positions begin again, as in a new topic of the same name, give it another name.").Default(`""`),
+		service.NewBoolField(fieldVolatile).Description("Do not wait until a batch is on the disk. A power failure may then lose the last ones.").
+			Default(false).Advanced(),
 	}
 }
 

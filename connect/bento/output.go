@@ -29,18 +29,20 @@ const (
 func init() {
 	spec := service.NewConfigSpec().Categories("Utility").
 		Summary("Adds the keys of messages to a filter, and publishes its versions.").
-		Description("A message is acknowledged when its key is on the disk, and published at the next look at the filter. Any web server can serve the directory; umbel fetch, umbel replica and umbel unite follow it.").
+		Description("A message is acknowledged when its key is on the disk, and published at the next look at the filter. Any web server can " +
+			"serve the directory; umbel fetch, umbel replica and umbel unite follow it.").
 		Fields(filterFields()...).
 		Field(service.NewStringField(fieldTo).Description("Directory of the publication.")).
 		Field(service.NewStringField(fieldPrivateKey).Description("File of the private key, made by umbel keygen.")).
 		Field(service.NewDurationField(fieldEvery).Description("Time between two looks at the filter: a version is published if it has changed.").Default("10s")).
-		Field(service.NewDurationField(fieldValid).Description("Time for which a head is valid, in whole seconds. Subscribers then know that they are out of date.").Default("1m")).
+		Field(service.NewDurationField(fieldValid).Description("Time for which a head is valid, in whole seconds. Subscribers then know that they " +
+			"are out of date.").Default("1m")).
 		Field(service.NewIntField(fieldMaxInFlight).Description("Number of batches that are added at the same time.").Default(64).Advanced())
-	err := service.RegisterBatchOutput("umbel_publish", spec, func(conf *service.ParsedConfig, mgr *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
+	constructor := func(conf *service.ParsedConfig, mgr *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
 		o, maxInFlight, err := newOutput(conf, mgr)
 		return o, service.BatchPolicy{}, maxInFlight, err
-	})
-	if err != nil {
+	}
+	if err := service.RegisterBatchOutput("umbel_publish", spec, constructor); err != nil {
 		panic(err)
 	}
 }

@@ -19,16 +19,18 @@ const (
 
 func init() {
 	register := func(name string, spec *service.ConfigSpec, make func(processor) decide) {
-		err := service.RegisterBatchProcessor(name, spec.Categories("Utility").Fields(filterFields()...), func(conf *service.ParsedConfig, mgr *service.Resources) (service.BatchProcessor, error) {
+		constructor := func(conf *service.ParsedConfig, mgr *service.Resources) (service.BatchProcessor, error) {
 			return newProcessor(conf, mgr, make)
-		})
+		}
+		err := service.RegisterBatchProcessor(name, spec.Categories("Utility").Fields(filterFields()...), constructor)
 		if err != nil {
 			panic(err)
 		}
 	}
 	register("umbel_uniq", service.NewConfigSpec().
 		Summary("Passes messages whose key is new, with a filter of fixed size instead of a cache.").
-		Description("A new key is dropped with the false-positive rate. A key is never passed twice, except by messages whose position shows that they came again. Without position, a message whose processing failed after this component is dropped when it comes again."),
+		Description("A new key is dropped with the false-positive rate. A key is never passed twice, except by messages whose position shows that "+
+			"they came again. Without position, a message whose processing failed after this component is dropped when it comes again."),
 		func(processor) decide { return uniq })
 	register("umbel_add", service.NewConfigSpec().
 		Summary("Adds the keys of messages to a filter, and passes all messages.").

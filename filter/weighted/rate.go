@@ -53,7 +53,8 @@ func OptimalK(m uint64, classes []Class) (ks []float64, rate float64, err error)
 // class i set ks[i] of them, as a fraction in [0, 1]: the mean over the queries for absent keys and
 // over filters, Σ r_c fill^k_c with the r_c scaled to a sum of 1. For many keys the fill ratio is
 // 1-(1-1/m)^(Σ n_c k_c); for a few keys the rate is higher, as that of [plan.Filter.FPRate] is. It returns an error
-// wrapping [plan.ErrRange] if m is zero, a k is less than 1, ks and classes have different lengths, a class has a number that is negative or not finite, or the classes have no
+// wrapping [plan.ErrRange] if m is zero, a k is less than 1, ks and classes have different lengths, a class has a number that is negative or not
+// finite, or the classes have no
 // members or no queries.
 func fpRate(m uint64, classes []Class, ks []int) (float64, error) {
 	_, queries, err := sums(m, classes)

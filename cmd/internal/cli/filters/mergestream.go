@@ -53,7 +53,8 @@ func (r *mergeRun) inStream(ctx context.Context, names []string) (done bool, err
 		return true, r.printMerged(s, len(names), err)
 	}
 	if r.stores.IsURL(r.output) || slices.ContainsFunc(names, r.stores.IsURL) {
-		return false, errors.New("at URLs only filters of one kind, hash, seed and size are merged, with a rate that is at most twice the planned one; copy these to files")
+		return false, errors.New("at URLs only filters of one kind, hash, seed and size are merged, with a rate that is at most twice the planned " +
+			"one; copy these to files")
 	}
 	return false, nil
 }

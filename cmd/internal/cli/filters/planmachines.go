@@ -167,7 +167,8 @@ func (p machinesPlan) write(w io.Writer) error {
 	page.Words("", "", fmt.Sprintf("\nFor each I from 1 to %d, %s. A part %s: %s of memory, a file of %s, about %s if a machine reads %v keys a second.",
 		p.Parts, p.turns(), reads, size(p.PartMemory), size(p.PartBytes), about(p.MakeSeconds), quantity.Count(p.Speed)))
 	fmt.Fprintf(w, "\n%s\n\n", p.Make)
-	page.Words("", "", fmt.Sprintf("Then on one machine, with at most %s of memory, about %s if it reads %s a second:", size(p.MergeMemory), about(p.MergeSeconds), "1.5 GB"))
+	page.Words("", "", fmt.Sprintf("Then on one machine, with at most %s of memory, about %s if it reads %s a second:",
+		size(p.MergeMemory), about(p.MergeSeconds), "1.5 GB"))
 	if _, err := fmt.Fprintf(w, "\n%s\n", p.Merge); err != nil || p.Fits {
 		return err
 	}

@@ -37,9 +37,10 @@ one object, or one object per line if it has many results: rates are fractions, 
 bytes, and infinite numbers are null. Standard error then has objects, too: an error is
 {"error": …, "exit": …}, a warning {"warning": …}, and another message {"note": …}.
 
-Exit codes: 0 success, or a key may be present; 1 all keys are absent (as grep: see umbel has); 2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end
-with 0. 6 the work was done, and a warning states that its result has more errors than stated: the filter is overfull, or new lines
-were taken for known ones (--lossy makes it 0).
+Exit codes: 0 success, or a key may be present; 1 all keys are absent (as grep: see umbel has);
+2 error; 130 ended by ^C, and 143 by SIGTERM, except for servers, which then end with 0.
+6 the work was done, and a warning states that its result has more errors than stated: the
+filter is overfull, or new lines were taken for known ones (--lossy makes it 0).
 Publications: 3 the version is out of date; 4 it is refused; 5 its source can't be read.
 umbel-cache, umbel-nix and umbel-multicast are programs of their own.
 Files are written completely or not at all. An input of the command, a read-only file and a file that

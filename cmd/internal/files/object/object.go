@@ -44,7 +44,8 @@ func (s Stores) Of(url string) (Store, error) {
 	if store := s[scheme]; store != nil {
 		return store, nil
 	}
-	return nil, fmt.Errorf("%s: this program has no %s:// URLs; install the one that has: go install github.com/umbel-filters/umbel/cmd/cloud/umbel@latest", url, scheme)
+	return nil, fmt.Errorf("%s: this program has no %s:// URLs; install the one that has: go install "+
+		"github.com/umbel-filters/umbel/cmd/cloud/umbel@latest", url, scheme)
 }
 
 // Open opens the object at a URL.

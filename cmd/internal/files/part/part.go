@@ -119,7 +119,8 @@ func (m Manifest) Join(other Manifest) (Manifest, error) {
 	case m.Cells != other.Cells:
 		return m, sentinel.Errorf(ErrForeign, "the keys of one are divided, and the cells of the other (--divide)")
 	case m.Inputs != other.Inputs:
-		return m, sentinel.Errorf(ErrForeign, "it was made of other inputs, or in another division of them: their names, order, sizes and --job must be the same for all parts")
+		return m, sentinel.Errorf(ErrForeign, "it was made of other inputs, or in another division of them: their names, order, sizes and --job "+
+			"must be the same for all parts")
 	case m.Cells && m.Keys != other.Keys:
 		return m, sentinel.Errorf(ErrForeign, "each part by cells reads all keys, and it has read %d, others %d: the inputs have changed", other.Keys, m.Keys)
 	}

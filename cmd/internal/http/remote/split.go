@@ -57,7 +57,8 @@ func (c *Client) Split(ctx context.Context, name string, n int) (*Split, Info, e
 		h, public := f.Hasher()
 		switch {
 		case !public:
-			return fmt.Errorf("the seed of %s is secret, so that a client cannot know which filter has a key; make it with --hash xxh3, or use it as an administrator", part)
+			return fmt.Errorf("the seed of %s is secret, so that a client cannot know which filter has a key; make it with --hash xxh3, or use it as "+
+				"an administrator", part)
 		case i > 0 && h != s.hasher:
 			return fmt.Errorf("the hash of %s differs from that of the filters before it; all must be made with the same hash and seed", part)
 		}

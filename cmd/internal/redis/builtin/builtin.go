@@ -53,7 +53,8 @@ func Commands(e *engine.Engine, n Node, d Dumper, m *Monitor) resp.Table {
 		m = NewMonitor()
 	}
 	k := &builtin{engine: e, node: n, dumper: d, monitor: m}
-	t := command.Table(e, slices.Concat(k.names(), k.walks(), k.expiry(), k.dumps(), k.looks(), k.server(), k.settings(), k.watches(), k.cluster(), k.refusals())...)
+	t := command.Table(e, slices.Concat(k.names(), k.walks(), k.expiry(), k.dumps(), k.looks(),
+		k.server(), k.settings(), k.watches(), k.cluster(), k.refusals())...)
 	for _, cmd := range t {
 		cmd.Group = "server"
 		if slices.Contains(cmd.Categories, "@keyspace") {

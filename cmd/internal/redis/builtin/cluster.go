@@ -38,7 +38,8 @@ func (k *builtin) cluster() []command.Row {
 		rows = append(rows, command.Row{Name: "cluster|" + name, Arity: 3, Flags: "admin stale", Categories: "admin slow dangerous",
 			Summary: "Returns the nodes that follow a node.", Run: withMap(clusterReplicas)})
 	}
-	for name, arity := range map[string]int{"addslots": -3, "addslotsrange": -4, "bumpepoch": 2, "delslots": -3, "delslotsrange": -4, "failover": -2, "flushslots": 2,
+	for name, arity := range map[string]int{"addslots": -3, "addslotsrange": -4, "bumpepoch": 2, "delslots": -3,
+		"delslotsrange": -4, "failover": -2, "flushslots": 2,
 		"forget": 3, "meet": -4, "replicate": 3, "reset": -2, "saveconfig": 2, "set-config-epoch": 3, "setslot": -4} {
 		flags := "admin stale no_async_loading"
 		if name == "reset" {
