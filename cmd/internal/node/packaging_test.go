@@ -58,7 +58,7 @@ func TestPackagedVariables(t *testing.T) {
 			known.AddFlag(f)
 		}
 	})
-	for _, name := range []string{"umbel.service", "image.json", "compose.yaml"} {
+	for _, name := range []string{"umbel.service", "image.json", "compose.yaml", "kubernetes.yaml", "group.conf"} {
 		for _, v := range regexp.MustCompile(`UMBEL_[A-Z_]+`).FindAllString(packaged(t, name), -1) {
 			if known.Lookup(strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(v, prefix)), "_", "-")) == nil {
 				t.Errorf("%s: %s is no setting", name, v)
