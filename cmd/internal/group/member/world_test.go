@@ -103,6 +103,9 @@ type peer struct {
 	log    *wal.Log
 	stop   context.CancelFunc
 	ended  chan error // what Run returned
+
+	mu    sync.Mutex
+	heard []string // the leaders that Options.Leader was called with since the start, without repetitions; "-" for none
 }
 
 func newPeer(t testing.TB, name string, medium sharedlog.Medium) *peer {
@@ -111,6 +114,7 @@ func newPeer(t testing.TB, name string, medium sharedlog.Medium) *peer {
 
 // tryStart starts the node.
 func (p *peer) tryStart() error {
+	p.heard = nil
 	dirs := []string{filepath.Join(p.data, "log"), filepath.Join(p.data, "snapshots")}
 	if err := Prepare(p.data, dirs...); err != nil {
 		return err
@@ -124,7 +128,7 @@ func (p *peer) tryStart() error {
 	}
 	ctx := context.Background()
 	p.member, err = Join(ctx, Options{
-		Medium: p.link, Data: p.data, Own: p.log, Files: files, Address: Address{RESP: p.name}, Growth: p.growth, MaxAge: p.maxAge,
+		Medium: p.link, Data: p.data, Own: p.log, Files: files, Address: Address{RESP: p.name}, Growth: p.growth, MaxAge: p.maxAge, Leader: p.hears,
 		Settings: []byte("of " + p.name), Log: logOf(p.name),
 	})
 	if err != nil {
