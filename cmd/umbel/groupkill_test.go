@@ -146,6 +146,9 @@ func TestGroupKill(t *testing.T) {
 	}
 	g := &groupTrial{T: t, maxAge: 10 * time.Second, counts: map[string]*counted{}}
 	d := t.TempDir()
+	if err := os.Mkdir(filepath.Join(d, "log"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for i := range 3 {
 		m := &member{resp: freeAddress(t), http: freeAddress(t)}
 		m.process = &process{t: t, program: "umbel", arguments: []string{

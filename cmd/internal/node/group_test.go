@@ -16,7 +16,7 @@ import (
 
 // groupConfigs returns the settings of n members of a group. Its log is a directory.
 func groupConfigs(t *testing.T, n int) []Config {
-	log := "file://" + filepath.ToSlash(filepath.Join(t.TempDir(), "group"))
+	log := "file://" + filepath.ToSlash(t.TempDir())
 	cs := make([]Config, n)
 	for i := range cs {
 		cs[i] = testConfig(t)

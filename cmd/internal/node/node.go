@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,6 +199,10 @@ func (n *Node) recover(ctx context.Context) (err error) {
 			return fmt.Errorf("data: %w", err)
 		}
 	}
+	if c.Log == "" && member.Belongs(c.Data) {
+		return fmt.Errorf("data: %s is that of a member of a group, whose other members would not have what clients add here: give its log (--log), "+
+			"or remove the file group-position in it if the node is to leave the group for ever", c.Data)
+	}
 	on, err := openData(ctx, c, n.log, n.openLog, n.disk, false)
 	if err != nil {
 		return err
@@ -373,7 +378,7 @@ func (n *Node) Ready() error {
 	case n.following != nil:
 		return n.following.Exact()
 	case n.member != nil:
-		return n.member.Fresh()
+		return cmp.Or(n.member.Stranded(), n.member.Fresh())
 	}
 	return nil
 }

@@ -32,12 +32,17 @@ type Medium struct{ path string }
 
 var _ sharedlog.Medium = Medium{}
 
-// Open is the sharedlog.Opener of URLs such as file:///srv/umbel/group. It makes the directory if it does not exist.
+// Open is the sharedlog.Opener of URLs such as file:///srv/umbel/group. The directory must exist: one that is missing may
+// not be mounted, or have another name, and a node would begin a group of its own there.
 func Open(_ context.Context, u *url.URL) (sharedlog.Medium, error) {
 	if u.Host != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)) {
 		return nil, fmt.Errorf("%s names no directory: write file:///DIRECTORY", u)
 	}
-	return New(filepath.FromSlash(u.Path))
+	path := filepath.FromSlash(u.Path)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w; if a group is to begin there, make the directory", err)
+	}
+	return New(path)
 }
 
 // New returns the medium in a directory, which it makes if it does not exist.

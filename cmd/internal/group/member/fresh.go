@@ -37,11 +37,24 @@ func (m *Member) Fresh() error {
 	return nil
 }
 
+// Stranded returns why this node can neither follow nor lead, or nil.
+func (m *Member) Stranded() error {
+	if err := m.problem.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // Age returns the time for which this node may lack changes of clients, at most. known is false if it has not seen the end of the log
 // since it started.
 func (m *Member) Age() (age time.Duration, known bool) {
-	if d := m.leader.Load(); d != nil && d.MayAnswerAbsent() {
-		return 0, true
+	if d := m.leader.Load(); d != nil {
+		if d.MayAnswerAbsent() {
+			return 0, true
+		}
+		if age, leads := d.Age(); leads {
+			return age, true
+		}
 	}
 	if l := m.shared.Load(); l != nil {
 		if at := l.Current(); !at.IsZero() {

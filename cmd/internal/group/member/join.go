@@ -54,14 +54,15 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 		return nil, err
 	}
 	_, last := o.Own.Bounds()
-	found := p != place{}
-	if !found && (last != 0 || o.Files.LastNumber() != 0) {
+	m.belongs = p != place{}
+	if !m.belongs && (last != 0 || o.Files.LastNumber() != 0) {
 		return nil, errForeign
 	}
-	if !found {
+	if !m.belongs {
 		if p, err = m.begin(ctx); err != nil {
 			return nil, err
 		}
+		m.belongs = true
 	} else if err := m.open(ctx, p.at); err != nil {
 		if last < p.reach || errors.Is(err, sharedlog.ErrUnfit) || errors.Is(err, sharedlog.ErrOtherGroup) || errors.Is(err, sharedlog.ErrVersion) {
 			return nil, err
@@ -114,7 +115,7 @@ func (m *Member) open(ctx context.Context, at sharedlog.Position) error {
 		return err
 	}
 	l, err := sharedlog.Open(ctx, m.o.Medium, at, sharedlog.Options{
-		Settings: m.o.Settings, Silence: m.o.Silence, Claim: claim, Failed: m.failed,
+		Settings: m.o.Settings, Silence: m.o.Silence, Exists: m.belongs || at != (sharedlog.Position{}), Claim: claim, Failed: m.failed,
 	})
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ type Member struct {
 	store   *store.Store
 	shared  atomic.Pointer[sharedlog.Log]
 	left    bool              // the last leader has left, and nobody has claimed since
+	belongs bool              // the node has been a member: its group has a log
 	own     map[uint64]uint64 // XXH3-64 of batches in the own log, by index, that are still to be compared with those of the shared log
 	rewound bool              // the shared log is read again: see rewindAfter
 

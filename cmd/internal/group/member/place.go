@@ -35,6 +35,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func placeFile(data string) string { return filepath.Join(data, "group-position") }
 
+// Belongs reports whether a data directory is that of a member.
+func Belongs(data string) bool {
+	_, err := os.Lstat(placeFile(data))
+	return err == nil
+}
+
 // readPlace reads the place of a data directory, which is zero without a file.
 func readPlace(data string) (p place, err error) {
 	path := placeFile(data)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/umbel-filters/umbel/internal/pause"
 	"github.com/umbel-filters/umbel/internal/sentinel"
@@ -207,6 +208,15 @@ func (d *Leader) lose(err error) {
 func (d *Leader) MayAnswerAbsent() bool {
 	from := d.leased.Load()
 	return from != nil && d.log.o.clock().most(*from) < d.log.o.Silence/2
+}
+
+// Age returns the time since the last committed entry was begun. leads is false if this process leads no longer.
+func (d *Leader) Age() (age time.Duration, leads bool) {
+	from := d.leased.Load()
+	if from == nil {
+		return 0, false
+	}
+	return d.log.o.clock().most(*from), true
 }
 
 // Lost returns a channel that is closed when this process leads no longer.

@@ -42,6 +42,8 @@ type Options struct {
 	// from then on. 0 means DefaultSilence.
 	Settings []byte
 	Silence  time.Duration
+	// Exists means that the group exists: an empty medium is an error that wraps ErrOtherGroup, and no log is begun.
+	Exists bool
 	// Claim describes this node in its claims, for example with its addresses.
 	Claim []byte
 	// Poll is the time between two looks for a new entry; 0 means DefaultPoll.
@@ -90,7 +92,7 @@ type Log struct {
 }
 
 // Open opens the log of a group at the position of the last entry that this node has, which is zero for a new node. It
-// proves that the medium does what a log needs. If the medium is empty, it begins a log.
+// proves that the medium does what a log needs. If the medium is empty, it begins a log, unless Options.Exists is set.
 //
 // The error wraps ErrUnfit, ErrOtherGroup, ErrVersion, ErrDamaged or ErrHole. An error of the medium is returned as it
 // is: Open may be called again.
@@ -135,6 +137,10 @@ func (l *Log) begin(ctx context.Context) (Position, error) {
 		all, err := l.numbers(ctx)
 		if err != nil {
 			return Position{}, err
+		}
+		if len(all) == 0 && l.o.Exists {
+			return Position{}, sentinel.Errorf(ErrOtherGroup, "the log is empty, and that of this node's group is not: it is at another URL, or was deleted. "+
+				"Then restore it (an older copy is enough), or begin another group; docs/scale.md has the steps")
 		}
 		if len(all) > 0 {
 			if f, p, err = l.get(ctx, 0, 1); err != nil {
