@@ -90,15 +90,20 @@ func (l lossRates) interval(f plan.Filter, ones uint64, coincide, reach, tail fl
 	for lost := range values {
 		values[lost] = f.Keys(ones + uint64(lost)).Value
 	}
-	if len(values) > 1 {
+	if len(values) > 1 && !math.IsInf(values[1], 1) {
 		shift := coincide * (values[1] - values[0])
 		for lost := range values {
 			values[lost] -= shift
 		}
 	}
-	// The quantiles of a mixture of normal distributions.
+	// The quantiles of a mixture of normal distributions. The numbers of lost bits that fill the filter are above all.
+	finite := len(values)
+	for math.IsInf(values[finite-1], 1) {
+		finite--
+	}
+	reach = max(reach, 1e-9*values[finite-1])
 	quantile := func(above float64) float64 {
-		low, high := values[0]-8*reach, values[len(values)-1]+8*reach
+		low, high := values[0]-8*reach, values[finite-1]+8*reach
 		for range 32 {
 			middle, p := (low+high)/2, more
 			for lost, share := range list {
