@@ -194,16 +194,20 @@ func TestUnionsInACircle(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		want := setCells(t, 2, 1024, 0, 200)
+		published := func(r region) *share.Head { // the publisher is running
+			h, _, _ := listed(t, r.store, r.verifier)
+			return h
+		}
 		versions := make([]share.Head, len(regions))
 		for i, r := range regions {
-			if versions[i] = *r.p.Head(); versions[i].ID != hashtree.Identify(want) {
+			if versions[i] = *published(r); versions[i].ID != hashtree.Identify(want) {
 				t.Errorf("region %d has not all keys", i)
 			}
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		for i, r := range regions {
-			if h := r.p.Head(); h.Version != versions[i].Version || time.Since(h.Time) > time.Minute {
+			if h := published(r); h.Version != versions[i].Version || time.Since(h.Time) > time.Minute {
 				t.Errorf("region %d: version %d of %v, want %d, renewed", i, h.Version, h.Time, versions[i].Version)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/umbel-filters/umbel/cmd/internal/cli"
 	"github.com/umbel-filters/umbel/internal/fixture"
+	"github.com/umbel-filters/umbel/internal/race"
 )
 
 // umbelIn returns what runs a verb and returns its exit code and messages. Steps of merges end after the given bytes.
@@ -170,6 +171,7 @@ func TestMergeContinues(t *testing.T) {
 
 // Programs that make the same part at the same time write one whole file.
 func TestPartMadeTwice(t *testing.T) {
+	race.Skip(t, "a process has one command")
 	d := &partsDir{T: t, dir: t.TempDir(), umbel: umbelIn(stepBytes)}
 	d.files = []string{d.path("keys")}
 	if err := os.WriteFile(d.files[0], []byte(strings.Repeat("a\nb\n", 5000)), 0o666); err != nil {
